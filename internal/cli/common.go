@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// common is what every command that reads objects takes.
+type common struct {
+	env    Env
+	config *genericclioptions.ConfigFlags
+	clock  *stopwatch
+
+	rules    *relation.Set
+	versions map[schema.GroupKind]string // whose Go types the rules read
+
+	from          string
+	allNamespaces bool
+	timings       bool
+
+	output    string
+	formats   []string
+	color     string
+	noHeaders bool
+}
+
+func newCommon(env Env, formats ...string) *common {
+	c := &common{env: env, formats: formats, clock: newStopwatch(env.Now)}
+	c.config = genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(-1).WithDiscoveryBurst(-1)
+	c.config.WrapConfigFn = func(r *rest.Config) *rest.Config {
+		r.UserAgent = "kubectl-sysop/" + buildVersion()
+		r.Wrap(func(rt http.RoundTripper) http.RoundTripper { return c.clock.count(rt) })
+		return r
+	}
+	return c
+}
+
+// reading adds the flags of what is read.
+func (c *common) reading(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.from, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
+	f.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "look in all namespaces")
+	f.BoolVar(&c.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
+	connection := cmd.Flags()
+	c.config.AddFlags(connection)
+	must(cmd.RegisterFlagCompletionFunc("from", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"demo\tthe example system"}, cobra.ShellCompDirectiveDefault
+	}))
+	must(cmd.RegisterFlagCompletionFunc("namespace", c.completeNamespaces))
+}
+
+// writing adds the flags of how it is shown.
+func (c *common) writing(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&c.output, "output", "o", c.formats[0], "output format: "+strings.Join(c.formats, ", "))
+	f.StringVar(&c.color, "color", "auto", "colour: auto, always or never")
+	f.BoolVar(&c.noHeaders, "no-headers", false, "leave out the heads of columns")
+	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(c.formats, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// must is for what only a mistake in our own code can break.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// validate checks the flags before anything is read.
+func (c *common) validate() error {
+	if c.output != "" && c.formats != nil && !slices.Contains(c.formats, c.output) {
+		return withHint(fmt.Errorf("unknown output format %q", c.output), "write one of "+strings.Join(c.formats, ", "))
+	}
+	if c.color != "" && !slices.Contains([]string{"auto", "always", "never"}, c.color) {
+		return withHint(fmt.Errorf("unknown value %q of --color", c.color), "write auto, always or never")
+	}
+	if given(c.config.Namespace) && c.allNamespaces {
+		return fmt.Errorf("--namespace and --all-namespaces exclude each other")
+	}
+	return nil
+}
+
+func given(s *string) bool { return s != nil && *s != "" }
+
+func (c *common) write(a view.Answer) error {
+	defer c.clock.stage("write")()
+	o := render.Options{Width: c.env.Width, NoHeaders: c.noHeaders}
+	o.Color = c.color == "always" || (c.color != "never" && c.env.Color)
+	return render.Write(c.env.Out, c.output, a, o)
+}
+
+// tellGaps says what could not be read. Many of one reason become one line.
+func (c *common) tellGaps(gaps []object.Gap) {
+	by := map[string][]object.Gap{}
+	var reasons []string
+	for _, g := range gaps {
+		if by[g.Reason] == nil {
+			reasons = append(reasons, g.Reason)
+		}
+		by[g.Reason] = append(by[g.Reason], g)
+	}
+	const few = 4
+	for _, reason := range reasons {
+		list := by[reason]
+		if len(list) <= few {
+			for _, g := range list {
+				fmt.Fprintf(c.env.ErrOut, "warning: not read: %s%s (%s): %s\n", safe(g.Resource), inNamespace(g.Namespace), reason, safe(g.Message))
+			}
+			continue
+		}
+		var names []string
+		for _, g := range list {
+			names = append(names, safe(g.Resource)+inNamespace(g.Namespace))
+		}
+		fmt.Fprintf(c.env.ErrOut, "warning: not read (%s): %d resources: %s\n", reason, len(list), strings.Join(names, ", "))
+	}
+}
+
+func inNamespace(ns string) string {
+	if ns == "" {
+		return ""
+	}
+	return " in " + safe(ns)
+}
+
+// safe makes text of the cluster harmless for a terminal.
+func safe(s string) string { return render.Escape(s) }

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// patience is how long a shell waits for names.
+const patience = 2 * time.Second
+
+// completeRoots offers types, and behind a slash (or a type) names. It says
+// nothing when it knows nothing: an error would end up in the line.
+func (c *common) completeRoots(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	const none = cobra.ShellCompDirectiveNoFileComp
+	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+	defer cancel()
+	quiet := *c
+	quiet.env.ErrOut = discard{}
+	s, err := quiet.open(ctx)
+	if err != nil {
+		return nil, none
+	}
+	typ, _, slash := strings.Cut(typed, "/")
+	switch {
+	case slash:
+		names := s.names(ctx, typ)
+		for i := range names {
+			names[i] = typ + "/" + names[i]
+		}
+		return names, none
+	case len(args) > 0 && !strings.Contains(args[0], "/"):
+		return s.names(ctx, args[0]), none
+	}
+	return types(s.kinds), none | cobra.ShellCompDirectiveNoSpace
+}
+
+// types are the names of kinds as they are typed.
+func types(kinds *object.Kinds) []string {
+	var out []string
+	for _, k := range kinds.All() {
+		if k.Listable && k.Singular != "" {
+			out = append(out, k.Singular)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// names lists the objects of a type in the namespace.
+func (s *session) names(ctx context.Context, typ string) []string {
+	k, err := s.kinds.Find(typ)
+	if err != nil {
+		return nil
+	}
+	list := &nameList{kind: k, namespace: s.namespace}
+	if cluster, ok := s.source.(*source.Cluster); ok {
+		cluster.List(ctx, k, s.namespace, list)
+	} else if err := s.source.Read(ctx, source.Ask{All: true}, list); err != nil {
+		return nil
+	}
+	slices.Sort(list.names)
+	return slices.Compact(list.names)
+}
+
+// nameList is a sink that keeps the names of one kind.
+type nameList struct {
+	early
+	kind      object.Resource
+	namespace string
+	names     []string
+}
+
+func (l *nameList) Add(o object.Object) {
+	if o.GroupKind() == l.kind.GroupKind() && (l.namespace == "" || o.Namespace == "" || o.Namespace == l.namespace) {
+		l.names = append(l.names, o.Name)
+	}
+}
+
+func (c *common) completeKinds(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+	defer cancel()
+	quiet := *c
+	quiet.env.ErrOut = discard{}
+	s, err := quiet.open(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return types(s.kinds), cobra.ShellCompDirectiveNoFileComp
+}
+
+func (c *common) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+	defer cancel()
+	quiet := *c
+	quiet.env.ErrOut = discard{}
+	quiet.allNamespaces = true
+	s, err := quiet.open(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return s.names(ctx, "namespaces"), cobra.ShellCompDirectiveNoFileComp
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

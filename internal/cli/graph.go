@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type graphOptions struct {
+	*common
+	args       []string
+	selector   string
+	depth      int
+	up         bool
+	connected  bool
+	boundary   bool
+	why        bool
+	noInferred bool
+	relations  []string
+	kinds      []string
+}
+
+func newGraph(env Env) *cobra.Command {
+	o := &graphOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "dot", "mermaid", "name")}
+	cmd := &cobra.Command{
+		Use:   "graph ROOT...",
+		Short: "Show what belongs to a stack, and why",
+		Long: `Show the stack of one or more roots: what they own, what that needs, and what
+serves it, through any number of steps.
+
+"A owns B": A made B and takes it along when it goes. "A needs B": A does not
+work without B. "A serves B": A exists for the sake of B, as a Service does for
+its pods. A Service that is asked for or needed stands for what is behind it.
+
+Nodes, classes and other ground that stacks share are a boundary: never
+followed, and shown with --show-boundary. With several roots, what is in the
+stack of more than one of them is marked as shared. "missing" is an object that
+is named and not there, "unread" one that could not be looked at.`,
+		Example: `  # the stack behind a custom resource
+  kubectl sysop graph moodle/moodle-1 --from demo
+
+  # why does each part belong to it?
+  kubectl sysop graph moodle/moodle-1 --why --from demo
+
+  # what do two stacks share?
+  kubectl sysop graph moodle/moodle-1 moodle/moodle-2 --from demo
+
+  # an Ingress stands for what it serves; only the first two levels
+  kubectl sysop graph ingress wordpress --depth 2 --from demo
+
+  # every Moodle, as a picture
+  kubectl sysop graph moodles -A -o dot --from demo
+
+  # for a program
+  kubectl sysop graph mysqlcluster/cluster1 -o json --from demo`,
+		ValidArgsFunction: o.completeRoots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.IntVar(&o.depth, "depth", 0, "how many levels to show below each root (0: all)")
+	f.BoolVar(&o.up, "up", false, "go the other way: who owns the roots, needs them, is served by them")
+	f.BoolVar(&o.connected, "connected", false, "everything that is reached in either direction, up to a boundary")
+	f.BoolVar(&o.boundary, "show-boundary", false, "show what the stack stands on: nodes, classes, cluster roles")
+	f.BoolVar(&o.why, "why", false, "show the field and the value behind each line")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.StringSliceVar(&o.relations, "relations", nil, "follow only these: owns, needs, serves")
+	f.StringSliceVar(&o.kinds, "kinds", nil, "show only objects of these types")
+	must(cmd.RegisterFlagCompletionFunc("relations", cobra.FixedCompletions([]string{"owns", "needs", "serves"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("kinds", o.completeKinds))
+	return cmd
+}
+
+func (o *graphOptions) run(ctx context.Context) error {
+	if len(o.args) == 0 {
+		return withHint(fmt.Errorf("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop graph --help has examples; try: kubectl sysop graph moodle/moodle-1 --from demo")
+	}
+	opts, selector, err := o.typedFlags()
+	if err != nil {
+		return err
+	}
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	roots, err := parseRoots(o.args, s.kinds)
+	if err != nil {
+		return err
+	}
+	show, err := o.filter(s.kinds)
+	if err != nil {
+		return err
+	}
+	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, selector) }, opts)
+	if err != nil {
+		return err
+	}
+	if err := s.missing(g, roots, selector); err != nil {
+		return err
+	}
+	ids := s.resolve(g, roots, selector)
+	if len(ids) == 0 {
+		fmt.Fprintln(o.env.ErrOut, "none found")
+	}
+	stack := g.Stack(ids, opts)
+	answer := view.Stack(stack, view.StackOptions{Depth: o.depth, Kinds: show, Boundary: o.boundary, Why: o.why, Namespace: s.home(g, ids)})
+	if err := o.write(answer); err != nil {
+		return err
+	}
+	o.tellStack(s, g, stack)
+	s.done(g)
+	return nil
+}
+
+// typedFlags turns flag text into values, before anything is read.
+func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error) {
+	opts := graph.StackOptions{NoInferred: o.noInferred, Connected: o.connected, Up: o.up}
+	if err := o.validate(); err != nil {
+		return opts, nil, err
+	}
+	if o.depth < 0 {
+		return opts, nil, fmt.Errorf("--depth %d: want 0 or more", o.depth)
+	}
+	if o.up && o.connected {
+		return opts, nil, fmt.Errorf("--up and --connected exclude each other")
+	}
+	for _, name := range o.relations {
+		r, ok := relation.ParseRelation(name)
+		if !ok {
+			return opts, nil, withHint(fmt.Errorf("unknown relation %q", name), "write some of owns, needs, serves")
+		}
+		opts.Relations = append(opts.Relations, r)
+	}
+	var selector labels.Selector
+	if o.selector != "" {
+		var err error
+		if selector, err = labels.Parse(o.selector); err != nil {
+			return opts, nil, fmt.Errorf("--selector %q: %w", o.selector, err)
+		}
+	}
+	return opts, selector, nil
+}
+
+func (o *graphOptions) filter(kinds *object.Kinds) (func(object.Ref) bool, error) {
+	if len(o.kinds) == 0 {
+		return nil, nil
+	}
+	show := map[schema.GroupKind]bool{}
+	for _, name := range o.kinds {
+		k, err := kinds.Find(name)
+		if err != nil {
+			return nil, fmt.Errorf("--kinds: %w", err)
+		}
+		show[k.GroupKind()] = true
+	}
+	return func(r object.Ref) bool { return show[r.GroupKind()] }, nil
+}
+
+// home is the namespace that need not be written: that of the user, or the one
+// that all roots share.
+func (s *session) home(g *graph.Graph, roots []graph.ID) string {
+	if s.namespace != "" || len(roots) == 0 {
+		return s.namespace
+	}
+	ns := g.Ref(roots[0]).Namespace
+	for _, id := range roots {
+		if g.Ref(id).Namespace != ns {
+			return ""
+		}
+	}
+	return ns
+}
+
+// tellStack says on stderr what the answer has no place for.
+func (o *graphOptions) tellStack(s *session, g *graph.Graph, stack *graph.Stack) {
+	for _, p := range g.Problems() {
+		if id, ok := g.Find(p.Object); ok && stack.Has(id) {
+			fmt.Fprintf(o.env.ErrOut, "warning: %s: %s (%s)\n", safe(p.Object.String()), safe(p.Message), p.Reason)
+		}
+	}
+	human := o.output == "tree" || o.output == "table" || o.output == "wide"
+	if !human {
+		return
+	}
+	if above := stack.Owners(); len(above) > 0 && !o.up {
+		var names []string
+		for _, id := range above {
+			names = append(names, safe(g.Ref(id).String()))
+		}
+		fmt.Fprintf(o.env.ErrOut, "owned by: %s\n", strings.Join(names, ", "))
+	}
+	for _, id := range stack.Roots() {
+		if r := g.Ref(id); r.Group == "" && r.Kind == "Namespace" {
+			fmt.Fprintf(o.env.ErrOut, "hint: a namespace is no stack; ask for what is in it: kubectl sysop graph deployments -n %s\n", safe(r.Name))
+		}
+	}
+	if !o.env.Talk {
+		return
+	}
+	rim := 0
+	for _, id := range stack.Members() {
+		if stack.Boundary(id) {
+			rim++
+		}
+	}
+	fmt.Fprintf(o.env.ErrOut, "%d objects", len(stack.Members())-rim)
+	if rim > 0 && !o.boundary {
+		fmt.Fprintf(o.env.ErrOut, ", standing on %d more (--show-boundary)", rim)
+	}
+	fmt.Fprintln(o.env.ErrOut)
+}

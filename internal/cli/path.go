@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type pathOptions struct {
+	*common
+	args       []string
+	noInferred bool
+}
+
+func newPath(env Env) *cobra.Command {
+	o := &pathOptions{common: newCommon(env, "table", "json", "yaml", "dot", "mermaid", "name")}
+	cmd := &cobra.Command{
+		Use:   "path A B",
+		Short: "Show how two objects are related",
+		Long: `Show the shortest chain of relationships between two objects, with the field and
+the value behind each step. Steps are walked in either direction; the arrow says
+which. A chain never passes through the ground that stacks share (nodes,
+classes), since that relates nothing.`,
+		Example: `  # why does this Moodle depend on that claim?
+  kubectl sysop path moodle/moodle-1 pvc/data-cluster1-mysql-0 --from demo
+
+  # for a program
+  kubectl sysop path ingress/wordpress secret/cluster1-secret -o json --from demo`,
+		Args:              exactly(2, "two objects, each TYPE/NAME"),
+		ValidArgsFunction: o.completeRoots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	cmd.Flags().BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	return cmd
+}
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return withHint(fmt.Errorf("want %s", what), cmd.CommandPath()+" --help has examples")
+		}
+		return nil
+	}
+}
+
+func (o *pathOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	opts := graph.StackOptions{NoInferred: o.noInferred}
+	s, g, ids, err := o.objects(ctx, o.args, opts)
+	if err != nil {
+		return err
+	}
+	steps, found := g.Path(ids[0], ids[1], opts)
+	if err := o.write(view.Path(g, ids[0], ids[1], steps, found)); err != nil {
+		return err
+	}
+	if !found {
+		fmt.Fprintf(o.env.ErrOut, "no relationship leads from %s to %s\n", safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()))
+	}
+	s.done(g)
+	return nil
+}
+
+// objects reads what surrounds the named objects and returns their nodes. Each
+// argument must mean exactly one object.
+func (c *common) objects(ctx context.Context, args []string, opts graph.StackOptions) (*session, *graph.Graph, []graph.ID, error) {
+	s, err := c.open(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var roots []rootArg
+	for _, a := range args {
+		r, err := parseRoots([]string{a}, s.kinds)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if r[0].name == "" || r[0].group != "" {
+			return nil, nil, nil, fmt.Errorf("%q is no object: want TYPE/NAME", a)
+		}
+		roots = append(roots, r[0])
+	}
+	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := s.missing(g, roots, nil); err != nil {
+		return nil, nil, nil, err
+	}
+	var ids []graph.ID
+	for _, r := range roots {
+		ids = append(ids, s.nodes(g, r, nil)[0])
+	}
+	return s, g, ids, nil
+}

@@ -1,0 +1,149 @@
+// Package cli is the command line: a file a command, each an options struct, a
+// constructor and a run. It alone imports cobra, and it wires what the packages
+// below offer: a source into an inventory, rules into a graph, a graph into a
+// view, a view into a format.
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// Env is what the process gives the commands.
+type Env struct {
+	genericiooptions.IOStreams
+	// Getenv reads the environment.
+	Getenv func(string) string
+	// Width is that of the terminal at standard output; 0 where it is none.
+	Width int
+	// Color says that standard output is a terminal that shows colour.
+	Color bool
+	// Talk says that standard error is a terminal: progress and summaries go there.
+	Talk bool
+	// Demo is the example that --from demo stands for.
+	Demo fs.FS
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Exit codes.
+const (
+	ExitDone        = 0
+	ExitError       = 1
+	ExitInterrupted = 130
+)
+
+// Main runs the command line and returns the exit code.
+func Main(ctx context.Context, env Env, args []string) int {
+	root := New(env)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintln(env.ErrOut, "interrupted")
+		return ExitInterrupted
+	}
+	fmt.Fprintf(env.ErrOut, "error: %s\n", safe(err.Error()))
+	if hint := hintFor(err); hint != "" {
+		fmt.Fprintf(env.ErrOut, "hint: %s\n", hint)
+	}
+	return ExitError
+}
+
+// hintFor returns a way out of an error, where there is one to name.
+func hintFor(err error) string {
+	var hinted *hintError
+	if errors.As(err, &hinted) {
+		return hinted.hint
+	}
+	var connect *source.ConnectError
+	if errors.As(err, &connect) {
+		return "check --kubeconfig and --context, or try it without a cluster: --from demo"
+	}
+	return ""
+}
+
+// hintError is an error with a way out.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e *hintError) Unwrap() error { return e.error }
+
+func withHint(err error, hint string) error { return &hintError{err, hint} }
+
+// New returns the root command.
+func New(env Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sysop",
+		Short: "See, price, check and run the application stacks that operators build",
+		Long: `kubectl sysop finds the stack behind any object: what it owns, what it needs
+and what serves it, and why. It only reads, with the rights of its user.
+
+A ROOT is TYPE/NAME or TYPE NAME (any kind, as kubectl resolves it), several of
+them, TYPE alone or with -l SELECTOR, or a group that has a name in the cluster:
+helm/RELEASE or app/INSTANCE (label app.kubernetes.io/instance).
+
+Every command works without a cluster: --from demo is a small system embedded in
+the binary, and --from FILE reads a snapshot.`,
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl sysop"},
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		Args:              cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			err := fmt.Errorf("unknown command %q", args[0])
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				return withHint(err, "did you mean "+near[0]+"?")
+			}
+			return withHint(err, "kubectl sysop --help lists the commands")
+		},
+	}
+	root.SuggestionsMinimumDistance = 3
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.ErrOut)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return withHint(err, cmd.CommandPath()+" --help lists the flags")
+	})
+	logs := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(logs)
+	v := root.PersistentFlags()
+	v.AddGoFlag(logs.Lookup("v"))
+	v.Lookup("v").Usage = "log level: 6 shows each request"
+	root.AddCommand(newGraph(env), newPath(env), newImpact(env), newSnapshot(env), newVersion(env))
+	return root
+}
+
+// Process returns the environment of this process.
+func Process(demo fs.FS) Env {
+	env := Env{
+		IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr},
+		Getenv:    os.Getenv, Demo: demo, Now: time.Now, Talk: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		env.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if w, _, err := term.GetSize(fd); err == nil {
+			env.Width = w
+		}
+	}
+	return env
+}

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// The annotations by which Helm knows its objects.
+const (
+	helmName      = "meta.helm.sh/release-name"
+	helmNamespace = "meta.helm.sh/release-namespace"
+	instanceLabel = "app.kubernetes.io/instance"
+)
+
+// rootArg is one ROOT of the command line.
+type rootArg struct {
+	text  string
+	kind  object.Resource
+	group string // helm or app, instead of a kind
+	name  string // empty for all of the kind
+}
+
+// parseRoots reads TYPE/NAME..., TYPE NAME... or TYPE, as kubectl does.
+func parseRoots(args []string, kinds *object.Kinds) ([]rootArg, error) {
+	slashed := slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "/") })
+	var out []rootArg
+	if slashed {
+		for _, a := range args {
+			typ, name, ok := strings.Cut(a, "/")
+			if !ok || typ == "" || name == "" || strings.Contains(name, "/") {
+				return nil, fmt.Errorf("root %q: where one root is TYPE/NAME, all of them are", a)
+			}
+			r, err := oneRoot(a, typ, name, kinds)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+		}
+		return out, nil
+	}
+	for typ := range strings.SplitSeq(args[0], ",") {
+		names := args[1:]
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, name := range names {
+			r, err := oneRoot(strings.TrimSuffix(typ+"/"+name, "/"), typ, name, kinds)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// oneRoot finds the kind. A kind that is really called app or helm wins over the
+// group of that name only where the type is written with its API group.
+func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
+	if (typ == "helm" || typ == "app") && name != "" {
+		return rootArg{text: text, group: typ, name: name}, nil
+	}
+	k, err := kinds.Find(typ)
+	if err != nil {
+		return rootArg{}, fmt.Errorf("root %q: %w", text, err)
+	}
+	return rootArg{text: text, kind: k, name: name}, nil
+}
+
+// ask says what must be read to know the roots: their namespace and what reaches
+// into it, or everything where a root is of the whole cluster.
+func (s *session) ask(roots []rootArg) source.Ask {
+	all := s.c.allNamespaces || s.namespace == ""
+	for _, r := range roots {
+		if r.group == "" && !r.kind.Namespaced && r.kind.Kind != "Namespace" {
+			all = true
+		}
+	}
+	if all {
+		return source.Ask{All: true}
+	}
+	ask := source.Ask{Namespaces: []string{s.namespace}, Kinds: s.crossing()}
+	for _, r := range roots {
+		if r.group == "" && r.kind.Kind == "Namespace" && r.kind.Group == "" && r.name != "" {
+			ask.Objects = append(ask.Objects, object.Ref{Kind: "Namespace", Name: r.name})
+		}
+	}
+	return ask
+}
+
+// resolve returns the nodes of the roots that are there.
+func (s *session) resolve(g *graph.Graph, roots []rootArg, selector labels.Selector) []graph.ID {
+	var out []graph.ID
+	for _, r := range roots {
+		out = append(out, s.nodes(g, r, selector)...)
+	}
+	return out
+}
+
+func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []graph.ID {
+	if r.group != "" {
+		return s.grouped(g, r)
+	}
+	if r.name != "" && (s.namespace != "" || !r.kind.Namespaced) {
+		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Name: r.name}
+		if r.kind.Namespaced {
+			ref.Namespace = s.namespace
+		}
+		id, ok := g.Find(ref)
+		if !ok || g.State(id) != graph.Present {
+			return nil
+		}
+		return []graph.ID{id}
+	}
+	var out []graph.ID
+	for id := range g.OfKind(r.kind.GroupKind()) {
+		ref := g.Ref(id)
+		switch {
+		case g.State(id) != graph.Present, r.name != "" && ref.Name != r.name:
+		case s.namespace != "" && ref.Namespace != "" && ref.Namespace != s.namespace:
+		case selector != nil && !selector.Matches(labels.Set(g.Labels(id))):
+		default:
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// grouped returns the objects of a Helm release, or of an application by its
+// label, that no other of them owns.
+func (s *session) grouped(g *graph.Graph, r rootArg) []graph.ID {
+	in := map[graph.ID]bool{}
+	var all []graph.ID
+	for id := range graph.ID(g.Len()) {
+		ns := g.Ref(id).Namespace
+		if g.State(id) != graph.Present {
+			continue
+		}
+		switch r.group {
+		case "app":
+			if v, ok := g.Label(id, instanceLabel); !ok || v != r.name || (s.namespace != "" && ns != s.namespace) {
+				continue
+			}
+		case "helm":
+			name, _ := g.Note(id, helmName)
+			release, _ := g.Note(id, helmNamespace)
+			if name != r.name || (s.namespace != "" && release != s.namespace) {
+				continue
+			}
+		}
+		in[id] = true
+		all = append(all, id)
+	}
+	return slices.DeleteFunc(all, func(id graph.ID) bool {
+		return slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return in[o] })
+	})
+}
+
+// missing says why a root was not found.
+func (s *session) missing(g *graph.Graph, roots []rootArg, selector labels.Selector) error {
+	for _, r := range roots {
+		found := s.nodes(g, r, selector)
+		if r.name == "" {
+			continue
+		}
+		if len(found) > 1 && r.group == "" && s.snapshot {
+			var where []string
+			for _, id := range found {
+				where = append(where, g.Ref(id).Namespace)
+			}
+			return withHint(fmt.Errorf("%s is in several namespaces: %s", r.text, strings.Join(where, ", ")), "name one with -n, or all of them with -A")
+		}
+		if len(found) > 0 {
+			continue
+		}
+		return s.notFound(g, r)
+	}
+	return nil
+}
+
+func (s *session) notFound(g *graph.Graph, r rootArg) error {
+	where := ""
+	if s.namespace != "" && (r.group != "" || r.kind.Namespaced) {
+		where = " in namespace " + s.namespace
+	}
+	if r.group != "" {
+		what := map[string]string{"helm": "Helm release", "app": "application (label " + instanceLabel + ")"}[r.group]
+		return fmt.Errorf("no object of the %s %q%s", what, r.name, where)
+	}
+	for _, gap := range g.Gaps() {
+		if gap.Resource == r.kind.String() && (gap.Namespace == "" || gap.Namespace == s.namespace) {
+			return fmt.Errorf("read %s%s: %s", r.text, where, gap.Message)
+		}
+	}
+	err := fmt.Errorf("%s %q not found%s", r.kind, r.name, where)
+	var there []string
+	for id := range g.OfKind(r.kind.GroupKind()) {
+		if ref := g.Ref(id); g.State(id) == graph.Present && (s.namespace == "" || ref.Namespace == s.namespace || ref.Namespace == "") {
+			there = append(there, ref.Name)
+		}
+	}
+	if len(there) == 0 {
+		return withHint(err, "there are no "+r.kind.String()+where)
+	}
+	const few = 8
+	more := ""
+	if len(there) > few {
+		there, more = there[:few], ", ..."
+	}
+	return withHint(err, "there are "+strings.Join(there, ", ")+more)
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// session is one reading of a source into a graph.
+type session struct {
+	c         *common
+	source    source.Source
+	snapshot  bool
+	kinds     *object.Kinds
+	rules     *relation.Set
+	inv       *inventory.Inventory
+	builder   *graph.Builder
+	namespace string // of the user; empty where all are meant
+	findings  []annotations.Finding
+}
+
+// open connects to the source, and learns its kinds and its rules.
+func (c *common) open(ctx context.Context) (*session, error) {
+	defer c.clock.stage("discover")()
+	s := &session{c: c, snapshot: c.from != ""}
+	early := &early{}
+	var err error
+	if s.source, s.namespace, err = c.source(); err != nil {
+		return nil, err
+	}
+	if s.kinds, err = s.source.Kinds(ctx, early); err != nil {
+		return nil, err
+	}
+	definitions, err := s.source.Definitions(ctx, early)
+	if err != nil {
+		return nil, err
+	}
+	if cluster, ok := s.source.(*source.Cluster); ok {
+		s.kinds = cluster.Current()
+	}
+	s.learn(definitions)
+	s.builder = graph.NewBuilder(s.rules, s.kinds)
+	s.inv = inventory.New([]string{helmName, helmNamespace}, s.builder.Extract)
+	for _, g := range early.gaps {
+		s.inv.Gap(g)
+	}
+	return s, nil
+}
+
+// source returns the snapshot or the cluster, and the namespace that is meant.
+func (c *common) source() (source.Source, string, error) {
+	if c.from != "" {
+		snap, err := source.Open(c.from, c.env.In, c.env.Demo)
+		if err != nil {
+			return nil, "", err
+		}
+		ns := ""
+		if given(c.config.Namespace) {
+			ns = *c.config.Namespace
+		}
+		return snap, ns, nil
+	}
+	config, err := c.config.ToRESTConfig()
+	if err != nil {
+		return nil, "", withHint(fmt.Errorf("read the kubeconfig: %w", err), "check --kubeconfig and --context, or try it without a cluster: --from demo")
+	}
+	disco, err := c.config.ToDiscoveryClient()
+	if err != nil {
+		return nil, "", fmt.Errorf("set up discovery: %w", err)
+	}
+	ns, _, err := c.config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, "", fmt.Errorf("read the namespace of the kubeconfig: %w", err)
+	}
+	if c.allNamespaces {
+		ns = ""
+	}
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail})
+	return cluster, ns, err
+}
+
+// learn collects the rules: the built-in ones, and what the CRDs declare.
+func (s *session) learn(definitions []metav1.Object) {
+	rules := relation.BuiltIn()
+	for _, crd := range definitions {
+		d, findings := annotations.Parse(crd, s.kinds)
+		rules = append(rules, d.Rules...)
+		s.findings = append(s.findings, findings...)
+	}
+	s.rules = relation.NewSet(rules...)
+	s.c.rules = s.rules
+}
+
+// detail says how much is read of a kind: what a rule looks at.
+func (c *common) detail(r object.Resource) (source.Detail, string) {
+	gk := r.GroupKind()
+	if version, ok := c.typed()[gk]; ok {
+		return source.Typed, version
+	}
+	if r.Custom && c.rules != nil && c.rules.Reads(gk) {
+		return source.Fields, ""
+	}
+	return source.Metadata, ""
+}
+
+// typed returns the versions whose Go types the built-in rules read.
+func (c *common) typed() map[schema.GroupKind]string {
+	if c.versions == nil {
+		c.versions = map[schema.GroupKind]string{}
+		for _, gvk := range relation.Typed() {
+			c.versions[gvk.GroupKind()] = gvk.Version
+		}
+	}
+	return c.versions
+}
+
+// read reads the first ask and what the stack of the roots leads to, and returns
+// the graph of it all.
+func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
+	var g *graph.Graph
+	reading := s.c.clock.stage("read")
+	err := source.Follow(ctx, s.source, first, s.inv, func() source.Ask {
+		reading()
+		build := s.c.clock.stage("build")
+		g = s.builder.Build(s.inv)
+		stack := g.Stack(roots(g), o)
+		build()
+		reading = s.c.clock.stage("read")
+		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces()}
+	})
+	reading()
+	if err != nil {
+		return nil, err
+	}
+	s.tell(g)
+	return g, nil
+}
+
+// crossing are the kinds that reach into a namespace from outside.
+func (s *session) crossing() []schema.GroupKind {
+	var out []schema.GroupKind
+	for _, r := range s.rules.Rules() {
+		if r.Crosses {
+			for _, gk := range r.From {
+				if !slices.Contains(out, gk) {
+					out = append(out, gk)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// tell says on stderr what could not be read or understood.
+func (s *session) tell(g *graph.Graph) {
+	s.c.tellGaps(g.Gaps())
+	for _, f := range s.findings {
+		fmt.Fprintf(s.c.env.ErrOut, "warning: %s\n", safe(f.String()))
+	}
+}
+
+// done prints the timings, where they are asked for.
+func (s *session) done(g *graph.Graph) {
+	if s.c.timings {
+		s.c.clock.print(s.c.env.ErrOut, s.inv.Objects(), g.Edges())
+	}
+}
+
+// early keeps the gaps that are met before there is an inventory.
+type early struct {
+	source.Sink
+	gaps []object.Gap
+}
+
+func (e *early) Gap(g object.Gap) { e.gaps = append(e.gaps, g) }
+
+func (e *early) Reset(schema.GroupKind, string) {}

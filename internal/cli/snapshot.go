@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+type snapshotOptions struct {
+	*common
+	args    []string
+	file    string
+	force   bool
+	withEnv bool
+}
+
+func newSnapshot(env Env) *cobra.Command {
+	o := &snapshotOptions{common: newCommon(env)}
+	cmd := &cobra.Command{
+		Use:   "snapshot [ROOT...] -o FILE",
+		Short: "Write a stack or a namespace to a file, to look at later or send to someone",
+		Long: `Write the objects of a stack (ROOT...), of a namespace with what it points to
+(-n), or of the cluster (-A) to a file that every command reads with --from.
+
+Left out are the data of Secrets and ConfigMaps, which are never even read,
+managed fields, last-applied configurations, and the values of environment
+variables (so that relationships known by a host name in them are lost, too;
+--with-env keeps the values that are written in the objects).
+
+The file is YAML, JSON where its name ends in .json, and gzipped where it ends in
+.gz. It is written whole or not at all, and readable for its owner only.`,
+		Example: `  # the stack of a custom resource
+  kubectl sysop snapshot moodle/moodle-1 --from demo -o moodle-1.yaml
+
+  # a namespace, with what it points to
+  kubectl sysop snapshot -n moodle --from demo -o moodle.yaml.gz
+
+  # look at it
+  kubectl sysop graph moodle/moodle-1 --from moodle.yaml.gz`,
+		ValidArgsFunction: o.completeRoots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.file, "output", "o", "", `the file to write; "-" is standard output`)
+	f.BoolVar(&o.force, "force", false, "replace the file if it exists")
+	f.BoolVar(&o.withEnv, "with-env", false, "keep the values of environment variables that are written in the objects")
+	return cmd
+}
+
+func (o *snapshotOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if o.file == "" {
+		return withHint(errors.New("name the file to write with -o"), `-o - writes to standard output`)
+	}
+	if len(o.args) == 0 && !o.allNamespaces && !given(o.config.Namespace) {
+		return withHint(errors.New("say what to take: ROOT..., -n NAMESPACE or -A"), "kubectl sysop snapshot --help has examples")
+	}
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	keep, g, err := o.chosen(ctx, s)
+	if err != nil {
+		return err
+	}
+	keeper, err := o.take(ctx, s, keep)
+	if err != nil {
+		return err
+	}
+	objects := keeper.Objects()
+	for _, fields := range objects {
+		source.Redact(fields, o.withEnv)
+	}
+	head := o.head(s, g)
+	if o.file == "-" {
+		return source.WriteTo(o.env.Out, false, false, head, objects)
+	}
+	if err := source.Write(o.file, head, objects, o.force); err != nil {
+		if errors.Is(err, source.ErrExists) {
+			return withHint(fmt.Errorf("write snapshot: %w", err), "--force replaces it")
+		}
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	fmt.Fprintf(o.env.ErrOut, "wrote %d objects to %s\n", len(objects), o.file)
+	s.done(g)
+	return nil
+}
+
+// chosen reads the graph and returns which objects belong into the snapshot.
+func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Ref]bool, *graph.Graph, error) {
+	var roots []rootArg
+	ask := source.Ask{All: true}
+	if !o.allNamespaces && s.namespace != "" {
+		ask = source.Ask{Namespaces: []string{s.namespace}, Kinds: s.crossing(), Objects: []object.Ref{{Kind: "Namespace", Name: s.namespace}}}
+	}
+	if len(o.args) > 0 {
+		var err error
+		if roots, err = parseRoots(o.args, s.kinds); err != nil {
+			return nil, nil, err
+		}
+		ask = s.ask(roots)
+	}
+	find := func(g *graph.Graph) []graph.ID {
+		if roots != nil {
+			return s.resolve(g, roots, nil)
+		}
+		return s.everything(g)
+	}
+	g, err := s.read(ctx, ask, find, graph.StackOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.missing(g, roots, nil); err != nil {
+		return nil, nil, err
+	}
+	stack := g.Union(find(g), graph.StackOptions{})
+	keep := map[object.Ref]bool{}
+	for _, id := range append(stack, s.above(g, find(g))...) {
+		if g.State(id) == graph.Present {
+			keep[g.Ref(id)] = true
+		}
+	}
+	if roots == nil && s.namespace != "" {
+		keep[object.Ref{Kind: "Namespace", Name: s.namespace}] = true
+	}
+	s.definitions(keep)
+	return keep, g, nil
+}
+
+// everything is each object of the namespace, or of the cluster.
+func (s *session) everything(g *graph.Graph) []graph.ID {
+	var out []graph.ID
+	for id := range graph.ID(g.Len()) {
+		if g.State(id) == graph.Present && (s.namespace == "" || g.Ref(id).Namespace == s.namespace) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// above are the owners above the roots: without them, a part of the picture
+// would look like a wrong owner reference.
+func (s *session) above(g *graph.Graph, roots []graph.ID) []graph.ID {
+	return g.Stack(roots, graph.StackOptions{Up: true, Relations: []relation.Relation{relation.Owns}}).Members()
+}
+
+// definitions adds the CustomResourceDefinitions of the kinds that are kept.
+func (s *session) definitions(keep map[object.Ref]bool) {
+	for ref := range keep {
+		if k, ok := s.kinds.Kind(ref.GroupKind()); ok && k.Custom {
+			keep[object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: k.String()}] = true
+		}
+	}
+}
+
+// take reads the chosen objects a second time, whole.
+func (o *snapshotOptions) take(ctx context.Context, s *session, keep map[object.Ref]bool) (*source.Keeper, error) {
+	keeper := source.NewKeeper(s.inv, func(r object.Ref) bool { return keep[r] })
+	refs := make([]object.Ref, 0, len(keep))
+	for r := range keep {
+		refs = append(refs, r)
+	}
+	slices.SortFunc(refs, object.Compare)
+	whole, err := o.whole(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return keeper, whole.Read(ctx, source.Ask{Objects: refs}, keeper)
+}
+
+func (o *snapshotOptions) whole(ctx context.Context, s *session) (source.Source, error) {
+	if snap, ok := s.source.(*source.Snapshot); ok {
+		return snap.Whole(), nil
+	}
+	config, err := o.config.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	disco, err := o.config.ToDiscoveryClient()
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: func(object.Resource) (source.Detail, string) { return source.Fields, "" }})
+	if err != nil {
+		return nil, err
+	}
+	_, err = cluster.Kinds(ctx, &early{})
+	return cluster, err
+}
+
+// head says what the snapshot covers: whole kinds where a namespace or the
+// cluster was taken, and what is named and was not there.
+func (o *snapshotOptions) head(s *session, g *graph.Graph) source.Head {
+	head := source.Head{Gaps: g.Gaps()}
+	if len(o.args) == 0 {
+		for gk, ns := range s.inv.Coverage() {
+			if s.namespace == "" || ns == s.namespace {
+				head.Covered = append(head.Covered, source.Scope{Group: gk.Group, Kind: gk.Kind, Namespace: ns})
+			}
+		}
+		slices.SortFunc(head.Covered, func(a, b source.Scope) int {
+			return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace))
+		})
+	}
+	for id := range graph.ID(g.Len()) {
+		if g.State(id) == graph.Missing {
+			head.Absent = append(head.Absent, g.Ref(id).String())
+		}
+	}
+	return head
+}

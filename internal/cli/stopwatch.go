@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// stopwatch measures the stages of a command, and counts what it sends and
+// reads.
+type stopwatch struct {
+	now      func() time.Time
+	stages   []stageTime
+	requests atomic.Int64
+	bytes    atomic.Int64
+}
+
+type stageTime struct {
+	name string
+	took time.Duration
+}
+
+func newStopwatch(now func() time.Time) *stopwatch { return &stopwatch{now: now} }
+
+// stage begins a stage and returns what ends it. A stage that runs again adds up.
+func (s *stopwatch) stage(name string) func() {
+	start := s.now()
+	return func() {
+		took := s.now().Sub(start)
+		for i := range s.stages {
+			if s.stages[i].name == name {
+				s.stages[i].took += took
+				return
+			}
+		}
+		s.stages = append(s.stages, stageTime{name, took})
+	}
+}
+
+func (s *stopwatch) print(w io.Writer, objects, edges int) {
+	for _, t := range s.stages {
+		fmt.Fprintf(w, "%-9s %9.1f ms\n", t.name, float64(t.took.Microseconds())/1000)
+	}
+	fmt.Fprintf(w, "requests %d, bytes %d, objects %d, edges %d\n", s.requests.Load(), s.bytes.Load(), objects, edges)
+}
+
+// count wraps a transport so that requests and the bytes of bodies are counted.
+func (s *stopwatch) count(next http.RoundTripper) http.RoundTripper { return counter{s, next} }
+
+type counter struct {
+	s    *stopwatch
+	next http.RoundTripper
+}
+
+func (c counter) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.s.requests.Add(1)
+	resp, err := c.next.RoundTrip(r)
+	if resp != nil {
+		resp.Body = &countedBody{resp.Body, &c.s.bytes}
+	}
+	return resp, err
+}
+
+type countedBody struct {
+	io.ReadCloser
+	n *atomic.Int64
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.n.Add(int64(n))
+	return n, err
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// Version is set by the linker in a release; else the version of the module.
+var Version = ""
+
+func buildVersion() string {
+	if Version != "" {
+		return Version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// versionDocument is the answer of the version command (docs/schema/version.json).
+type versionDocument struct {
+	view.Head `json:",inline"`
+	Version   string `json:"version"`
+	GoVersion string `json:"goVersion"`
+	Revision  string `json:"revision,omitempty"`
+}
+
+func newVersion(env Env) *cobra.Command {
+	c := newCommon(env, "table", "json", "yaml")
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Show the version",
+		Example: `  kubectl sysop version
+
+  # for a program
+  kubectl sysop version -o json`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			if err := c.validate(); err != nil {
+				return err
+			}
+			doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: buildVersion()}
+			if info, ok := debug.ReadBuildInfo(); ok {
+				doc.GoVersion = info.GoVersion
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						doc.Revision = s.Value
+					}
+				}
+			}
+			if c.output == "table" {
+				_, err := fmt.Fprintf(env.Out, "kubectl-sysop %s (%s)\n", doc.Version, doc.GoVersion)
+				return err
+			}
+			return c.write(view.Answer{Document: doc})
+		},
+	}
+	c.writing(cmd)
+	return cmd
+}

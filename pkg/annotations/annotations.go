@@ -1,0 +1,189 @@
+// Package annotations reads the relationships that a CustomResourceDefinition
+// declares in its annotations, and makes rules of them. It reads the five keys
+// that KubePlus publishes, in the spellings of every period:
+//
+//	resource/usage                      <configmap>.<key> | <namespace>.<configmap>.<key>
+//	resource/composition                Kind, Kind, ...
+//	resource/annotation-relationship    on:Kind[;Kind...], key:<annotation>, value:<expr>
+//	resource/label-relationship         on:Kind[;Kind...], value:INSTANCE.spec.selector
+//	                                    on:Kind[;Kind...], key:<label>, value:<expr>
+//	resource/specproperty-relationship  on:INSTANCE.spec.<path>, value:Kind.spec.metadata.name
+//
+// The words of the package:
+//
+//   - Instance, a custom resource of the definition; INSTANCE in a value.
+//   - Carrier, an object that carries the annotation or the label of a
+//     relationship, of one of the kinds after "on:".
+//   - Template, a value with INSTANCE.<path> in it. Where that is the name of the
+//     instance it is read backwards: the carrier's value tells the instance.
+//   - Kind, written Kind or Kind.group. A bare kind of a built-in group means
+//     that one, whatever definitions share its name.
+//
+// An expression is evaluated and compared as a whole; nothing is searched for,
+// so moodle1 never means moodle10. Parse computes and does not fetch.
+package annotations
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// Declaration is what the annotations of one definition say.
+type Declaration struct {
+	// CRD is the name of the definition: moodles.moodlecontroller.kubeplus.
+	CRD string
+	// Kind is that of its instances; empty where nobody serves it.
+	Kind schema.GroupKind
+	// Rules are the relationships. Their names are crd:<CRD>:<annotation key>,
+	// with a number behind where one annotation makes several rules.
+	Rules []relation.Rule
+	// Composition lists the kinds of objects that the operator says it creates. It
+	// is a statement, from which no edge follows, and nil where nothing is stated.
+	Composition []schema.GroupKind
+	// Usage says where the manual of the kind is.
+	Usage Usage
+}
+
+// Usage names the data key of a ConfigMap that holds a manual. All of it is
+// empty where none is declared.
+type Usage struct {
+	// Namespace is empty where the annotation leaves it open.
+	Namespace string `json:"namespace,omitempty"`
+	ConfigMap string `json:"configMap"`
+	Key       string `json:"key"`
+}
+
+// Finding is something in an annotation that means nothing. What else the
+// annotation says, and every other one, counts all the same.
+type Finding struct {
+	CRD string `json:"crd"`
+	// Annotation is the key; empty where the finding is about the definition.
+	Annotation string `json:"annotation,omitempty"`
+	// Column is the place in the value of the annotation, in characters from 1; 0
+	// where the finding is about no place in it.
+	Column int `json:"column,omitempty"`
+	// Message says what is wrong, and what would be right.
+	Message string `json:"message"`
+}
+
+// String writes the finding in one line.
+func (f Finding) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "CRD %s: ", f.CRD)
+	if f.Annotation != "" {
+		fmt.Fprintf(&b, "annotation %s: ", f.Annotation)
+	}
+	if f.Column > 0 {
+		fmt.Fprintf(&b, "column %d: ", f.Column)
+	}
+	return b.String() + f.Message
+}
+
+// Parse reads the annotations of a CustomResourceDefinition, of which it needs
+// the metadata only; kinds are those of the cluster. Findings come in the order
+// in which the annotations are read: usage, composition, then the relationships
+// by annotation, by label and by field, numbered ones in the order of their
+// numbers.
+func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
+	d := Declaration{CRD: crd.GetName()}
+	r := &reader{crd: d.CRD, kinds: kinds}
+	plural, group, _ := strings.Cut(d.CRD, ".")
+	instance, served := kinds.Resource(schema.GroupResource{Group: group, Resource: plural})
+	if served {
+		d.Kind = instance.GroupKind()
+	}
+	r.instance = instance
+
+	entries, unknown := sortEntries(crd.GetAnnotations())
+	for _, key := range unknown {
+		r.key = key
+		r.reportKey("unknown key: want resource/annotation-relationship, resource/label-relationship or resource/specproperty-relationship, with a number behind where there are several")
+	}
+	r.key = ""
+	if !served && hasRelationships(entries) {
+		r.reportKey("%q is not a kind that the cluster serves, so its relationships are not read: want a definition that is named <plural>.<group> and established", shorten(d.CRD))
+	}
+	said := map[string]bool{}
+	for _, e := range entries {
+		r.key, r.text = e.key, e.value
+		switch e.family {
+		case usage:
+			if u := r.usage(); d.Usage == (Usage{}) {
+				d.Usage = u
+			}
+		case composition:
+			if c := r.composition(); d.Composition == nil {
+				d.Composition = c
+			}
+		default:
+			// The same words under an older key say nothing new.
+			if same := fmt.Sprint(e.family, strings.TrimSpace(e.value)); served && !said[same] {
+				said[same] = true
+				d.Rules = append(d.Rules, r.relationship(e.family)...)
+			}
+		}
+	}
+	return d, r.findings
+}
+
+// reader reads the annotations of one definition, one at a time.
+type reader struct {
+	crd      string
+	kinds    *object.Kinds
+	instance object.Resource
+
+	key, text string // the annotation at hand
+	findings  []Finding
+}
+
+func (r *reader) report(p *problem) {
+	column := utf8.RuneCountInString(r.text[:p.at]) + 1
+	r.findings = append(r.findings, Finding{CRD: r.crd, Annotation: r.key, Column: column, Message: p.message})
+}
+
+// reportKey reports what is no matter of a place in the value.
+func (r *reader) reportKey(format string, args ...any) {
+	r.findings = append(r.findings, Finding{CRD: r.crd, Annotation: r.key, Message: fmt.Sprintf(format, args...)})
+}
+
+// body is the value of the annotation without white space and quotes around it.
+func (r *reader) body() (span, bool) {
+	s, err := span{text: r.text}.trim().unquote()
+	if err != nil {
+		r.report(err)
+		return span{}, false
+	}
+	return s, true
+}
+
+// relationship returns the rules that the annotation declares.
+func (r *reader) relationship(f family) []relation.Rule {
+	c, ok := r.clauses()
+	if !ok {
+		return nil
+	}
+	var rules []relation.Rule
+	switch f {
+	case annotationRelationship:
+		rules = r.carried(c, relation.Annotation)
+	case labelRelationship:
+		rules = r.carried(c, relation.Label)
+	case propertyRelationship:
+		rules = r.property(c)
+	}
+	for i := range rules {
+		rules[i].Origin = "CRD " + r.crd
+		rules[i].Name = "crd:" + r.crd + ":" + r.key
+		if i > 0 {
+			rules[i].Name += fmt.Sprintf(":%d", i+1)
+		}
+	}
+	return rules
+}

@@ -1,0 +1,198 @@
+package annotations
+
+import (
+	"cmp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// helmRelease is the annotation that Helm leaves on all that it installs.
+const helmRelease = "meta.helm.sh/release-name"
+
+// carried is a relationship that an annotation or a label of the carriers tells.
+type carried struct {
+	via      relation.Via
+	instance object.Resource
+	carriers []object.Resource
+	key      string
+	value    expr
+}
+
+func (r *reader) carried(c clauses, via relation.Via) []relation.Rule {
+	if !r.need(c.on, "on:<Kind>") || !r.need(c.value, "value:"+nameExpr) {
+		return nil
+	}
+	carriers := r.kindList(c.on, ';')
+	value, err := parseExpr(c.value)
+	if err != nil {
+		r.report(err)
+		return nil
+	}
+	if value.mentions(namespaceRef) && !r.instance.Namespaced {
+		r.report(c.value.problem("%s is cluster-scoped, %s.metadata.namespace says nothing: want %s", r.instance.Kind, instanceWord, nameExpr))
+		return nil
+	}
+	selector, bare := value.bare()
+	if !bare || via != relation.Label {
+		if !r.need(c.key, "key:<"+via.String()+" key>") {
+			return nil
+		}
+	}
+	if c.key.text != "" && len(content.IsLabelKey(strings.ToLower(c.key.text))) > 0 {
+		r.report(c.key.problem("no object can have the key %q: want prefix/name", shorten(c.key.text)))
+	}
+	if len(carriers) == 0 {
+		return nil
+	}
+	s := carried{via: via, instance: r.instance, carriers: carriers, key: c.key.text, value: value}
+	if bare && via == relation.Label {
+		return []relation.Rule{s.selectorRule(selector)}
+	}
+	return s.rules()
+}
+
+// rules reads the relationship on the carriers where their value tells the
+// instance, else on the instance, which finds its carriers by the value.
+func (s carried) rules() []relation.Rule {
+	var near, far []object.Resource
+	for _, k := range s.carriers {
+		if s.value.invertible() && (k.Namespaced || !s.instance.Namespaced || s.value.mentions(namespaceRef)) {
+			near = append(near, k)
+		} else {
+			far = append(far, k)
+		}
+	}
+	rule := relation.Rule{Relation: s.relation(), Via: s.via, Metadata: !s.value.mentions(pathRef)}
+	var rules []relation.Rule
+	if len(near) > 0 {
+		rule.From, rule.To, rule.Field, rule.Links = groupKinds(near), s.instance.GroupKind().String(), s.field(), s.onCarrier
+		rules = append(rules, rule)
+	}
+	if len(far) > 0 {
+		rule.From, rule.To, rule.Field = []schema.GroupKind{s.instance.GroupKind()}, kindNames(far), "metadata.name"
+		for _, ref := range s.value.refs {
+			if ref.what == pathRef {
+				rule.Field = ref.path.String()
+			}
+		}
+		rule.Links = func(o object.Object, emit relation.Emit) { s.onInstance(far, o, emit) }
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// owns: a label that carries the name of the instance, and Helm's annotation, are
+// left by who made the object. That is a guess.
+func (s carried) owns() bool {
+	if s.via == relation.Label {
+		return s.value.mentions(nameRef)
+	}
+	return s.key == helmRelease
+}
+
+func (s carried) relation() relation.Relation {
+	switch {
+	case s.owns():
+		return relation.Owns
+	case s.via == relation.Label:
+		return relation.Serves
+	}
+	return relation.Needs
+}
+
+// instanceFirst says whether the edge runs from the instance to the carrier: an
+// owner owns, and of two that need each other the passive one is needed.
+func (s carried) instanceFirst(carrier schema.GroupKind) bool {
+	return s.relation() != relation.Needs || passive(carrier)
+}
+
+// passive tells the kinds that hold data and do nothing with it.
+func passive(k schema.GroupKind) bool {
+	if k.Group != "" {
+		return false
+	}
+	switch k.Kind {
+	case "Secret", "ConfigMap", "PersistentVolumeClaim", "PersistentVolume":
+		return true
+	}
+	return false
+}
+
+func (s carried) field() string {
+	if s.via == relation.Label {
+		return keyed("metadata.labels", s.key)
+	}
+	return keyed("metadata.annotations", s.key)
+}
+
+// onCarrier links a carrier to the instances that its value names. One that does
+// not exist is missing, unless the value may name other things as well.
+func (s carried) onCarrier(o object.Object, emit relation.Emit) {
+	carries := o.Meta.GetAnnotations
+	if s.via == relation.Label {
+		carries = o.Meta.GetLabels
+	}
+	value, ok := carries()[s.key]
+	if !ok {
+		return
+	}
+	for _, m := range s.value.instances(value) {
+		target := relation.Target{Kind: s.instance.GroupKind(), Name: m.name, IfPresent: s.value.among || s.owns()}
+		if s.instance.Namespaced {
+			if target.Namespace = cmp.Or(m.namespace, o.Namespace); target.Namespace == "" {
+				continue
+			}
+		}
+		if isSelf(o, target) {
+			continue
+		}
+		emit(relation.Link{Target: target, Backward: s.instanceFirst(o.GroupKind()), Field: s.field(), Value: value, Inferred: s.owns()})
+	}
+}
+
+// onInstance links an instance to the carriers that hold the value it stands for.
+// Where a carrier outside of every namespace holds a bare name, the instance of
+// that name in another namespace may be meant: that is a guess.
+func (s carried) onInstance(carriers []object.Resource, o object.Object, emit relation.Emit) {
+	for _, want := range s.value.render(o) {
+		selector := &relation.Selector{Labels: map[string]string{s.key: want.value}}
+		if s.via == relation.Annotation {
+			selector = &relation.Selector{Annotation: s.key, Match: func(v string) bool { return s.value.holds(v, want.value, o.Namespace) }}
+		}
+		for _, k := range carriers {
+			emit(relation.Link{
+				Target:   relation.Target{Kind: k.GroupKind(), Namespace: o.Namespace, Selector: selector, AllNamespaces: o.Namespace == ""},
+				Backward: !s.instanceFirst(k.GroupKind()),
+				Field:    want.field,
+				Value:    want.value,
+				Inferred: s.owns() || !k.Namespaced && s.value.mentions(nameRef),
+			})
+		}
+	}
+}
+
+// isSelf says whether the target is the object itself, which is no relationship.
+func isSelf(o object.Object, t relation.Target) bool {
+	return o.Ref == object.Ref{Group: t.Kind.Group, Kind: t.Kind.Kind, Namespace: t.Namespace, Name: t.Name}
+}
+
+func groupKinds(rs []object.Resource) []schema.GroupKind {
+	all := make([]schema.GroupKind, len(rs))
+	for i, r := range rs {
+		all[i] = r.GroupKind()
+	}
+	return all
+}
+
+func kindNames(rs []object.Resource) string {
+	all := make([]string, len(rs))
+	for i, r := range rs {
+		all[i] = r.GroupKind().String()
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,130 @@
+package annotations
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// clauses are the three parts of a relationship. One that is not there is empty
+// and stands at the end of the text.
+type clauses struct{ on, key, value span }
+
+// clauses takes the annotation apart at its commas, and each part at its first
+// colon: what follows may hold more of them. One part that cannot be understood
+// makes all of the annotation mean nothing, for it may have changed the rest.
+func (r *reader) clauses() (clauses, bool) {
+	body, ok := r.body()
+	if !ok {
+		return clauses{}, false
+	}
+	absent := body.from(len(body.text))
+	c := clauses{absent, absent, absent}
+	if body.text == "" {
+		r.report(body.problem("the value is empty: want on:<Kind>, key:<key>, value:<expression>"))
+		return c, false
+	}
+	parts, err := body.split(',')
+	if err != nil {
+		r.report(err)
+		return c, false
+	}
+	for _, part := range r.atMost(parts) {
+		if err := r.clause(&c, part); err != nil {
+			r.report(err)
+			ok = false
+		}
+	}
+	return c, ok
+}
+
+func (r *reader) clause(c *clauses, part span) *problem {
+	i := strings.IndexByte(part.text, ':')
+	if i < 0 {
+		if part.text == "" {
+			return part.problem("nothing stands here: a comma is too many, or on:, key: or value: is missing")
+		}
+		hint := ""
+		if _, err := r.find(part.text); err == nil {
+			hint = " (kinds are separated by semicolons: on:Pod;Service)"
+		}
+		return part.problem("%q is no part of a relationship: want on:, key: or value:%s", shorten(part.text), hint)
+	}
+	var into *span
+	switch name := part.to(i).trim().text; name {
+	case "on":
+		into = &c.on
+	case "key":
+		into = &c.key
+	case "value":
+		into = &c.value
+	default:
+		return part.problem("unknown part %q: want on:, key: or value:", shorten(name+":"))
+	}
+	if into.text != "" {
+		return part.problem("a second %s: want one", part.text[:i+1])
+	}
+	value, err := part.from(i + 1).trim().unquote()
+	if err != nil {
+		return err
+	}
+	if value.text == "" {
+		return value.problem("nothing stands after %s", part.text[:i+1])
+	}
+	*into = value
+	return nil
+}
+
+// need reports a part that is not there.
+func (r *reader) need(part span, want string) bool {
+	if part.text == "" {
+		r.report(part.problem("%s is missing", want))
+		return false
+	}
+	return true
+}
+
+func (r *reader) composition() []schema.GroupKind {
+	body, ok := r.body()
+	if !ok {
+		return nil
+	}
+	var all []schema.GroupKind
+	for _, k := range r.kindList(body, ',') {
+		all = append(all, k.GroupKind())
+	}
+	return all
+}
+
+func (r *reader) usage() Usage {
+	const want = "want <configmap>.<key> or <namespace>.<configmap>.<key>"
+	body, ok := r.body()
+	if !ok {
+		return Usage{}
+	}
+	parts, err := body.split('.')
+	switch {
+	case err != nil:
+		r.report(err)
+		return Usage{}
+	case len(parts) != 2 && len(parts) != 3:
+		r.report(body.problem("%q does not tell where the manual is: %s", shorten(body.text), want))
+		return Usage{}
+	}
+	for i, p := range parts {
+		invalid := validation.IsDNS1123Subdomain(p.text)
+		if i == len(parts)-1 {
+			invalid = validation.IsConfigMapKey(p.text)
+		}
+		if len(invalid) > 0 {
+			r.report(p.problem("%q cannot be a name: %s", shorten(p.text), want))
+			return Usage{}
+		}
+	}
+	u := Usage{ConfigMap: parts[len(parts)-2].text, Key: parts[len(parts)-1].text}
+	if len(parts) == 3 {
+		u.Namespace = parts[0].text
+	}
+	return u
+}

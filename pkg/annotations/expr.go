@@ -1,0 +1,151 @@
+package annotations
+
+import "strings"
+
+// expr is the right side of "value:". Its text is literals[0] refs[0]
+// literals[1] refs[1] ... literals[n].
+type expr struct {
+	literals []string
+	refs     []ref
+	// among says that the value holds several names, of which one is meant:
+	// contains(...) and [{name:...}].
+	among bool
+}
+
+// ref is one INSTANCE.<path>.
+type ref struct {
+	what refKind
+	path Path
+}
+
+type refKind uint8
+
+const (
+	nameRef refKind = iota
+	namespaceRef
+	pathRef
+)
+
+const nameExpr = instanceWord + ".metadata.name"
+
+// parseExpr reads a value: a template, contains(template), [template] or
+// [{name:template}].
+func parseExpr(s span) (expr, *problem) {
+	among := true
+	rest, function := strings.CutPrefix(s.text, "contains")
+	switch call := strings.TrimSpace(rest); {
+	case function && strings.HasPrefix(call, "(") && strings.HasSuffix(call, ")"):
+		open := strings.IndexByte(s.text, '(')
+		s = s.to(len(s.text) - 1).from(open + 1).trim()
+	case strings.HasPrefix(s.text, "[") && strings.HasSuffix(s.text, "]"):
+		var err *problem
+		if s, err = listItem(s.to(len(s.text) - 1).from(1).trim()); err != nil {
+			return expr{}, err
+		}
+	default:
+		among = false
+	}
+	e, err := parseTemplate(s)
+	e.among = among
+	return e, err
+}
+
+// listItem returns the template in what stands between [ and ].
+func listItem(s span) (span, *problem) {
+	if !strings.HasPrefix(s.text, "{") || !strings.HasSuffix(s.text, "}") {
+		return s.unquote()
+	}
+	const want = "want [{name:" + nameExpr + "}]"
+	fields, err := s.to(len(s.text) - 1).from(1).split(',')
+	if err != nil {
+		return span{}, err
+	}
+	var name *span
+	for _, f := range fields {
+		i := strings.IndexByte(f.text, ':')
+		if i < 0 {
+			return span{}, f.problem("%q is no field: %s", shorten(f.text), want)
+		}
+		key, err := f.to(i).trim().unquote()
+		if err != nil {
+			return span{}, err
+		}
+		value, err := f.from(i + 1).trim().unquote()
+		switch {
+		case err != nil:
+			return span{}, err
+		case key.text == "name" && name == nil:
+			name = &value
+		case key.text == "namespace" && value.text == instanceWord+".metadata.namespace":
+			// The namespace of an item is read wherever it is given.
+		default:
+			return span{}, key.problem("unexpected field %q: %s", shorten(key.text), want)
+		}
+	}
+	if name == nil {
+		return span{}, s.problem("no name: %s", want)
+	}
+	return *name, nil
+}
+
+// parseTemplate reads literal text with INSTANCE.<path> in it.
+func parseTemplate(s span) (expr, *problem) {
+	var e expr
+	paths := 0
+	for {
+		i := strings.Index(s.text, instanceWord)
+		if i < 0 {
+			break
+		}
+		if err := checkLiteral(s.to(i)); err != nil {
+			return expr{}, err
+		}
+		r, n, err := parseRef(s.from(i))
+		if err != nil {
+			return expr{}, err
+		}
+		if r.what == pathRef {
+			if paths++; paths > 1 {
+				return expr{}, s.from(i).problem("a second path: want one at most, beside %s", nameExpr)
+			}
+		}
+		e.literals, e.refs = append(e.literals, s.text[:i]), append(e.refs, r)
+		s = s.from(i + n)
+	}
+	if err := checkLiteral(s); err != nil {
+		return expr{}, err
+	}
+	if len(e.refs) == 0 {
+		return expr{}, s.problem("the value says nothing of the instance: want %s or another %s.<path>", nameExpr, instanceWord)
+	}
+	e.literals = append(e.literals, s.text)
+	return e, nil
+}
+
+// parseRef reads INSTANCE.<path> from the front of s. Behind the name and the
+// namespace, which are no objects, literal text may follow at once.
+func parseRef(s span) (ref, int, *problem) {
+	dot := len(instanceWord)
+	if !strings.HasPrefix(s.text[dot:], ".") {
+		return ref{}, 0, s.problem("%s has no path: want %s or another %s.<path>", instanceWord, nameExpr, instanceWord)
+	}
+	text := s.text[dot+1:]
+	for what, field := range []string{nameRef: "metadata.name", namespaceRef: "metadata.namespace"} {
+		if rest, ok := strings.CutPrefix(text, field); ok && (rest == "" || !inWord(rest[0]) && rest[0] != '[') {
+			return ref{what: refKind(what)}, dot + 1 + len(field), nil
+		}
+	}
+	p, n, err := readPath(text, inWord)
+	if err != nil {
+		return ref{}, 0, s.from(dot+1+err.at).problem("%s", err.message)
+	}
+	return ref{what: pathRef, path: p}, dot + 1 + n, nil
+}
+
+func checkLiteral(s span) *problem {
+	i := strings.IndexAny(s.text, "()[]{}\"' \t\r\n")
+	if i < 0 {
+		return nil
+	}
+	return s.from(i).problem("unexpected %s in the value: want %s with literal text around it, contains(%s) or [{name:%s}]", firstRune(s.text[i:]), nameExpr, nameExpr, nameExpr)
+}

@@ -1,0 +1,118 @@
+package annotations
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// FuzzParse: whatever stands in an annotation and on the objects, nothing panics,
+// findings stand inside of the text, every name that a link points at may be one,
+// and the same text means the same twice.
+func FuzzParse(f *testing.F) {
+	for _, value := range []string{
+		"on:Ingress, key:cert-manager.io/cluster-issuer, value:INSTANCE.metadata.name",
+		"on:Secret;Pod, key:cassandra.datastax.com/watched-by, value:contains(INSTANCE.metadata.name)",
+		"on:Pod,key:k8s.v1.cni.cncf.io/networks,value:[{name:INSTANCE.metadata.name}]",
+		"on:Deployment, value:INSTANCE.spec.selector",
+		"on:Namespace;Pod, key:meta.helm.sh/release-name, value:wordpressservice-INSTANCE.metadata.name",
+		"on:Pod, key:a/b, value:INSTANCE.metadata.namespace/INSTANCE.metadata.name",
+		`on:INSTANCE.spec.users[].secretName;INSTANCE.metadata.labels["a/b"], value:Secret;Service.spec.metadata.name`,
+		"on:INSTANCE.spec.volumeMounts, value:Deployment.spec.containers.volumemounts.mountpath",
+		"on:Pod, key:a/b, value:x-INSTANCE.spec.users[1].name", `"StatefulSet, Service"`, "ns.cm.key", "on", "", "(", `["`,
+	} {
+		f.Add(value, "dc1,ns/dc2@eth0")
+		f.Add(value, `[{"name":"dc1","namespace":"ns"},"x-y"]`)
+	}
+	kinds := testKinds()
+	f.Fuzz(func(t *testing.T, value, carried string) {
+		for _, key := range []string{"resource/usage", "resource/composition", "resource/annotation-relationship", "resource/label-relationship2", "platform-as-code/specprop-relation"} {
+			for _, crd := range []string{"apps.example.com", "fleets.example.com"} {
+				m := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: crd, Annotations: map[string]string{key: value}}}
+				d, findings := Parse(m, kinds)
+				for _, f := range findings {
+					if f.Column < 1 || f.Column > utf8.RuneCountInString(value)+1 || f.Message == "" || f.Annotation != key {
+						t.Errorf("finding %v is in no place of %q", f, value)
+					}
+				}
+				again, findings2 := Parse(m, kinds)
+				if !slices.Equal(findings, findings2) || len(d.Rules) != len(again.Rules) {
+					t.Errorf("%q means something else the second time", value)
+				}
+				objects := fuzzObjects(t, carried)
+				got := edges(d, objects...)
+				equal(t, edges(again, objects...), got...)
+				checkLinks(t, d, objects)
+			}
+		}
+	})
+}
+
+func fuzzObjects(t *testing.T, carried string) []object.Object {
+	const fields = `{"metadata":{"labels":{"a/b":"x"}},"spec":{"selector":{"app":"web"},"users":[{"name":"u"},{"secretName":"s"}]}}`
+	pod := read(t, "Pod/n/p", "")
+	values := map[string]string{}
+	for _, k := range []string{"a/b", "cert-manager.io/cluster-issuer", "cassandra.datastax.com/watched-by", "k8s.v1.cni.cncf.io/networks", helmRelease} {
+		values[k] = carried
+	}
+	pod.Meta.SetAnnotations(values)
+	pod.Meta.SetLabels(values)
+	app, fleet := read(t, "App.example.com/n/a", fields), read(t, "Fleet.example.com/f", fields)
+	return []object.Object{pod, app, fleet}
+}
+
+func checkLinks(t *testing.T, d Declaration, objects []object.Object) {
+	for _, r := range d.Rules {
+		if len(r.From) == 0 || r.Relation == 0 || r.Via == 0 || r.Name == "" || r.Origin == "" {
+			t.Errorf("rule %+v is not complete", r)
+		}
+	}
+	set := relation.NewSet(d.Rules...)
+	for _, o := range objects {
+		set.Links(o, func(_ int, l relation.Link) {
+			switch {
+			case l.Field == "" || l.Target.Kind.Kind == "":
+				t.Errorf("link %+v does not say enough", l)
+			case (l.Target.Selector == nil) == (l.Target.Name == ""):
+				t.Errorf("link %+v: want a name or a selector", l)
+			case l.Target.Name != "" && !isName(l.Target.Name):
+				t.Errorf("%q cannot be a name", l.Target.Name)
+			}
+			if s := l.Target.Selector; s != nil && s.Match != nil {
+				s.Match("x,y")
+			}
+		})
+	}
+}
+
+// FuzzPath: what is read as a path is written so that it reads the same.
+func FuzzPath(f *testing.F) {
+	for _, s := range []string{"spec.a.b", "INSTANCE.spec.users[].name", `a["b/c"][0][*]`, `['"']`, "a[", "ü.ß", "a..b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ParsePath(text)
+		if err != nil {
+			if _, ok := err.(*PathError); !ok || err.Error() == "" {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		again, err := ParsePath(p.String())
+		if err != nil || !slices.Equal(p.steps, again.steps) {
+			// INSTANCE in front is taken off once.
+			if !strings.HasPrefix(p.String(), instanceWord+".") {
+				t.Errorf("%q is written %q: %v", text, p, err)
+			}
+		}
+		for range p.Find(map[string]any{"a": []any{map[string]any{"b": "c"}}}) {
+			continue
+		}
+	})
+}

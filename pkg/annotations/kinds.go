@@ -1,0 +1,100 @@
+package annotations
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+const (
+	// longestKind is more than any kind with its group has.
+	longestKind = 320
+	// mostParts bounds every list and path in an annotation, and with it the work
+	// and the findings that a single one can make.
+	mostParts = 100
+)
+
+// kindList resolves the kinds of a list. Those that mean nothing are reported
+// and left out.
+func (r *reader) kindList(s span, sep byte) []object.Resource {
+	parts, err := s.split(sep)
+	if err != nil {
+		r.report(err)
+		return nil
+	}
+	var all []object.Resource
+	for _, p := range r.atMost(parts) {
+		k, err := r.kind(p)
+		if err != nil {
+			r.report(err)
+			continue
+		}
+		if !slices.ContainsFunc(all, func(o object.Resource) bool { return o.GroupKind() == k.GroupKind() }) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// atMost cuts a list that is too long.
+func (r *reader) atMost(parts []span) []span {
+	if len(parts) <= mostParts {
+		return parts
+	}
+	r.report(parts[mostParts].problem("%d parts in a list: want %d at most; the rest is left out", len(parts), mostParts))
+	return parts[:mostParts]
+}
+
+func (r *reader) kind(s span) (object.Resource, *problem) {
+	if s.text == "" {
+		return object.Resource{}, s.problem("a kind is missing here: want Kind or Kind.group")
+	}
+	k, err := r.find(s.text)
+	var unknown *object.UnknownKindError
+	var ambiguous *object.AmbiguousKindError
+	switch {
+	case err == nil:
+		return k, nil
+	case errors.As(err, &ambiguous):
+		var choices []string
+		for _, c := range ambiguous.Choices {
+			if k, ok := r.kinds.Resource(schema.ParseGroupResource(c)); ok {
+				choices = append(choices, k.GroupKind().String())
+			}
+		}
+		return k, s.problem("kind %q is ambiguous: want one of %s", shorten(s.text), strings.Join(choices, ", "))
+	case strings.HasPrefix(s.text, instanceWord):
+		return k, s.problem("%q is no kind: want Kind or Kind.group here", shorten(s.text))
+	case errors.As(err, &unknown) && len(unknown.Nearest) > 0:
+		return k, s.problem("unknown kind %q: did you mean %s?", shorten(s.text), strings.Join(r.spell(unknown.Nearest), " or "))
+	}
+	return k, s.problem("unknown kind %q: want a kind that the cluster serves, as Kind or Kind.group", shorten(s.text))
+}
+
+func (r *reader) find(name string) (object.Resource, error) {
+	if len(name) > longestKind {
+		return object.Resource{}, &object.UnknownKindError{Name: name}
+	}
+	return r.kinds.Find(name)
+}
+
+// spell writes names as annotations do: Kind, or Kind.group for a custom kind.
+func (r *reader) spell(names []string) []string {
+	var all []string
+	for _, n := range names {
+		k, err := r.kinds.Find(n)
+		switch {
+		case err != nil:
+			all = append(all, n)
+		case k.Custom:
+			all = append(all, k.GroupKind().String())
+		default:
+			all = append(all, k.Kind)
+		}
+	}
+	return all
+}

@@ -1,0 +1,116 @@
+package annotations
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validate/content"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// mentions says whether a part of the value is of that kind.
+func (e expr) mentions(what refKind) bool { return e.count(what) > 0 }
+
+func (e expr) count(what refKind) int {
+	n := 0
+	for _, r := range e.refs {
+		if r.what == what {
+			n++
+		}
+	}
+	return n
+}
+
+// bare returns the path of a value that is nothing but one.
+func (e expr) bare() (Path, bool) {
+	if len(e.refs) != 1 || e.refs[0].what != pathRef || e.among || e.literals[0] != "" || e.literals[1] != "" {
+		return Path{}, false
+	}
+	return e.refs[0].path, true
+}
+
+// invertible says whether the name of the instance can be told from a value: it
+// stands there once, alone or beside the namespace with something between the
+// two that neither can hold.
+func (e expr) invertible() bool {
+	switch {
+	case e.mentions(pathRef) || e.count(nameRef) != 1 || e.count(namespaceRef) > 1:
+		return false
+	case len(e.refs) == 1:
+		return true
+	}
+	return strings.ContainsFunc(e.literals[1], func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789.-", r)
+	})
+}
+
+// invert returns the name, and the namespace if the value holds it, that an
+// invertible template was filled with to give v.
+func (e expr) invert(v string) (namespace, name string, ok bool) {
+	v, ok = strings.CutPrefix(v, e.literals[0])
+	if !ok {
+		return "", "", false
+	}
+	if v, ok = strings.CutSuffix(v, e.literals[len(e.refs)]); !ok {
+		return "", "", false
+	}
+	if len(e.refs) == 1 {
+		return "", v, isName(v)
+	}
+	first, second, ok := strings.Cut(v, e.literals[1])
+	if e.refs[0].what == nameRef {
+		first, second = second, first
+	}
+	return first, second, ok && isName(first) && isName(second)
+}
+
+// rendered is the value that an instance stands for, with the field it comes from.
+type rendered struct{ field, value string }
+
+// render fills the template from an instance. A path through a list gives a
+// value for each item; what is neither a string, a number nor a boolean, none.
+func (e expr) render(o object.Object) []rendered {
+	fill := func(at, field string) rendered {
+		var b strings.Builder
+		for i, r := range e.refs {
+			b.WriteString(e.literals[i])
+			b.WriteString([...]string{nameRef: o.Name, namespaceRef: o.Namespace, pathRef: field}[r.what])
+		}
+		b.WriteString(e.literals[len(e.refs)])
+		return rendered{at, b.String()}
+	}
+	for _, r := range e.refs {
+		if r.what != pathRef {
+			continue
+		}
+		var all []rendered
+		for at, v := range r.path.Find(o.Fields()) {
+			if text := scalar(v); text != "" {
+				all = append(all, fill(at, text))
+			}
+		}
+		return all
+	}
+	return []rendered{fill("metadata.name", "")}
+}
+
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case int64, bool:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// isName tells what may be the name of an object from what surely is none. It
+// lets pass what a server would refuse as the name of a custom resource
+// (Letsencrypt): that is a wrong name, to be shown as missing.
+func isName(s string) bool {
+	return s != "" && len(s) <= 253 && !strings.ContainsAny(s, ",;\"'`{}[]()\\ \t\r\n") && len(content.IsPathSegmentName(s)) == 0
+}

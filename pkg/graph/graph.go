@@ -1,0 +1,273 @@
+package graph
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// ID numbers a node of one Graph, from 0, in the order of object.Compare.
+type ID int32
+
+// State says what is known of a node's object.
+type State uint8
+
+// The states of a node.
+const (
+	// Present: the object was read.
+	Present State = iota
+	// Missing: it is named, and it is not there.
+	Missing
+	// Unread: it is named, and nobody looked or nobody was allowed to.
+	Unread
+)
+
+func (s State) String() string { return [...]string{"present", "missing", "unread"}[s] }
+
+// Node is an object of the graph.
+type Node struct {
+	ID    ID
+	Ref   object.Ref
+	State State
+	// APIVersion is that in which the object was read; for one that was not, that
+	// in which the kind is served, or else empty.
+	APIVersion string
+	// UID is empty for an object that was not read.
+	UID types.UID
+	// Boundary says that stacks stand on it and never go beyond.
+	Boundary bool
+}
+
+// Edge says that From owns, needs or serves To, and why.
+type Edge struct {
+	From, To ID
+	Relation relation.Relation
+	Via      relation.Via
+	// Field is where it is written and Value what is written there, on the object
+	// that says it (an owner reference is on the child).
+	Field string
+	Value string
+	// Rule is the name of the rule that read it.
+	Rule     string
+	Inferred bool
+	Optional bool
+}
+
+// Why returns the evidence in one line: spec.volumes[0].secret.secretName = "tls".
+func (e Edge) Why() string {
+	if e.Value == "" {
+		return e.Field
+	}
+	var b strings.Builder
+	b.WriteString(e.Field)
+	b.WriteString(" = ")
+	b.WriteString(strconv.Quote(e.Value))
+	return b.String()
+}
+
+// Problem is something that the objects say about each other and that cannot be
+// so: an owner that is not there, a cycle of owners.
+type Problem struct {
+	// Object is the one that carries the wrong statement.
+	Object object.Ref
+	// Reason is one word: OwnerAbsent, OwnerReplaced, OwnerMismatch,
+	// OwnerForeignNamespace, OwnerNamespaced, OwnerCycle.
+	Reason  string
+	Message string
+}
+
+// Graph is the nodes and edges of everything that was read. It is immutable.
+type Graph struct {
+	inv   *inventory.Inventory
+	kinds *object.Kinds
+	rules []relation.Rule
+
+	rows    []inventory.ID // by node
+	number  []ID           // by row; -1 where the row is no node
+	uidText func(uint32) string
+
+	edges []edge   // by From
+	out   []uint32 // start in edges, by node; one more at the end
+	into  []uint32 // edges by To
+	in    []uint32 // start in into, by node; one more at the end
+
+	problems   []Problem
+	candidates map[ID][]object.Ref
+}
+
+// edge is an Edge in 20 bytes.
+type edge struct {
+	from, to ID
+	field    uint32
+	value    uint32
+	rule     uint16
+	flags    linkFlags
+}
+
+// Len is the number of nodes.
+func (g *Graph) Len() int { return len(g.rows) }
+
+// Edges is the number of edges.
+func (g *Graph) Edges() int { return len(g.edges) }
+
+// Nodes yields every node, in order.
+func (g *Graph) Nodes() iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		for i := range g.rows {
+			if !yield(g.Node(ID(i))) {
+				return
+			}
+		}
+	}
+}
+
+// Find returns the node of a reference.
+func (g *Graph) Find(r object.Ref) (ID, bool) {
+	row, ok := g.inv.Find(r)
+	if !ok || int(row) >= len(g.number) || g.number[row] < 0 {
+		return 0, false
+	}
+	return g.number[row], true
+}
+
+// Ref returns the identity of a node.
+func (g *Graph) Ref(id ID) object.Ref { return g.inv.Ref(g.rows[id]) }
+
+// Node returns a node with all that is known of it.
+func (g *Graph) Node(id ID) Node {
+	row := g.rows[id]
+	n := Node{ID: id, Ref: g.inv.Ref(row), State: g.State(id), UID: g.inv.UID(row)}
+	n.Boundary = IsBoundary(n.Ref)
+	version := g.inv.Version(row)
+	if version == "" {
+		if r, ok := g.kinds.Kind(n.Ref.GroupKind()); ok {
+			version = r.Version
+		}
+	}
+	if version != "" {
+		n.APIVersion = schema.GroupVersion{Group: n.Ref.Group, Version: version}.String()
+	}
+	return n
+}
+
+// State returns what is known of a node's object.
+func (g *Graph) State(id ID) State {
+	row := g.rows[id]
+	switch {
+	case g.inv.Present(row):
+		return Present
+	case g.inv.Missing(row), g.kinds.NotServed(g.inv.Ref(row).GroupKind()):
+		return Missing
+	}
+	return Unread
+}
+
+// Label returns the value of a label of a node.
+func (g *Graph) Label(id ID, key string) (string, bool) { return g.inv.Label(g.rows[id], key) }
+
+// Labels returns the labels of a node.
+func (g *Graph) Labels(id ID) map[string]string { return g.inv.Labels(g.rows[id]) }
+
+// Note returns the value of an annotation of a node, if its inventory keeps it.
+func (g *Graph) Note(id ID, key string) (string, bool) { return g.inv.Note(g.rows[id], key) }
+
+// OfKind yields the nodes of a kind, in order.
+func (g *Graph) OfKind(gk schema.GroupKind) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		first, _ := slices.BinarySearchFunc(g.rows, gk, func(row inventory.ID, gk schema.GroupKind) int {
+			r := g.inv.Ref(row)
+			return object.Compare(object.Ref{Group: r.Group, Kind: r.Kind}, object.Ref{Group: gk.Group, Kind: gk.Kind})
+		})
+		for i := first; i < len(g.rows) && g.Ref(ID(i)).GroupKind() == gk; i++ {
+			if !yield(ID(i)) {
+				return
+			}
+		}
+	}
+}
+
+// OwnersOf returns the direct owners of a node, each once.
+func (g *Graph) OwnersOf(id ID) []ID { return g.ownersOf(id, StackOptions{}) }
+
+// Out yields the edges that leave a node, by relation and target.
+func (g *Graph) Out(id ID) iter.Seq[Edge] {
+	return func(yield func(Edge) bool) {
+		for _, e := range g.edges[g.out[id]:g.out[id+1]] {
+			if !yield(g.edge(e)) {
+				return
+			}
+		}
+	}
+}
+
+// In yields the edges that arrive at a node, by source.
+func (g *Graph) In(id ID) iter.Seq[Edge] {
+	return func(yield func(Edge) bool) {
+		for _, i := range g.into[g.in[id]:g.in[id+1]] {
+			if !yield(g.edge(g.edges[i])) {
+				return
+			}
+		}
+	}
+}
+
+// Between yields the edges from one node to another.
+func (g *Graph) Between(from, to ID) iter.Seq[Edge] {
+	return func(yield func(Edge) bool) {
+		for e := range g.between(from, to) {
+			if !yield(g.edge(*e)) {
+				return
+			}
+		}
+	}
+}
+
+// Problems returns what the objects say that cannot be so, by object.
+func (g *Graph) Problems() []Problem { return g.problems }
+
+// Gaps returns what could not be read, in order.
+func (g *Graph) Gaps() []object.Gap {
+	gaps := slices.Clone(g.inv.Gaps())
+	slices.SortFunc(gaps, func(a, b object.Gap) int {
+		for _, c := range []int{strings.Compare(a.Resource, b.Resource), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Reason, b.Reason)} {
+			if c != 0 {
+				return c
+			}
+		}
+		return strings.Compare(a.Message, b.Message)
+	})
+	return gaps
+}
+
+func (g *Graph) relation(e *edge) relation.Relation { return g.rules[e.rule].Relation }
+
+func (g *Graph) edge(e edge) Edge {
+	r := &g.rules[e.rule]
+	out := Edge{
+		From: e.from, To: e.to, Relation: r.Relation, Via: r.Via, Rule: r.Name,
+		Field: g.inv.Text(e.field), Inferred: e.flags&inferred != 0, Optional: e.flags&optional != 0,
+	}
+	// What was named is at the far end of the statement: at From where it is an
+	// owner reference, which the child carries.
+	said := e.to
+	if e.flags&backward != 0 {
+		said = e.from
+	}
+	switch {
+	case e.flags&byUID != 0:
+		out.Value = g.uidText(e.value)
+	case e.flags&valueIsName != 0:
+		out.Value = g.inv.Ref(g.rows[said]).Name
+	default:
+		out.Value = g.inv.Text(e.value)
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package graph
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/path"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// Step is one edge of a path, with the direction in which it is walked.
+type Step struct {
+	Edge Edge
+	// Against says that the path walks from Edge.To to Edge.From.
+	Against bool
+}
+
+// Path returns a shortest chain of edges between two nodes, walked in either
+// direction; declared edges are preferred to inferred ones, and edges walked
+// forward to those walked against. It does not pass through a boundary or
+// through a missing object: that two pods run on one node relates nothing. It
+// returns false where no chain leads from one to the other.
+func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
+	if from == to {
+		return nil, true
+	}
+	around := func(id ID) []ID {
+		if id != from && id != to && (IsBoundary(g.Ref(id)) || g.State(id) == Missing) {
+			return nil
+		}
+		return g.around(id, o)
+	}
+	v := view{n: len(g.rows), from: around, to: around, cost: func(a, b ID) float64 {
+		_, _, cost := g.cheapest(a, b, o)
+		return cost
+	}}
+	nodes, _ := path.DijkstraFromTo(v.Node(int64(from)), v.Node(int64(to)), v)
+	if len(nodes) == 0 {
+		return nil, false
+	}
+	steps := make([]Step, 0, len(nodes)-1)
+	for i := range nodes[1:] {
+		e, against, _ := g.cheapest(ID(nodes[i].ID()), ID(nodes[i+1].ID()), o)
+		steps = append(steps, Step{Edge: g.edge(*e), Against: against})
+	}
+	return steps, true
+}
+
+var _ graph.WeightedDirected = view{}
+
+// around returns the neighbours of a node in either direction, in order.
+func (g *Graph) around(id ID, o StackOptions) []ID {
+	var near []ID
+	for i := g.out[id]; i < g.out[id+1]; i++ {
+		if e := &g.edges[i]; o.keeps(g, e) {
+			near = append(near, e.to)
+		}
+	}
+	for _, i := range g.into[g.in[id]:g.in[id+1]] {
+		if e := &g.edges[i]; o.keeps(g, e) {
+			near = append(near, e.from)
+		}
+	}
+	slices.Sort(near)
+	return slices.Compact(near)
+}
+
+// between yields the edges from one node to another. They are found by halving:
+// a node may have a hundred thousand.
+func (g *Graph) between(from, to ID) iter.Seq[*edge] {
+	return func(yield func(*edge) bool) {
+		all := g.edges[g.out[from]:g.out[from+1]]
+		for _, r := range relation.Relations() {
+			i, _ := slices.BinarySearchFunc(all, to, func(e edge, to ID) int {
+				return cmp.Or(cmp.Compare(g.relation(&e), r), cmp.Compare(e.to, to))
+			})
+			for ; i < len(all) && all[i].to == to && g.relation(&all[i]) == r; i++ {
+				if !yield(&all[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// cheapest returns the best edge between two neighbours. Being inferred, or
+// walked against, weighs less than any detour.
+func (g *Graph) cheapest(a, b ID, o StackOptions) (best *edge, against bool, cost float64) {
+	for _, back := range []bool{false, true} {
+		from, to := a, b
+		if back {
+			from, to = b, a
+		}
+		for e := range g.between(from, to) {
+			if !o.keeps(g, e) {
+				continue
+			}
+			c := 1.0
+			if e.flags&inferred != 0 {
+				c += 0.001
+			}
+			if back {
+				c += 0.00001
+			}
+			if best == nil || c < cost {
+				best, against, cost = e, back, c
+			}
+		}
+	}
+	return best, against, cost
+}

@@ -1,0 +1,78 @@
+// Package object is the ground of the house: the identity of an API object
+// (Ref), the kinds that a cluster or a snapshot knows (Kinds), and one object
+// as it was read (Object). It reads nothing and decides nothing.
+package object
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Ref is the identity of an object: its group and kind, its namespace (empty
+// for a cluster-scoped object) and its name. The version is no part of it: the
+// same object is served in several. A Ref is comparable and may key a map.
+type Ref struct {
+	Group     string
+	Kind      string
+	Namespace string
+	Name      string
+}
+
+// GroupKind returns the group and kind of r.
+func (r Ref) GroupKind() schema.GroupKind { return schema.GroupKind{Group: r.Group, Kind: r.Kind} }
+
+// String returns the identifier of r in machine output:
+// Kind[.group]/[namespace/]name.
+func (r Ref) String() string {
+	var b strings.Builder
+	b.Grow(len(r.Kind) + len(r.Group) + len(r.Namespace) + len(r.Name) + 3)
+	b.WriteString(r.Kind)
+	if r.Group != "" {
+		b.WriteByte('.')
+		b.WriteString(r.Group)
+	}
+	b.WriteByte('/')
+	if r.Namespace != "" {
+		b.WriteString(r.Namespace)
+		b.WriteByte('/')
+	}
+	b.WriteString(r.Name)
+	return b.String()
+}
+
+// ParseRef reads what String wrote.
+func ParseRef(s string) (Ref, error) {
+	kind, rest, ok := strings.Cut(s, "/")
+	if !ok || kind == "" || rest == "" {
+		return Ref{}, fmt.Errorf("object id %q: want Kind[.group]/[namespace/]name", s)
+	}
+	var r Ref
+	r.Kind, r.Group, _ = strings.Cut(kind, ".")
+	ns, name, ok := strings.Cut(rest, "/")
+	if !ok {
+		ns, name = "", rest
+	}
+	if r.Kind == "" || name == "" || strings.Contains(name, "/") {
+		return Ref{}, fmt.Errorf("object id %q: want Kind[.group]/[namespace/]name", s)
+	}
+	r.Namespace, r.Name = ns, name
+	return r, nil
+}
+
+// Compare orders references by group, kind, namespace and name. It is the one
+// order in which objects are numbered and printed.
+func Compare(a, b Ref) int {
+	if c := cmp.Compare(a.Group, b.Group); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.Kind, b.Kind); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Name, b.Name)
+}

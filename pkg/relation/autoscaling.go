@@ -1,0 +1,50 @@
+package relation
+
+import (
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// autoscalerTarget reads both versions that are served: old clients and old
+// snapshots hold the first.
+func autoscalerTarget(o object.Object, emit Emit) {
+	var apiVersion, name, kindName string
+	switch b := o.Body.(type) {
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		r := &b.Spec.ScaleTargetRef
+		apiVersion, kindName, name = r.APIVersion, r.Kind, r.Name
+	case *autoscalingv1.HorizontalPodAutoscaler:
+		r := &b.Spec.ScaleTargetRef
+		apiVersion, kindName, name = r.APIVersion, r.Kind, r.Name
+	}
+	named(emit, scalable(apiVersion, kindName), o.Namespace, name, "spec.scaleTargetRef.name")
+}
+
+// scalable is the kind of a scale target. Deployments and ReplicaSets were once
+// served in extensions, and their old names still stand in references.
+func scalable(apiVersion, name string) schema.GroupKind {
+	k := kind(groupOf(apiVersion), name)
+	if k.Group == "extensions" || (k.Group == "" && name != replicationController.Kind) {
+		for _, known := range [...]schema.GroupKind{deployment, replicaSet, statefulSet} {
+			if name == known.Kind {
+				return known
+			}
+		}
+	}
+	return k
+}
+
+// autoscalerMetrics: the autoscaler does not exist for the sake of what it
+// measures, but is blind without it.
+func autoscalerMetrics(h *autoscalingv2.HorizontalPodAutoscaler, self object.Ref, emit Emit) {
+	for i := range h.Spec.Metrics {
+		if m := h.Spec.Metrics[i].Object; m != nil {
+			r := m.DescribedObject
+			named(emit, kind(groupOf(r.APIVersion), r.Kind), self.Namespace, r.Name, at("spec.metrics[", i, "].object.describedObject.name"))
+		}
+	}
+}

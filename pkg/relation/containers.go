@@ -1,0 +1,96 @@
+package relation
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// eachContainer visits all containers of the template: those that run first,
+// those that stay, and those that somebody added to debug.
+func (t template) eachContainer(visit func(list string, i int, c *corev1.Container)) {
+	for i := range t.spec.InitContainers {
+		visit("spec.initContainers[", i, &t.spec.InitContainers[i])
+	}
+	for i := range t.spec.Containers {
+		visit("spec.containers[", i, &t.spec.Containers[i])
+	}
+	for i := range t.spec.EphemeralContainers {
+		visit("spec.ephemeralContainers[", i, (*corev1.Container)(&t.spec.EphemeralContainers[i].EphemeralContainerCommon))
+	}
+}
+
+// inList writes the path of an element of a list of a container.
+func (t template) inList(list string, i int, inner string, j int, after string) string {
+	return t.at + list + strconv.Itoa(i) + inner + strconv.Itoa(j) + after
+}
+
+func envConfigMaps(t template, emit Emit) {
+	t.eachContainer(func(list string, i int, c *corev1.Container) {
+		for j := range c.Env {
+			f := c.Env[j].ValueFrom
+			if f == nil || f.ConfigMapKeyRef == nil || f.ConfigMapKeyRef.Name == "" {
+				continue
+			}
+			l := to(configMap, t.namespace, f.ConfigMapKeyRef.Name, t.inList(list, i, "].env[", j, "].valueFrom.configMapKeyRef.name"))
+			l.Optional = value(f.ConfigMapKeyRef.Optional)
+			emit(l)
+		}
+	})
+}
+
+func envSecrets(t template, emit Emit) {
+	t.eachContainer(func(list string, i int, c *corev1.Container) {
+		for j := range c.Env {
+			f := c.Env[j].ValueFrom
+			if f == nil || f.SecretKeyRef == nil || f.SecretKeyRef.Name == "" {
+				continue
+			}
+			l := to(secret, t.namespace, f.SecretKeyRef.Name, t.inList(list, i, "].env[", j, "].valueFrom.secretKeyRef.name"))
+			l.Optional = value(f.SecretKeyRef.Optional)
+			emit(l)
+		}
+	})
+}
+
+func envFromConfigMaps(t template, emit Emit) {
+	t.eachContainer(func(list string, i int, c *corev1.Container) {
+		for j := range c.EnvFrom {
+			r := c.EnvFrom[j].ConfigMapRef
+			if r == nil || r.Name == "" {
+				continue
+			}
+			l := to(configMap, t.namespace, r.Name, t.inList(list, i, "].envFrom[", j, "].configMapRef.name"))
+			l.Optional = value(r.Optional)
+			emit(l)
+		}
+	})
+}
+
+func envFromSecrets(t template, emit Emit) {
+	t.eachContainer(func(list string, i int, c *corev1.Container) {
+		for j := range c.EnvFrom {
+			r := c.EnvFrom[j].SecretRef
+			if r == nil || r.Name == "" {
+				continue
+			}
+			l := to(secret, t.namespace, r.Name, t.inList(list, i, "].envFrom[", j, "].secretRef.name"))
+			l.Optional = value(r.Optional)
+			emit(l)
+		}
+	})
+}
+
+// podGMSA: the pod may name a credential spec for all of its containers, and
+// each container one of its own.
+func podGMSA(t template, emit Emit) {
+	const field = "securityContext.windowsOptions.gmsaCredentialSpecName"
+	if s := t.spec.SecurityContext; s != nil && s.WindowsOptions != nil && value(s.WindowsOptions.GMSACredentialSpecName) != "" {
+		emit(to(gmsaCredentialSpec, "", *s.WindowsOptions.GMSACredentialSpecName, t.at+"spec."+field))
+	}
+	t.eachContainer(func(list string, i int, c *corev1.Container) {
+		if s := c.SecurityContext; s != nil && s.WindowsOptions != nil && value(s.WindowsOptions.GMSACredentialSpecName) != "" {
+			emit(to(gmsaCredentialSpec, "", *s.WindowsOptions.GMSACredentialSpecName, t.at+list+strconv.Itoa(i)+"]."+field))
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package relation_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// fixture is a file of testdata: objects, and the edges that they make.
+type fixture struct {
+	objects []object.Object
+	want    map[string]bool // edge with flags
+	wantNot map[string]bool // edge without flags
+}
+
+func readFixture(t *testing.T, rule string) fixture {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("testdata", rule+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := fixture{want: map[string]bool{}, wantNot: map[string]bool{}}
+	for _, file := range archive.Files {
+		switch file.Name {
+		case "objects.yaml":
+			f.objects = decode(t, file.Data)
+		case "edges":
+			f.edges(t, string(file.Data))
+		default:
+			t.Fatalf("%s: unknown section %s", rule, file.Name)
+		}
+	}
+	return f
+}
+
+func (f *fixture) edges(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) < 4 {
+			t.Fatalf("edge %q: want edge ID --RELATION--> ID", line)
+		}
+		for _, id := range []string{words[1], words[3]} {
+			if _, err := object.ParseRef(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch words[0] {
+		case "edge":
+			f.want[strings.Join(words[1:], " ")] = true
+		case "!edge":
+			f.wantNot[strings.Join(words[1:4], " ")] = true
+		default:
+			t.Fatalf("edge %q: want edge or !edge", line)
+		}
+	}
+}
+
+// decode reads objects as a source does: built-in kinds as types, Secrets and
+// ConfigMaps as metadata, the rest as custom resources.
+func decode(t *testing.T, data []byte) []object.Object {
+	t.Helper()
+	var objects []object.Object
+	for docs := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data))); ; {
+		doc, err := docs.Read()
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, gvk, err := scheme.Codecs.UniversalDeserializer().Decode(doc, nil, nil)
+		if runtime.IsNotRegisteredError(err) {
+			u := &unstructured.Unstructured{}
+			err = yaml.Unmarshal(doc, &u.Object)
+			k := u.GroupVersionKind()
+			body, gvk = u, &k
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, doc)
+		}
+		m, err := meta.Accessor(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref := object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: m.GetNamespace(), Name: m.GetName()}
+		o := object.Object{Ref: ref, Version: gvk.Version, Meta: m, Body: body}
+		if gvk.Kind == "Secret" || gvk.Kind == "ConfigMap" {
+			o = bare(o)
+		}
+		objects = append(objects, o)
+	}
+}
+
+// bare is an object as it is when only its metadata was read.
+func bare(o object.Object) object.Object {
+	o.Body = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Name: o.Name, Namespace: o.Namespace, UID: o.Meta.GetUID(), Labels: o.Meta.GetLabels(),
+		Annotations: o.Meta.GetAnnotations(), OwnerReferences: o.Meta.GetOwnerReferences(),
+	}}
+	o.Meta = o.Body.(*metav1.PartialObjectMetadata)
+	return o
+}
+
+// resolve says at which objects a link points: a small stand-in for the graph.
+func (f *fixture) resolve(l relation.Link) []object.Ref {
+	target := l.Target
+	if target.Selector != nil {
+		return f.selected(target)
+	}
+	ref := object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Namespace: target.Namespace, Name: target.Name}
+	wide := ref
+	wide.Namespace = ""
+	for _, o := range f.objects {
+		if o.Ref == ref || o.Ref == wide {
+			if target.UID != "" && target.UID != o.Meta.GetUID() {
+				return nil
+			}
+			return []object.Ref{o.Ref}
+		}
+	}
+	if target.IfPresent {
+		return nil
+	}
+	return []object.Ref{ref}
+}
+
+func (f *fixture) selected(target relation.Target) []object.Ref {
+	var found []object.Ref
+	s, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: target.Selector.Labels, MatchExpressions: target.Selector.Expressions})
+	if err != nil {
+		return nil
+	}
+	for _, o := range f.objects {
+		if o.GroupKind() == target.Kind && (target.AllNamespaces || o.Namespace == target.Namespace) &&
+			s.Matches(labels.Set(o.Meta.GetLabels())) && (target.Selector.Name == nil || target.Selector.Name.Match(o.Name)) {
+			found = append(found, o.Ref)
+		}
+	}
+	return found
+}
+
+// links runs all rules over the fixture.
+func (f *fixture) links(set *relation.Set, each func(o object.Object, r relation.Rule, l relation.Link)) {
+	for _, o := range f.objects {
+		set.Links(o, func(rule int, l relation.Link) { each(o, set.Rules()[rule], l) })
+	}
+}
+
+func edgeText(from, to object.Ref, r relation.Rule, l relation.Link) (edge, flags string) {
+	if l.Backward {
+		from, to = to, from
+	}
+	if l.Optional {
+		flags += " [optional]"
+	}
+	if l.Inferred {
+		flags += " [inferred]"
+	}
+	return fmt.Sprintf("%s --%s--> %s", from, r.Relation, to), flags
+}
+
+
+
+func fixtureNames(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name(), ".txtar"); ok {
+			names[name] = true
+		}
+	}
+	return names
+}

@@ -1,0 +1,114 @@
+package relation
+
+import "strings"
+
+// servicesOf visits the Services that a host name can mean, as the cluster's DNS
+// would read it for a pod of the namespace: service[.namespace[.svc[.domain]]],
+// or pod.service[.namespace[.svc[.domain]]], which stands for the headless
+// Service of the pod. Two labels can be read in both ways. The domain may be any.
+func servicesOf(name, own string, visit func(namespace, service string)) {
+	var l [4]string
+	n := 0
+	for label := range strings.SplitSeq(strings.TrimSuffix(name, "."), ".") {
+		if n < len(l) {
+			l[n] = label
+		}
+		n++
+	}
+	found := func(namespace, service string) {
+		if isServiceName(service) {
+			visit(namespace, service)
+		}
+	}
+	switch {
+	case !isHostName(name) || l[0] == "localhost":
+	case n == 1:
+		found(own, l[0])
+	case n == 2:
+		found(l[1], l[0])
+		found(own, l[1])
+	case l[2] == "svc":
+		found(l[1], l[0])
+	case n == 3:
+		found(l[2], l[1])
+	case l[3] == "svc":
+		found(l[2], l[1])
+	}
+}
+
+// qualified says whether a host name says by itself that it is of a cluster.
+func qualified(name string) bool {
+	parts := strings.SplitN(name, ".", 5)
+	return (len(parts) > 2 && parts[2] == "svc") || (len(parts) > 3 && parts[3] == "svc")
+}
+
+// isHostName says whether name is made of DNS-1123 labels and is no IP address.
+// A final dot is allowed.
+func isHostName(name string) bool {
+	name = strings.TrimSuffix(name, ".")
+	if name == "" || len(name) > 253 {
+		return false
+	}
+	letters := false
+	for label := range strings.SplitSeq(name, ".") {
+		if !isLabel(label) {
+			return false
+		}
+		letters = letters || isServiceName(label)
+	}
+	return letters
+}
+
+// isLabel says whether s is a DNS-1123 label.
+func isLabel(s string) bool {
+	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && !isDigit(c) && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// isServiceName says whether a label may name a Service: with no letter in it,
+// it is a number, a version or a piece of an IP address.
+func isServiceName(label string) bool {
+	for i := range len(label) {
+		if isLetter(label[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// number says whether s is made of decimal digits.
+func number(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isKey says whether s may be the key of a pair: words, no punctuation but that
+// of names.
+func isKey(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != ' ' {
+			return false
+		}
+	}
+	return strings.TrimSpace(s) != ""
+}
+
+func inScheme(c byte) bool {
+	return isLetter(c) || isDigit(c) || c == '+' || c == '-' || c == '.' || c == ':'
+}
+
+func isLetter(c byte) bool { return isLower(c) || isUpper(c) }
+func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
+func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }

@@ -1,0 +1,269 @@
+package relation
+
+import "strings"
+
+// host is one host in a text, and what may be shown of where it stood: never a
+// user, a password or a query.
+type host struct {
+	scheme string // mysql, jdbc:postgresql: on the first host of a URL
+	name   string // db.shop.svc
+	port   string
+	path   string // on the last host of a URL; empty where it could be a secret
+}
+
+// write writes what may be shown of the host.
+func (h host) write(b *strings.Builder) {
+	if h.scheme != "" {
+		b.WriteString(h.scheme)
+		b.WriteString("://")
+	}
+	b.WriteString(h.name)
+	if h.port != "" {
+		b.WriteByte(':')
+		b.WriteString(h.port)
+	}
+	b.WriteString(h.path)
+}
+
+// size is the length of what write writes.
+func (h host) size() int {
+	n := len(h.name) + len(h.path)
+	if h.scheme != "" {
+		n += len(h.scheme) + len("://")
+	}
+	if h.port != "" {
+		n += len(":") + len(h.port)
+	}
+	return n
+}
+
+// maxText bounds what is looked at: longer texts are files, not addresses.
+const maxText = 4096
+
+// hostsIn visits the hosts that a text names, in their order: in URLs of any
+// scheme, in lists, and in the connection strings of databases. A single word
+// without scheme or port is one only where bare says so. A text that is not
+// understood as a whole names none, so that no piece of a sentence or of a
+// password passes for a host.
+func hostsIn(text string, bare bool, visit func(host)) {
+	text = strings.TrimSpace(text)
+	if len(text) == 0 || len(text) > maxText || strings.IndexByte("/.~-", text[0]) >= 0 || strings.IndexByte(text, '\\') >= 0 {
+		return
+	}
+	if strings.Contains(text, "://") {
+		hostsInURLs(text, visit)
+		return
+	}
+	if strings.IndexByte(text, '=') >= 0 {
+		if names, ok := keyedHosts(text); ok {
+			hostsInList(host{}, names, true, visit)
+			return
+		}
+	}
+	if strings.IndexByte(text, '@') >= 0 {
+		text = afterLogin(text)
+	}
+	hostsInList(host{}, text, bare, visit)
+}
+
+// hostsInURLs reads one URL or a list of them. Each begins at the start or after
+// a separator: :// elsewhere is part of a query or of a password.
+func hostsInURLs(text string, visit func(host)) {
+	mark, start := nextURL(text, 0)
+	if mark < 0 || !opening(text[:start]) {
+		return
+	}
+	for mark >= 0 {
+		scheme, from, end := text[start:mark], mark+len("://"), len(text)
+		if mark, start = nextURL(text, from); mark >= 0 {
+			end = start
+		}
+		hostsInURL(scheme, strings.Trim(text[from:end], separators), visit)
+	}
+}
+
+const separators = " \t\r\n,;|\"'[]{}<>"
+
+// nextURL returns where the next :// behind from is and where its scheme starts,
+// or -1.
+func nextURL(text string, from int) (mark, start int) {
+	for {
+		i := strings.Index(text[from:], "://")
+		if i < 0 {
+			return -1, -1
+		}
+		mark = from + i
+		for start = mark; start > from && inScheme(text[start-1]); start-- {
+		}
+		if start < mark && isLetter(text[start]) && (start == 0 || text[start-1] == '=' || strings.IndexByte(separators, text[start-1]) >= 0) {
+			return mark, start
+		}
+		from = mark + len("://")
+	}
+}
+
+// opening says whether what stands before the first URL is no text of its own: a
+// quote, a bracket, or the key of a pair (etcd-0=http://...).
+func opening(text string) bool {
+	text = strings.Trim(text, separators)
+	key, ok := strings.CutSuffix(text, "=")
+	return text == "" || (ok && isKey(key))
+}
+
+// hostsInURL reads what stands behind a scheme.
+func hostsInURL(scheme, text string, visit func(host)) {
+	if strings.ContainsAny(text, " \t\r\n") {
+		return
+	}
+	end := authorityEnd(text)
+	if tail := text[end:]; strings.IndexByte(tail, '@') >= 0 {
+		// A password with a character in it that should have been escaped, or an @ in
+		// the path or query. In the path it is taken for the end of a password, unless
+		// it begins a segment (/@scope); a query leaves it open, and nothing is said.
+		path := text[:end+pathEnd(tail)]
+		if i := strings.LastIndexByte(path, '@'); i > end && path[i-1] != '/' {
+			text = text[i+1:]
+			end = authorityEnd(text)
+		} else if strings.IndexByte(text[:end], ':') >= 0 && i < 0 {
+			return
+		}
+	}
+	authority, path := text[:end], text[end:]
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		authority = authority[i+1:]
+	}
+	if i := strings.IndexByte(authority, '('); i >= 0 {
+		// user@tcp(db:3306), as Go's MySQL driver wants it.
+		authority, path = strings.TrimSuffix(authority[i+1:], ")"), ""
+	}
+	hostsInList(host{scheme: scheme, path: plainPath(path)}, authority, true, visit)
+}
+
+func authorityEnd(text string) int {
+	if i := strings.IndexAny(text, "/?#;"); i >= 0 {
+		return i
+	}
+	return len(text)
+}
+
+func pathEnd(text string) int {
+	if i := strings.IndexAny(text, "?#;"); i >= 0 {
+		return i
+	}
+	return len(text)
+}
+
+// plainPath returns the path for showing, or nothing where a segment of it could
+// be a token.
+func plainPath(text string) string {
+	path := text[:pathEnd(text)]
+	segment, digits := 0, 0
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c == '/':
+			segment, digits = 0, 0
+			continue
+		case isDigit(c):
+			digits++
+		case !isLetter(c) && c != '-' && c != '_' && c != '.':
+			return ""
+		}
+		if segment++; segment > 20 || (segment > 8 && digits > 0) {
+			return ""
+		}
+	}
+	return path
+}
+
+// keyedHosts returns what stands behind the host's key in a connection string
+// of pairs: host=db port=5432, or Server=db,1433;Database=shop. Every part must
+// be a pair, else it is some other text.
+func keyedHosts(text string) (hosts string, ok bool) {
+	sep := " "
+	if strings.IndexByte(text, ';') >= 0 {
+		sep = ";"
+	}
+	for part := range strings.SplitSeq(text, sep) {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		key, val, found := strings.Cut(part, "=")
+		if !found || !isKey(key) {
+			return "", false
+		}
+		if hosts == "" && isHostKey(strings.TrimSpace(key)) {
+			hosts = strings.TrimPrefix(strings.Trim(val, separators), "tcp:")
+		}
+	}
+	return hosts, true
+}
+
+func isHostKey(key string) bool {
+	for _, k := range [...]string{"host", "hostname", "server", "data source", "datasource", "addr", "address", "endpoint"} {
+		if strings.EqualFold(k, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// afterLogin returns what stands behind user:password@ in a text without a
+// scheme; nothing for what has an @ and no password, such as an address of mail,
+// or where the @ is in the value of an option.
+func afterLogin(text string) string {
+	if i := strings.LastIndex(text, "@tcp("); i >= 0 && strings.IndexByte(text[:i], ':') >= 0 {
+		if inner, _, closed := strings.Cut(text[i+len("@tcp("):], ")"); closed {
+			return inner
+		}
+	}
+	i := strings.LastIndexByte(text, '@')
+	if strings.IndexByte(text[:i], ':') < 0 || strings.IndexByte(text[:i], '=') >= 0 {
+		return ""
+	}
+	return strings.TrimPrefix(text[i+1:], "//")
+}
+
+// hostsInList reads hosts that are separated by commas. like carries scheme and
+// path of the URL that they stand in.
+func hostsInList(like host, list string, bare bool, visit func(host)) {
+	for part := range strings.SplitSeq(list, ",") {
+		if strings.ContainsAny(strings.Trim(part, separators), " \t\r\n") {
+			return
+		}
+	}
+	for more := true; more; {
+		var part string
+		part, list, more = strings.Cut(list, ",")
+		part = strings.Trim(part, separators)
+		if strings.IndexByte(part, '=') >= 0 {
+			return // Options follow (redis:6379,password=...): no host is behind them.
+		}
+		h, ok := hostIn(part)
+		if !ok || (!bare && h.port == "" && strings.IndexByte(h.name, '.') < 0) {
+			continue
+		}
+		h.scheme, like.scheme = like.scheme, ""
+		if !more && h.path == "" {
+			h.path = like.path
+		}
+		visit(h)
+	}
+}
+
+// hostIn reads name[:port][/path]. Without a port, name/path is a file, an image
+// or anything else.
+func hostIn(part string) (h host, ok bool) {
+	end := authorityEnd(part)
+	h.path = plainPath(part[end:])
+	var colon bool
+	if h.name, h.port, colon = strings.Cut(part[:end], ":"); colon {
+		h.port, _, _ = strings.Cut(h.port, ":") // Oracle: db:1521:SID
+		if !number(h.port) || len(h.port) > 5 {
+			return host{}, false
+		}
+	} else if end < len(part) {
+		return host{}, false
+	}
+	return h, isHostName(h.name)
+}

@@ -1,0 +1,107 @@
+package relation
+
+import (
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// ingressRules reads Ingresses, their classes, and the annotations of the
+// controllers that most clusters run.
+func ingressRules() []Rule {
+	return []Rule{
+		{Name: "ingress-backend", From: from(ingress), Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].http.paths[].backend", Links: on(ingressBackends)},
+		{Name: "ingress-class", From: from(ingress), Relation: Needs, Via: Spec, To: "IngressClass", Field: "spec.ingressClassName", Links: on(ingressClassName)},
+		{Name: "ingress-class-annotation", From: from(ingress), Relation: Needs, Via: Annotation, To: "IngressClass", Field: annotation(ingressClassKey), Metadata: true, Links: ingressClassAnnotation},
+		{Name: "ingress-tls", From: from(ingress), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.tls[].secretName", Links: on(ingressTLS)},
+		{Name: "ingress-issuer", From: from(ingress), Relation: Needs, Via: Annotation, To: "Issuer", Field: annotation(issuerKey), Metadata: true, Links: ingressIssuer},
+		{Name: "ingress-nginx-secret", From: from(ingress), Relation: Needs, Via: Annotation, To: "Secret", Field: annotation(nginxPrefix + "auth-secret"), Metadata: true, Links: ingressNginxSecrets},
+		{Name: "ingressclass-parameters", From: from(ingressClass), Relation: Needs, Via: Spec, To: "(parameters)", Field: "spec.parameters", Links: on(ingressClassParameters)},
+	}
+}
+
+// ingressBackends: an Ingress serves what it routes to, the default backend
+// included. A backend without an API group is of the core group.
+func ingressBackends(in *networkingv1.Ingress, self object.Ref, emit Emit) {
+	if in.Spec.DefaultBackend != nil {
+		ingressBackend(in.Spec.DefaultBackend, self, "spec.defaultBackend.", emit)
+	}
+	for i := range in.Spec.Rules {
+		if in.Spec.Rules[i].HTTP == nil {
+			continue
+		}
+		paths := in.Spec.Rules[i].HTTP.Paths
+		for j := range paths {
+			ingressBackend(&paths[j].Backend, self, at(at("spec.rules[", i, "].http.paths["), j, "].backend."), emit)
+		}
+	}
+}
+
+func ingressBackend(b *networkingv1.IngressBackend, self object.Ref, path string, emit Emit) {
+	if b.Service != nil {
+		named(emit, service, self.Namespace, b.Service.Name, path+"service.name")
+	}
+	if b.Resource != nil {
+		named(emit, kind(value(b.Resource.APIGroup), b.Resource.Kind), self.Namespace, b.Resource.Name, path+"resource.name")
+	}
+}
+
+func ingressClassName(in *networkingv1.Ingress, _ object.Ref, emit Emit) {
+	named(emit, ingressClass, "", value(in.Spec.IngressClassName), "spec.ingressClassName")
+}
+
+const ingressClassKey = "kubernetes.io/ingress.class"
+
+// ingressClassAnnotation: the annotation is older than the kind, and a
+// controller may answer to a word that no IngressClass has.
+func ingressClassAnnotation(o object.Object, emit Emit) {
+	present(emit, ingressClass, "", o.Meta.GetAnnotations()[ingressClassKey], annotation(ingressClassKey))
+}
+
+func ingressTLS(in *networkingv1.Ingress, self object.Ref, emit Emit) {
+	for i := range in.Spec.TLS {
+		named(emit, secret, self.Namespace, in.Spec.TLS[i].SecretName, at("spec.tls[", i, "].secretName"))
+	}
+}
+
+const (
+	issuerKey        = "cert-manager.io/issuer"
+	clusterIssuerKey = "cert-manager.io/cluster-issuer"
+	certManagerGroup = "cert-manager.io"
+)
+
+// ingressIssuer: kind and group of an issuer may be given, for those that are
+// not cert-manager's own; a cluster issuer is always cert-manager's.
+func ingressIssuer(o object.Object, emit Emit) {
+	notes := o.Meta.GetAnnotations()
+	if name := notes[issuerKey]; name != "" {
+		issuer := kind(certManagerGroup, "Issuer")
+		if k := notes["cert-manager.io/issuer-kind"]; k != "" {
+			issuer.Kind = k
+		}
+		if g := notes["cert-manager.io/issuer-group"]; g != "" {
+			issuer.Group = g
+		}
+		emit(to(issuer, o.Namespace, name, annotation(issuerKey)))
+	}
+	named(emit, kind(certManagerGroup, "ClusterIssuer"), "", notes[clusterIssuerKey], annotation(clusterIssuerKey))
+}
+
+const nginxPrefix = "nginx.ingress.kubernetes.io/"
+
+// ingressNginxSecrets: the controller takes each of them as [namespace/]name.
+func ingressNginxSecrets(o object.Object, emit Emit) {
+	notes := o.Meta.GetAnnotations()
+	for _, key := range [...]string{nginxPrefix + "auth-secret", nginxPrefix + "auth-tls-secret", nginxPrefix + "proxy-ssl-secret"} {
+		if text := notes[key]; text != "" {
+			namespace, name := inNamespace(text, o.Namespace)
+			named(emit, secret, namespace, name, annotation(key))
+		}
+	}
+}
+
+func ingressClassParameters(c *networkingv1.IngressClass, _ object.Ref, emit Emit) {
+	if p := c.Spec.Parameters; p != nil {
+		named(emit, kind(value(p.APIGroup), p.Kind), value(p.Namespace), p.Name, "spec.parameters.name")
+	}
+}

@@ -1,0 +1,25 @@
+package relation
+
+import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+
+// ownerRules reads what every object has.
+func ownerRules() []Rule {
+	return []Rule{
+		{Name: "owner-reference", Relation: Owns, Via: Owner, To: "(owner)", Field: "metadata.ownerReferences[]", Metadata: true, Links: ownerReferences},
+	}
+}
+
+// ownerReferences links each owner that the metadata of an object names. The
+// garbage collector finds an owner by its kind and name, in the namespace of
+// the object or cluster-scoped, and then compares the UID; so does the graph,
+// which reports what does not hold.
+func ownerReferences(o object.Object, emit Emit) {
+	for i, r := range o.Meta.GetOwnerReferences() {
+		emit(Link{
+			Target:   Target{Kind: kind(groupOf(r.APIVersion), r.Kind), Namespace: o.Namespace, Name: r.Name, UID: r.UID},
+			Backward: true,
+			Field:    at("metadata.ownerReferences[", i, "].uid"),
+			Value:    string(r.UID),
+		})
+	}
+}

@@ -1,0 +1,225 @@
+package relation
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// podRules reads the pod spec of every kind that carries one, and the pod alone
+// where its status or its name counts.
+func podRules() []Rule {
+	carriers := from(pod, deployment, replicaSet, statefulSet, daemonSet, replicationController, job, cronJob, podTemplate)
+	return []Rule{
+		{Name: "pod-service-account", From: carriers, Relation: Needs, Via: Spec, To: "ServiceAccount", Field: "spec.serviceAccountName", Links: onTemplate(podServiceAccount)},
+		{Name: "pod-pull-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.imagePullSecrets[].name", Links: onTemplate(podPullSecrets)},
+		{Name: "pod-priority-class", From: carriers, Relation: Needs, Via: Spec, To: "PriorityClass", Field: "spec.priorityClassName", Links: onTemplate(podPriorityClass)},
+		{Name: "pod-runtime-class", From: carriers, Relation: Needs, Via: Spec, To: "RuntimeClass", Field: "spec.runtimeClassName", Links: onTemplate(podRuntimeClass)},
+		{Name: "pod-resource-claim", From: carriers, Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "spec.resourceClaims[].resourceClaimName", Links: onTemplate(podResourceClaims)},
+		{Name: "pod-resource-claim-template", From: carriers, Relation: Needs, Via: Spec, To: "ResourceClaimTemplate", Field: "spec.resourceClaims[].resourceClaimTemplateName", Links: onTemplate(podResourceClaimTemplates)},
+		{Name: "pod-group", From: carriers, Relation: Needs, Via: Spec, To: "PodGroup", Field: "spec.schedulingGroup.podGroupName", Links: onTemplate(podGroups)},
+		{Name: "pod-network", From: carriers, Relation: Needs, Via: Annotation, To: "NetworkAttachmentDefinition", Field: annotation(networksKey), Links: onTemplate(podNetworks)},
+
+		{Name: "pod-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(podNode)},
+		{Name: "pod-resource-claim-status", From: from(pod), Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "status.resourceClaimStatuses[].resourceClaimName", Links: on(podClaimStatus)},
+
+		{Name: "pod-env-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].env[].valueFrom.configMapKeyRef.name", Links: onTemplate(envConfigMaps)},
+		{Name: "pod-env-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].env[].valueFrom.secretKeyRef.name", Links: onTemplate(envSecrets)},
+		{Name: "pod-envfrom-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].envFrom[].configMapRef.name", Links: onTemplate(envFromConfigMaps)},
+		{Name: "pod-envfrom-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].envFrom[].secretRef.name", Links: onTemplate(envFromSecrets)},
+		{Name: "pod-env-host", From: carriers, Relation: Needs, Via: Env, To: "Service", Field: "spec.containers[].env[].value", Links: onTemplate(envHosts)},
+		{Name: "pod-gmsa", From: carriers, Relation: Needs, Via: Spec, To: "GMSACredentialSpec", Field: "spec.securityContext.windowsOptions.gmsaCredentialSpecName", Links: onTemplate(podGMSA)},
+
+		{Name: "pod-volume-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].configMap.name", Links: onVolumes(volumeConfigMap)},
+		{Name: "pod-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].secret.secretName", Links: onVolumes(volumeSecret)},
+		{Name: "pod-projected-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].projected.sources[].configMap.name", Links: onVolumes(projectedConfigMap)},
+		{Name: "pod-projected-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].projected.sources[].secret.name", Links: onVolumes(projectedSecret)},
+		{Name: "pod-trust-bundle", From: carriers, Relation: Needs, Via: Spec, To: "ClusterTrustBundle", Field: "spec.volumes[].projected.sources[].clusterTrustBundle.name", Links: onVolumes(projectedTrustBundle)},
+		{Name: "pod-volume-claim", From: carriers, Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].persistentVolumeClaim.claimName", Links: onVolumes(volumeClaim)},
+		{Name: "pod-ephemeral-claim", From: from(pod), Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].ephemeral.volumeClaimTemplate", Links: on(ephemeralClaims)},
+		{Name: "pod-csi-driver", From: carriers, Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.volumes[].csi.driver", Links: onVolumes(volumeDriver)},
+		{Name: "pod-csi-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].csi.nodePublishSecretRef.name", Links: onVolumes(volumeCSISecret)},
+		{Name: "pod-secret-provider", From: carriers, Relation: Needs, Via: Spec, To: "SecretProviderClass", Field: "spec.volumes[].csi.volumeAttributes[secretProviderClass]", Links: onVolumes(volumeSecretProvider)},
+		{Name: "pod-legacy-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].*.secretRef.name", Links: onVolumes(volumeLegacySecret)},
+	}
+}
+
+// template is the pod spec of a carrier.
+type template struct {
+	spec      *corev1.PodSpec
+	meta      *metav1.ObjectMeta
+	namespace string
+	// at is the path of the template in its carrier, empty for a pod.
+	at string
+}
+
+// onTemplate makes a rule's function out of one that reads a pod spec, whoever
+// carries it.
+func onTemplate(read func(template, Emit)) func(object.Object, Emit) {
+	return func(o object.Object, emit Emit) {
+		if t := templateOf(o); t.spec != nil {
+			read(t, emit)
+		}
+	}
+}
+
+// templateOf is the one place that knows where a kind keeps its pod spec.
+func templateOf(o object.Object) template {
+	const inSpec = "spec.template."
+	switch b := o.Body.(type) {
+	case *corev1.Pod:
+		return template{spec: &b.Spec, meta: &b.ObjectMeta, namespace: o.Namespace}
+	case *appsv1.ReplicaSet:
+		return templateAt(&b.Spec.Template, o, inSpec)
+	case *appsv1.Deployment:
+		return templateAt(&b.Spec.Template, o, inSpec)
+	case *appsv1.StatefulSet:
+		return templateAt(&b.Spec.Template, o, inSpec)
+	case *appsv1.DaemonSet:
+		return templateAt(&b.Spec.Template, o, inSpec)
+	case *batchv1.Job:
+		return templateAt(&b.Spec.Template, o, inSpec)
+	case *batchv1.CronJob:
+		return templateAt(&b.Spec.JobTemplate.Spec.Template, o, "spec.jobTemplate.spec.template.")
+	case *corev1.ReplicationController:
+		return templateAt(b.Spec.Template, o, inSpec)
+	case *corev1.PodTemplate:
+		return templateAt(&b.Template, o, "template.")
+	}
+	return template{}
+}
+
+func templateAt(t *corev1.PodTemplateSpec, o object.Object, path string) template {
+	if t == nil {
+		return template{}
+	}
+	return template{spec: &t.Spec, meta: &t.ObjectMeta, namespace: o.Namespace, at: path}
+}
+
+// podServiceAccount: a template that names none means default. A pod that names
+// none was never admitted by the API server's plugin: a mirror of a static pod,
+// which has none, or one that was written by hand, which would get default.
+func podServiceAccount(t template, emit Emit) {
+	name, field := t.spec.ServiceAccountName, "spec.serviceAccountName"
+	if name == "" && t.spec.DeprecatedServiceAccount != "" {
+		name, field = t.spec.DeprecatedServiceAccount, "spec.serviceAccount"
+	}
+	stood := name
+	if name == "" {
+		if _, mirror := t.meta.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+			return
+		}
+		name = "default"
+	}
+	l := to(serviceAccount, t.namespace, name, t.at+field)
+	l.Value = stood
+	emit(l)
+}
+
+func podPullSecrets(t template, emit Emit) {
+	for i, r := range t.spec.ImagePullSecrets {
+		if r.Name != "" {
+			emit(to(secret, t.namespace, r.Name, t.at+"spec.imagePullSecrets["+strconv.Itoa(i)+"].name"))
+		}
+	}
+}
+
+func podPriorityClass(t template, emit Emit) {
+	if t.spec.PriorityClassName != "" {
+		emit(to(priorityClass, "", t.spec.PriorityClassName, t.at+"spec.priorityClassName"))
+	}
+}
+
+func podRuntimeClass(t template, emit Emit) {
+	if name := value(t.spec.RuntimeClassName); name != "" {
+		emit(to(runtimeClass, "", name, t.at+"spec.runtimeClassName"))
+	}
+}
+
+func podResourceClaims(t template, emit Emit) {
+	for i := range t.spec.ResourceClaims {
+		if name := value(t.spec.ResourceClaims[i].ResourceClaimName); name != "" {
+			emit(to(resourceClaim, t.namespace, name, t.at+"spec.resourceClaims["+strconv.Itoa(i)+"].resourceClaimName"))
+		}
+	}
+}
+
+func podResourceClaimTemplates(t template, emit Emit) {
+	for i := range t.spec.ResourceClaims {
+		if name := value(t.spec.ResourceClaims[i].ResourceClaimTemplateName); name != "" {
+			emit(to(resourceClaimTemplate, t.namespace, name, t.at+"spec.resourceClaims["+strconv.Itoa(i)+"].resourceClaimTemplateName"))
+		}
+	}
+}
+
+func podGroups(t template, emit Emit) {
+	if g := t.spec.SchedulingGroup; g != nil && value(g.PodGroupName) != "" {
+		emit(to(podGroup, t.namespace, *g.PodGroupName, t.at+"spec.schedulingGroup.podGroupName"))
+	}
+}
+
+const networksKey = "k8s.v1.cni.cncf.io/networks"
+
+// podNetworks reads the list of networks that Multus attaches, in either of its
+// two forms: [namespace/]name[@interface],... or a JSON list.
+func podNetworks(t template, emit Emit) {
+	text := strings.TrimSpace(t.meta.Annotations[networksKey])
+	if text == "" {
+		return
+	}
+	field := t.at + annotation(networksKey)
+	if text[0] == '[' {
+		var list []struct{ Name, Namespace string }
+		if json.Unmarshal([]byte(text), &list) != nil {
+			return
+		}
+		for _, n := range list {
+			if n.Namespace == "" {
+				n.Namespace = t.namespace
+			}
+			named(emit, networkAttachment, n.Namespace, n.Name, field)
+		}
+		return
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(item), "@")
+		namespace, name := inNamespace(name, t.namespace)
+		named(emit, networkAttachment, namespace, name, field)
+	}
+}
+
+// inNamespace splits [namespace/]name.
+func inNamespace(text, namespace string) (string, string) {
+	if ns, name, ok := strings.Cut(text, "/"); ok {
+		return ns, name
+	}
+	return namespace, text
+}
+
+func podNode(p *corev1.Pod, _ object.Ref, emit Emit) {
+	named(emit, node, "", p.Spec.NodeName, "spec.nodeName")
+}
+
+// podClaimStatus: what was generated from a template, or by the scheduler for an
+// extended resource, stands in the status alone.
+func podClaimStatus(p *corev1.Pod, self object.Ref, emit Emit) {
+	for i := range p.Status.ResourceClaimStatuses {
+		if name := value(p.Status.ResourceClaimStatuses[i].ResourceClaimName); name != "" {
+			emit(to(resourceClaim, self.Namespace, name, at("status.resourceClaimStatuses[", i, "].resourceClaimName")))
+		}
+	}
+	if s := p.Status.ExtendedResourceClaimStatus; s != nil {
+		named(emit, resourceClaim, self.Namespace, s.ResourceClaimName, "status.extendedResourceClaimStatus.resourceClaimName")
+	}
+	for i := range p.Status.NodeAllocatableResourceClaimStatuses {
+		name := p.Status.NodeAllocatableResourceClaimStatuses[i].ResourceClaimName
+		named(emit, resourceClaim, self.Namespace, name, at("status.nodeAllocatableResourceClaimStatuses[", i, "].resourceClaimName"))
+	}
+}

@@ -1,0 +1,183 @@
+// Package relation knows the relationship rules: what one object says about
+// others. A rule is a value and pure, object -> links; it sees one object and
+// never another. The graph alone resolves what a link points at.
+//
+// The words of the house:
+//
+//   - Relation, what a link means: From owns To, From needs To, From serves To.
+//   - Via, how it is known: an owner reference, a label, an annotation, a field
+//     of the spec, an environment variable.
+//   - Target, what it points at: a name, a UID or a selector.
+//   - Evidence, the field and the value that say so.
+package relation
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Relation is the meaning of an edge.
+type Relation uint8
+
+// The three relations.
+const (
+	// Owns: From made To and takes it along when it goes.
+	Owns Relation = iota + 1
+	// Needs: From does not work without To.
+	Needs
+	// Serves: From exists for the sake of To, which could live without it.
+	Serves
+)
+
+// Relations lists all of them, in the order in which they are shown.
+func Relations() []Relation { return []Relation{Owns, Needs, Serves} }
+
+func (r Relation) String() string {
+	return [...]string{Owns: "owns", Needs: "needs", Serves: "serves"}[r]
+}
+
+// ParseRelation reads what String wrote.
+func ParseRelation(s string) (Relation, bool) {
+	i := slices.IndexFunc(Relations(), func(r Relation) bool { return r.String() == s })
+	if i < 0 {
+		return 0, false
+	}
+	return Relations()[i], true
+}
+
+// Via is how an edge is known.
+type Via uint8
+
+// The five ways.
+const (
+	Owner Via = iota + 1
+	Label
+	Annotation
+	Spec
+	Env
+)
+
+func (v Via) String() string {
+	return [...]string{Owner: "owner", Label: "label", Annotation: "annotation", Spec: "spec", Env: "env"}[v]
+}
+
+// Link is what one object says about another, or about all that a selector
+// finds.
+type Link struct {
+	// Target is what the link points at.
+	Target Target
+	// Backward says that the edge runs from the target to the object that was
+	// read. An owner reference is one: it is written on the child.
+	Backward bool
+	// Field is the path of the field that says so, as kubectl explain writes it
+	// with indices: spec.volumes[0].secret.secretName.
+	Field string
+	// Value is what stood there.
+	Value string
+	// Optional says that the object works without the target.
+	Optional bool
+	// Inferred says that this is a guess.
+	Inferred bool
+}
+
+// Target says which objects a link means. Exactly one of Name and Selector is
+// set.
+type Target struct {
+	// Kind is the group and kind, or a group with a resource name where
+	// IsResource is set.
+	Kind       schema.GroupKind
+	IsResource bool
+	// Namespace is that of the target. For a kind that is cluster-scoped the
+	// graph ignores it, so a rule may leave the namespace of the object here.
+	Namespace string
+	Name      string
+	// UID must be that of the object found under Name where it is set: another
+	// one is another object with a used name.
+	UID types.UID
+	// Selector finds targets by label or annotation within Namespace, or in every
+	// namespace where AllNamespaces is set.
+	Selector      *Selector
+	AllNamespaces bool
+	// IfPresent drops the link where no such object exists, instead of showing a
+	// missing one: a host name may be anything.
+	IfPresent bool
+}
+
+// Emit takes the links of an object as a rule finds them.
+type Emit func(Link)
+
+// Rule is one relationship: which kinds say it, what it means and the function
+// that reads it off an object.
+type Rule struct {
+	// Name identifies the rule in output: service-selector.
+	Name string
+	// From lists the kinds that are read.
+	From []schema.GroupKind
+	// Relation and Via are those of each edge that the rule makes.
+	Relation Relation
+	Via      Via
+	// To is the kind at the other end, for people; empty where the object says it.
+	To string
+	// Field is the path that is read, for people: spec.tls[].secretName.
+	Field string
+	// Origin says where the rule comes from: empty for the built-in ones, else the
+	// CRD, catalogue entry or file that declares it.
+	Origin string
+	// Metadata says that the rule reads the metadata of an object and nothing else,
+	// so that the object need not be read whole for it.
+	Metadata bool
+	// Crosses says that an object of another namespace, or of the cluster, can say
+	// this of one in a namespace: to know who serves a namespace, the kinds of From
+	// are read in all of them.
+	Crosses bool
+	// Links reads the object. It must not keep it.
+	Links func(object.Object, Emit)
+}
+
+// Set is a list of rules by the kind that they read.
+type Set struct {
+	rules  []Rule
+	byKind map[schema.GroupKind][]int
+	every  []int
+}
+
+// NewSet returns the set of rules. A rule without From reads every object.
+func NewSet(rules ...Rule) *Set {
+	s := &Set{rules: rules, byKind: map[schema.GroupKind][]int{}}
+	for i, r := range rules {
+		if len(r.From) == 0 {
+			s.every = append(s.every, i)
+		}
+		for _, gk := range r.From {
+			s.byKind[gk] = append(s.byKind[gk], i)
+		}
+	}
+	return s
+}
+
+// Rules returns the rules; their position is the number that Links hands out.
+func (s *Set) Rules() []Rule { return s.rules }
+
+// Reads says whether a rule looks into objects of the kind, beyond the metadata
+// that every object has.
+func (s *Set) Reads(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(s.byKind[gk], func(i int) bool { return !s.rules[i].Metadata })
+}
+
+// Links runs every rule that reads o, and hands on each link with the number of
+// its rule.
+func (s *Set) Links(o object.Object, emit func(rule int, l Link)) {
+	// One function for all rules: one a rule would be an allocation a rule, for
+	// each of very many objects.
+	var current int
+	hand := func(l Link) { emit(current, l) }
+	for _, list := range [2][]int{s.every, s.byKind[o.GroupKind()]} {
+		for _, current = range list {
+			s.rules[current].Links(o, hand)
+		}
+	}
+}

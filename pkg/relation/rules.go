@@ -1,0 +1,102 @@
+package relation
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// BuiltIn returns the relationships of the built-in kinds, a row each. To add
+// one: a function in the file of its domain, a row in the table there, a fixture
+// in testdata/ named after the rule.
+func BuiltIn() []Rule {
+	return slices.Concat(
+		ownerRules(),
+		podRules(),
+		workloadRules(),
+		serviceRules(),
+		ingressRules(),
+		policyRules(),
+		storageRules(),
+		rbacRules(),
+	)
+}
+
+// Typed returns the kinds whose objects the built-in rules read whole, each in
+// the version whose Go type they read: the newest stable one that client-go has.
+// Of every other kind the rules read the metadata alone.
+func Typed() []schema.GroupVersionKind {
+	var typed []schema.GroupVersionKind
+	for _, r := range BuiltIn() {
+		if r.Metadata {
+			continue
+		}
+		for _, gk := range r.From {
+			versions := scheme.Scheme.VersionsForGroupKind(gk)
+			if len(versions) == 0 {
+				continue
+			}
+			newest := slices.MaxFunc(versions, func(a, b schema.GroupVersion) int {
+				return version.CompareKubeAwareVersionStrings(a.Version, b.Version)
+			})
+			typed = append(typed, newest.WithKind(gk.Kind))
+		}
+	}
+	slices.SortFunc(typed, func(a, b schema.GroupVersionKind) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
+	})
+	return slices.Compact(typed)
+}
+
+// Kinds that the tables name.
+var (
+	pod                   = kind("", "Pod")
+	podTemplate           = kind("", "PodTemplate")
+	replicationController = kind("", "ReplicationController")
+	deployment            = kind("apps", "Deployment")
+	replicaSet            = kind("apps", "ReplicaSet")
+	statefulSet           = kind("apps", "StatefulSet")
+	daemonSet             = kind("apps", "DaemonSet")
+	job                   = kind("batch", "Job")
+	cronJob               = kind("batch", "CronJob")
+	autoscaler            = kind("autoscaling", "HorizontalPodAutoscaler")
+	disruptionBudget      = kind("policy", "PodDisruptionBudget")
+	podGroup              = kind("scheduling.k8s.io", "PodGroup")
+	priorityClass         = kind("scheduling.k8s.io", "PriorityClass")
+	runtimeClass          = kind("node.k8s.io", "RuntimeClass")
+	resourceClaim         = kind("resource.k8s.io", "ResourceClaim")
+	resourceClaimTemplate = kind("resource.k8s.io", "ResourceClaimTemplate")
+
+	configMap          = kind("", "ConfigMap")
+	secret             = kind("", "Secret")
+	node               = kind("", "Node")
+	clusterTrustBundle = kind("certificates.k8s.io", "ClusterTrustBundle")
+
+	service       = kind("", "Service")
+	endpoints     = kind("", "Endpoints")
+	endpointSlice = kind("discovery.k8s.io", "EndpointSlice")
+	ingress       = kind("networking.k8s.io", "Ingress")
+	ingressClass  = kind("networking.k8s.io", "IngressClass")
+	networkPolicy = kind("networking.k8s.io", "NetworkPolicy")
+
+	claim            = kind("", "PersistentVolumeClaim")
+	persistentVolume = kind("", "PersistentVolume")
+	storageClass     = kind("storage.k8s.io", "StorageClass")
+	attributesClass  = kind("storage.k8s.io", "VolumeAttributesClass")
+	attachment       = kind("storage.k8s.io", "VolumeAttachment")
+	csiDriver        = kind("storage.k8s.io", "CSIDriver")
+
+	serviceAccount     = kind("", "ServiceAccount")
+	role               = kind("rbac.authorization.k8s.io", "Role")
+	clusterRole        = kind("rbac.authorization.k8s.io", "ClusterRole")
+	roleBinding        = kind("rbac.authorization.k8s.io", "RoleBinding")
+	clusterRoleBinding = kind("rbac.authorization.k8s.io", "ClusterRoleBinding")
+
+	// Custom resources that built-in kinds name.
+	secretProviderClass = kind("secrets-store.csi.x-k8s.io", "SecretProviderClass")
+	networkAttachment   = kind("k8s.cni.cncf.io", "NetworkAttachmentDefinition")
+	gmsaCredentialSpec  = kind("windows.k8s.io", "GMSACredentialSpec")
+)

@@ -1,0 +1,91 @@
+package relation
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Selector finds objects by what they carry. All requirements must hold; with
+// none it finds every object of the kind.
+type Selector struct {
+	// Labels that the target must carry with these very values.
+	Labels map[string]string
+	// Expressions on labels, with the operators of a LabelSelector.
+	Expressions []metav1.LabelSelectorRequirement
+	// Annotation, where set, is the key of an annotation that the target must
+	// carry, with a value that Match accepts.
+	Annotation string
+	// Match tells whether the value of the annotation means the object; it must be
+	// set with Annotation.
+	Match func(value string) bool
+	// Name, where set, is a pattern that the name of the target must fit.
+	Name *NamePattern
+}
+
+// NamePattern is a name that ends in an ordinal, as the names of a StatefulSet's
+// pods and claims do.
+type NamePattern struct {
+	// Prefix is all that stands before the ordinal.
+	Prefix string
+	// Ordinals from Start up to, but not including, End do not fit: those are
+	// linked by their very names.
+	Start, End int
+}
+
+// Match says whether name is Prefix and an ordinal, with nothing around them and
+// no leading zero.
+func (p *NamePattern) Match(name string) bool {
+	digits, ok := strings.CutPrefix(name, p.Prefix)
+	if !ok || !number(digits) || (len(digits) > 1 && digits[0] == '0') {
+		return false
+	}
+	n, err := strconv.Atoi(digits)
+	return err == nil && (n < p.Start || n >= p.End)
+}
+
+// String writes the pattern for people: data-web-<n>.
+func (p *NamePattern) String() string { return p.Prefix + "<n>" }
+
+// FromLabelSelector returns the selector that s stands for. An empty one finds
+// everything; what a missing one means differs from kind to kind and is the
+// business of the rule.
+func FromLabelSelector(s *metav1.LabelSelector) *Selector {
+	return &Selector{Labels: s.MatchLabels, Expressions: s.MatchExpressions}
+}
+
+// String writes the selector as kubectl does: app=web,tier in (a,b).
+func (s *Selector) String() string {
+	var parts []string
+	for k, v := range s.Labels {
+		parts = append(parts, k+"="+v)
+	}
+	for _, e := range s.Expressions {
+		parts = append(parts, expression(e))
+	}
+	slices.Sort(parts)
+	if s.Annotation != "" {
+		parts = append(parts, s.Annotation)
+	}
+	if s.Name != nil {
+		parts = append(parts, s.Name.String())
+	}
+	if len(parts) == 0 {
+		return "<everything>"
+	}
+	return strings.Join(parts, ",")
+}
+
+func expression(e metav1.LabelSelectorRequirement) string {
+	switch e.Operator {
+	case metav1.LabelSelectorOpExists:
+		return e.Key
+	case metav1.LabelSelectorOpDoesNotExist:
+		return "!" + e.Key
+	case metav1.LabelSelectorOpNotIn:
+		return e.Key + " notin (" + strings.Join(e.Values, ",") + ")"
+	}
+	return e.Key + " in (" + strings.Join(e.Values, ",") + ")"
+}

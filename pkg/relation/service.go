@@ -1,0 +1,105 @@
+package relation
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// serviceRules reads Services and the endpoints that stand behind them.
+func serviceRules() []Rule {
+	return []Rule{
+		{Name: "service-selector", From: from(service), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(serviceSelector)},
+		{Name: "service-external-name", From: from(service), Relation: Needs, Via: Spec, To: "Service", Field: "spec.externalName", Links: on(serviceExternalName)},
+		{Name: "endpointslice-service", From: from(endpointSlice), Relation: Serves, Via: Label, To: "Service", Field: label(discoveryv1.LabelServiceName), Metadata: true, Links: endpointSliceService},
+		{Name: "endpointslice-pod", From: from(endpointSlice), Relation: Serves, Via: Spec, To: "Pod", Field: "endpoints[].targetRef", Links: on(endpointSlicePods)},
+		{Name: "endpoints-service", From: from(endpoints), Relation: Serves, Via: Spec, To: "Service", Field: "metadata.name", Metadata: true, Links: endpointsService},
+		{Name: "endpoints-pod", From: from(endpoints), Relation: Serves, Via: Spec, To: "Pod", Field: "subsets[].addresses[].targetRef", Links: on(endpointsPods)},
+	}
+}
+
+// serviceSelector: a Service without a selector selects nothing, and one of type
+// ExternalName has no endpoints whatever its selector says.
+func serviceSelector(s *corev1.Service, self object.Ref, emit Emit) {
+	if len(s.Spec.Selector) == 0 || s.Spec.Type == corev1.ServiceTypeExternalName {
+		return
+	}
+	sel := &Selector{Labels: s.Spec.Selector}
+	emit(Link{Target: Target{Kind: pod, Namespace: self.Namespace, Selector: sel}, Field: "spec.selector", Value: sel.String()})
+}
+
+// serviceExternalName: an alias needs what it stands for, and does not serve it.
+// It belongs to those who look it up: their stack must lead through it to the
+// target, and the target's stack must not gather the aliases of all its users.
+// The name goes into a CNAME, which no search path completes: only one with svc
+// in it can mean a Service.
+func serviceExternalName(s *corev1.Service, self object.Ref, emit Emit) {
+	name := s.Spec.ExternalName
+	if s.Spec.Type != corev1.ServiceTypeExternalName || !strings.Contains(name, ".svc") {
+		return
+	}
+	if !qualified(name) {
+		return
+	}
+	servicesOf(name, self.Namespace, func(namespace, svc string) {
+		l := to(service, namespace, svc, "spec.externalName")
+		l.Value, l.Inferred, l.Target.IfPresent = name, true, true
+		emit(l)
+	})
+}
+
+func endpointSliceService(o object.Object, emit Emit) {
+	named(emit, service, o.Namespace, o.Meta.GetLabels()[discoveryv1.LabelServiceName], endpointSliceField)
+}
+
+const endpointSliceField = "metadata.labels[" + discoveryv1.LabelServiceName + "]"
+
+func endpointSlicePods(s *discoveryv1.EndpointSlice, self object.Ref, emit Emit) {
+	for i := range s.Endpoints {
+		if r := s.Endpoints[i].TargetRef; r != nil {
+			endpointPod(r, self, at("endpoints[", i, "].targetRef.name"), emit)
+		}
+	}
+}
+
+// endpointsService: leader election once kept its lock in Endpoints that no
+// Service stands for.
+func endpointsService(o object.Object, emit Emit) {
+	present(emit, service, o.Namespace, o.Name, "metadata.name")
+}
+
+func endpointsPods(e *corev1.Endpoints, self object.Ref, emit Emit) {
+	for i := range e.Subsets {
+		for _, list := range [...]struct {
+			name      string
+			addresses []corev1.EndpointAddress
+		}{
+			{"].addresses[", e.Subsets[i].Addresses},
+			{"].notReadyAddresses[", e.Subsets[i].NotReadyAddresses},
+		} {
+			for j := range list.addresses {
+				if r := list.addresses[j].TargetRef; r != nil {
+					endpointPod(r, self, at(at("subsets[", i, list.name), j, "].targetRef.name"), emit)
+				}
+			}
+		}
+	}
+}
+
+// endpointPod: a router serves its backend. The namespace of the reference may
+// be left out.
+func endpointPod(r *corev1.ObjectReference, self object.Ref, field string, emit Emit) {
+	if r.Kind != pod.Kind || r.Name == "" {
+		return
+	}
+	namespace := r.Namespace
+	if namespace == "" {
+		namespace = self.Namespace
+	}
+	l := to(pod, namespace, r.Name, field)
+	l.Target.UID = r.UID
+	emit(l)
+}

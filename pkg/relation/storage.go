@@ -1,0 +1,138 @@
+package relation
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// storageRules reads claims, volumes and their classes. The volume's reference
+// back to its claim is no edge: the claim needs the volume, not the other way.
+func storageRules() []Rule {
+	return []Rule{
+		{Name: "claim-volume", From: from(claim), Relation: Needs, Via: Spec, To: "PersistentVolume", Field: "spec.volumeName", Links: on(claimVolume)},
+		{Name: "claim-class", From: from(claim), Relation: Needs, Via: Spec, To: "StorageClass", Field: "spec.storageClassName", Links: on(claimClass)},
+		{Name: "claim-attributes-class", From: from(claim), Relation: Needs, Via: Spec, To: "VolumeAttributesClass", Field: "spec.volumeAttributesClassName", Links: on(claimAttributesClass)},
+		{Name: "claim-data-source", From: from(claim), Relation: Needs, Via: Spec, To: "(source)", Field: "spec.dataSourceRef", Links: on(claimDataSource)},
+
+		{Name: "volume-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "StorageClass", Field: "spec.storageClassName", Links: on(volumeClass)},
+		{Name: "volume-attributes-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "VolumeAttributesClass", Field: "spec.volumeAttributesClassName", Links: on(volumeAttributesClass)},
+		{Name: "volume-driver", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.csi.driver", Links: on(persistentVolumeDriver)},
+		{Name: "volume-csi-secret", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.csi.*SecretRef", Links: on(persistentVolumeCSISecrets)},
+		{Name: "volume-legacy-secret", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.*.secretRef", Links: on(persistentVolumeLegacySecret)},
+
+		{Name: "storageclass-driver", From: from(storageClass), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "provisioner", Links: on(storageClassDriver)},
+		{Name: "storageclass-secret", From: from(storageClass), Relation: Needs, Via: Spec, To: "Secret", Field: "parameters[csi.storage.k8s.io/*-secret-name]", Links: on(storageClassSecrets)},
+		{Name: "attributes-class-driver", From: from(attributesClass), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "driverName", Links: on(attributesClassDriver)},
+
+		{Name: "attachment-volume", From: from(attachment), Relation: Serves, Via: Spec, To: "PersistentVolume", Field: "spec.source.persistentVolumeName", Crosses: true, Links: on(attachmentVolume)},
+		{Name: "attachment-node", From: from(attachment), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(attachmentNode)},
+		{Name: "attachment-driver", From: from(attachment), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.attacher", Links: on(attachmentDriver)},
+	}
+}
+
+func claimVolume(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+	named(emit, persistentVolume, "", c.Spec.VolumeName, "spec.volumeName")
+}
+
+// claimClass: an empty name means no class; a missing one the default class,
+// which the server writes in as soon as there is one. To a claim that has its
+// volume the class is a label: often no such object was ever made.
+func claimClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+	link := named
+	if c.Spec.VolumeName != "" {
+		link = present
+	}
+	link(emit, storageClass, "", value(c.Spec.StorageClassName), "spec.storageClassName")
+}
+
+// claimAttributesClass: while a change is under way, the class that is wished
+// for, the one in force and the one being applied may be three.
+func claimAttributesClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+	wanted, current, target := value(c.Spec.VolumeAttributesClassName), value(c.Status.CurrentVolumeAttributesClassName), ""
+	if c.Status.ModifyVolumeStatus != nil {
+		target = c.Status.ModifyVolumeStatus.TargetVolumeAttributesClassName
+	}
+	named(emit, attributesClass, "", wanted, "spec.volumeAttributesClassName")
+	if current != wanted {
+		named(emit, attributesClass, "", current, "status.currentVolumeAttributesClassName")
+	}
+	if target != wanted && target != current {
+		named(emit, attributesClass, "", target, "status.modifyVolumeStatus.targetVolumeAttributesClassName")
+	}
+}
+
+// claimDataSource: the server copies dataSource to dataSourceRef, which can name
+// another namespace. A volume that was filled no longer needs its source, which
+// may well be gone.
+func claimDataSource(c *corev1.PersistentVolumeClaim, self object.Ref, emit Emit) {
+	link := named
+	if c.Spec.VolumeName != "" {
+		link = present
+	}
+	if r := c.Spec.DataSourceRef; r != nil {
+		namespace := self.Namespace
+		if r.Namespace != nil && *r.Namespace != "" {
+			namespace = *r.Namespace
+		}
+		link(emit, kind(value(r.APIGroup), r.Kind), namespace, r.Name, "spec.dataSourceRef.name")
+	} else if r := c.Spec.DataSource; r != nil {
+		link(emit, kind(value(r.APIGroup), r.Kind), self.Namespace, r.Name, "spec.dataSource.name")
+	}
+}
+
+// volumeClass: to a volume the class is a label, as to its claim.
+func volumeClass(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+	present(emit, storageClass, "", v.Spec.StorageClassName, "spec.storageClassName")
+}
+
+func volumeAttributesClass(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+	named(emit, attributesClass, "", value(v.Spec.VolumeAttributesClassName), "spec.volumeAttributesClassName")
+}
+
+// A driver works without a CSIDriver object, and a provisioner need not be a CSI
+// driver at all: where there is none, nothing is missing.
+
+func persistentVolumeDriver(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+	if v.Spec.CSI != nil {
+		present(emit, csiDriver, "", v.Spec.CSI.Driver, "spec.csi.driver")
+	}
+}
+
+func storageClassDriver(c *storagev1.StorageClass, _ object.Ref, emit Emit) {
+	present(emit, csiDriver, "", c.Provisioner, "provisioner")
+}
+
+func attributesClassDriver(c *storagev1.VolumeAttributesClass, _ object.Ref, emit Emit) {
+	present(emit, csiDriver, "", c.DriverName, "driverName")
+}
+
+func attachmentDriver(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
+	present(emit, csiDriver, "", a.Spec.Attacher, "spec.attacher")
+}
+
+func attachmentVolume(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
+	named(emit, persistentVolume, "", value(a.Spec.Source.PersistentVolumeName), "spec.source.persistentVolumeName")
+}
+
+func attachmentNode(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
+	named(emit, node, "", a.Spec.NodeName, "spec.nodeName")
+}
+
+// storageClassSecrets: a name or namespace with a variable in it means another
+// Secret for each claim, which stands on the volume once it is there.
+func storageClassSecrets(c *storagev1.StorageClass, _ object.Ref, emit Emit) {
+	if len(c.Parameters) == 0 {
+		return
+	}
+	for _, use := range [...]string{"provisioner", "controller-publish", "controller-expand", "node-stage", "node-publish", "node-expand"} {
+		key := "csi.storage.k8s.io/" + use + "-secret-name"
+		name, namespace := c.Parameters[key], c.Parameters["csi.storage.k8s.io/"+use+"-secret-namespace"]
+		if namespace != "" && !strings.Contains(name, "${") && !strings.Contains(namespace, "${") {
+			named(emit, secret, namespace, name, "parameters["+key+"]")
+		}
+	}
+}

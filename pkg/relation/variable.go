@@ -1,0 +1,108 @@
+package relation
+
+// meaning is what the name of a variable says of its value.
+type meaning uint8
+
+const (
+	anyValue    meaning = iota // nothing: only what looks like a host is one
+	hostValue                  // a host: a single word may be one
+	secretValue                // a secret, an image, a version: never a host
+)
+
+// variable reads the words of a name: DB_HOST, kafkaBrokers, PGHOST. The last
+// word says most (TOKEN_URL is a URL, SERVICE_TOKEN a token); before it, one that
+// says what the value is instead of a host (SERVICE_NAME, PROXY_MODE) counts more
+// than one that says host.
+func variable(name string) meaning {
+	var secret, other, isHost bool
+	previous, last := anyWord, anyWord
+	for start := 0; start < len(name); {
+		end := wordEnd(name, start)
+		if end > start {
+			previous, last = last, wordClass(name[start:end])
+			secret = secret || last == secretWord
+			other = other || last == otherWord
+			isHost = isHost || last == hostWord || last == hostOnlyWord
+		}
+		for start = end; start < len(name) && !isLetter(name[start]); start++ {
+		}
+	}
+	switch {
+	case last == hostWord, last == nameWord && previous == hostOnlyWord, last == hostOnlyWord:
+		return hostValue
+	case secret:
+		return secretValue
+	case other || last == nameWord || !isHost:
+		return anyValue
+	}
+	return hostValue
+}
+
+// wordEnd returns where the word ends that starts at i: at what is no letter,
+// before a capital after a small letter (dbHost), and before the last capital of
+// a run that a small letter follows (DBHost).
+func wordEnd(s string, i int) int {
+	for i++; i < len(s) && isLetter(s[i]); i++ {
+		if isUpper(s[i]) && (isLower(s[i-1]) || (i+1 < len(s) && isLower(s[i+1]))) {
+			break
+		}
+	}
+	return min(i, len(s))
+}
+
+type word uint8
+
+const (
+	anyWord word = iota
+	hostWord
+	hostOnlyWord // host: followed by name, still a host
+	nameWord
+	otherWord
+	secretWord
+)
+
+// wordClass classifies one word, in any case.
+func wordClass(s string) word {
+	var buf [16]byte
+	if len(s) > len(buf) {
+		return anyWord
+	}
+	for i := range len(s) {
+		c := s[i]
+		if isUpper(c) {
+			c += 'a' - 'A'
+		}
+		buf[i] = c
+	}
+	w := buf[:len(s)]
+	switch string(w) {
+	case "host":
+		return hostOnlyWord
+	case "hosts", "hostname", "hostnames", "addr", "addrs", "address", "addresses", "url", "urls", "uri", "uris",
+		"server", "servers", "service", "services", "svc", "endpoint", "endpoints", "broker", "brokers", "bootstrap",
+		"dsn", "upstream", "upstreams", "target", "targets", "backend", "backends", "peer", "peers", "nodes",
+		"master", "primary", "replica", "proxy", "gateway", "origin", "registry":
+		return hostWord
+	case "name", "names":
+		return nameWord
+	case "user", "username", "login", "mode", "type", "kind", "log", "level", "format", "path", "file", "dir", "port", "ports",
+		"prefix", "suffix", "id", "env", "environment", "enabled", "enable", "timeout", "version", "class", "region", "zone", "method", "protocol", "strategy":
+		return otherWord
+	case "password", "passwd", "pwd", "pass", "passphrase", "secret", "secrets", "token", "tokens", "credential", "credentials",
+		"cred", "creds", "key", "keys", "apikey", "salt", "image", "images", "tag", "sha", "checksum":
+		return secretWord
+	case "ghost", "localhost", "curl":
+		return anyWord // They only end like a host.
+	}
+	return suffixClass(w)
+}
+
+// suffixClass reads words that run together: pghost, databaseurl, dbaddr.
+func suffixClass(w []byte) word {
+	for _, suffix := range [...]string{"host", "hosts", "url", "uri", "addr", "servers", "brokers"} {
+		if n := len(w) - len(suffix); n > 0 && string(w[n:]) == suffix {
+			return hostWord
+		}
+	}
+	return anyWord
+}

@@ -1,0 +1,156 @@
+package relation
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// volume is one volume of a template.
+type volume struct {
+	*corev1.Volume
+	template
+	i int
+}
+
+// onVolumes makes a rule's function out of one that reads a volume.
+func onVolumes(read func(volume, Emit)) func(object.Object, Emit) {
+	return func(o object.Object, emit Emit) {
+		t := templateOf(o)
+		if t.spec == nil {
+			return
+		}
+		for i := range t.spec.Volumes {
+			read(volume{&t.spec.Volumes[i], t, i}, emit)
+		}
+	}
+}
+
+// to is a link to the object that the volume names in a field.
+func (v volume) to(k schema.GroupKind, namespace, name, field string, optional *bool) Link {
+	l := to(k, namespace, name, v.at+"spec.volumes["+strconv.Itoa(v.i)+"]."+field)
+	l.Optional = value(optional)
+	return l
+}
+
+func volumeConfigMap(v volume, emit Emit) {
+	if r := v.ConfigMap; r != nil && r.Name != "" {
+		emit(v.to(configMap, v.namespace, r.Name, "configMap.name", r.Optional))
+	}
+}
+
+func volumeSecret(v volume, emit Emit) {
+	if r := v.Secret; r != nil && r.SecretName != "" {
+		emit(v.to(secret, v.namespace, r.SecretName, "secret.secretName", r.Optional))
+	}
+}
+
+// eachSource visits the sources of a projected volume.
+func (v volume) eachSource(visit func(j int, s *corev1.VolumeProjection)) {
+	if v.Projected == nil {
+		return
+	}
+	for j := range v.Projected.Sources {
+		visit(j, &v.Projected.Sources[j])
+	}
+}
+
+func projectedConfigMap(v volume, emit Emit) {
+	v.eachSource(func(j int, s *corev1.VolumeProjection) {
+		if r := s.ConfigMap; r != nil && r.Name != "" {
+			emit(v.to(configMap, v.namespace, r.Name, at("projected.sources[", j, "].configMap.name"), r.Optional))
+		}
+	})
+}
+
+func projectedSecret(v volume, emit Emit) {
+	v.eachSource(func(j int, s *corev1.VolumeProjection) {
+		if r := s.Secret; r != nil && r.Name != "" {
+			emit(v.to(secret, v.namespace, r.Name, at("projected.sources[", j, "].secret.name"), r.Optional))
+		}
+	})
+}
+
+// projectedTrustBundle: a bundle may also be chosen by signer and labels, which
+// is no reference to one object.
+func projectedTrustBundle(v volume, emit Emit) {
+	v.eachSource(func(j int, s *corev1.VolumeProjection) {
+		if r := s.ClusterTrustBundle; r != nil && value(r.Name) != "" {
+			emit(v.to(clusterTrustBundle, "", *r.Name, at("projected.sources[", j, "].clusterTrustBundle.name"), r.Optional))
+		}
+	})
+}
+
+func volumeClaim(v volume, emit Emit) {
+	if r := v.PersistentVolumeClaim; r != nil && r.ClaimName != "" {
+		emit(v.to(claim, v.namespace, r.ClaimName, "persistentVolumeClaim.claimName", nil))
+	}
+}
+
+// ephemeralClaims: the claim is made for the pod and named after it, so that
+// only a pod says which one. That the pod owns it stands on the claim.
+func ephemeralClaims(p *corev1.Pod, self object.Ref, emit Emit) {
+	for i := range p.Spec.Volumes {
+		if v := &p.Spec.Volumes[i]; v.Ephemeral != nil {
+			emit(to(claim, self.Namespace, self.Name+"-"+v.Name, at("spec.volumes[", i, "].ephemeral.volumeClaimTemplate")))
+		}
+	}
+}
+
+// volumeDriver: unlike with a PersistentVolume, the kubelet refuses an inline
+// volume whose driver has no CSIDriver object.
+func volumeDriver(v volume, emit Emit) {
+	if v.CSI != nil && v.CSI.Driver != "" {
+		emit(v.to(csiDriver, "", v.CSI.Driver, "csi.driver", nil))
+	}
+}
+
+func volumeCSISecret(v volume, emit Emit) {
+	if v.CSI != nil && v.CSI.NodePublishSecretRef != nil && v.CSI.NodePublishSecretRef.Name != "" {
+		emit(v.to(secret, v.namespace, v.CSI.NodePublishSecretRef.Name, "csi.nodePublishSecretRef.name", nil))
+	}
+}
+
+// volumeSecretProvider: the attributes belong to the driver; only this one means
+// an object by it.
+func volumeSecretProvider(v volume, emit Emit) {
+	if v.CSI == nil || v.CSI.Driver != "secrets-store.csi.k8s.io" {
+		return
+	}
+	if name := v.CSI.VolumeAttributes["secretProviderClass"]; name != "" {
+		emit(v.to(secretProviderClass, v.namespace, name, "csi.volumeAttributes[secretProviderClass]", nil))
+	}
+}
+
+// volumeLegacySecret: the drivers that once were part of Kubernetes. Many of
+// their volumes still live.
+func volumeLegacySecret(v volume, emit Emit) {
+	r, field := (*corev1.LocalObjectReference)(nil), ""
+	switch s := &v.VolumeSource; {
+	case s.AzureFile != nil:
+		if s.AzureFile.SecretName != "" {
+			emit(v.to(secret, v.namespace, s.AzureFile.SecretName, "azureFile.secretName", nil))
+		}
+		return
+	case s.CephFS != nil:
+		r, field = s.CephFS.SecretRef, "cephfs.secretRef.name"
+	case s.Cinder != nil:
+		r, field = s.Cinder.SecretRef, "cinder.secretRef.name"
+	case s.FlexVolume != nil:
+		r, field = s.FlexVolume.SecretRef, "flexVolume.secretRef.name"
+	case s.ISCSI != nil:
+		r, field = s.ISCSI.SecretRef, "iscsi.secretRef.name"
+	case s.RBD != nil:
+		r, field = s.RBD.SecretRef, "rbd.secretRef.name"
+	case s.ScaleIO != nil:
+		r, field = s.ScaleIO.SecretRef, "scaleIO.secretRef.name"
+	case s.StorageOS != nil:
+		r, field = s.StorageOS.SecretRef, "storageos.secretRef.name"
+	}
+	if r != nil && r.Name != "" {
+		emit(v.to(secret, v.namespace, r.Name, field, nil))
+	}
+}

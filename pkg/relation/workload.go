@@ -1,0 +1,55 @@
+package relation
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// workloadRules reads what a workload names beside its pod template. What it
+// made stands on the other side, as owner references.
+func workloadRules() []Rule {
+	return []Rule{
+		{Name: "statefulset-service", From: from(statefulSet), Relation: Needs, Via: Spec, To: "Service", Field: "spec.serviceName", Links: on(statefulSetService)},
+		{Name: "statefulset-claim", From: from(statefulSet), Relation: Owns, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumeClaimTemplates[].metadata.name", Links: on(statefulSetClaims)},
+
+		{Name: "autoscaler-target", From: from(autoscaler), Relation: Serves, Via: Spec, To: "(scaled)", Field: "spec.scaleTargetRef", Links: autoscalerTarget},
+		{Name: "autoscaler-metric", From: from(autoscaler), Relation: Needs, Via: Spec, To: "(described)", Field: "spec.metrics[].object.describedObject", Links: on(autoscalerMetrics)},
+	}
+}
+
+func statefulSetService(s *appsv1.StatefulSet, self object.Ref, emit Emit) {
+	named(emit, service, self.Namespace, s.Spec.ServiceName, "spec.serviceName")
+}
+
+// statefulSetClaims: claims carry no owner reference unless the retention policy
+// asks for one, but their names are fixed: TEMPLATE-SET-ORDINAL. The controller
+// takes the claims of its present ordinals by name, whoever made them. What is
+// left over from a larger size must carry the labels as well, which the
+// controller copies from its selector: a name alone can be read in two ways
+// (template a-b of set c, template a of set b-c).
+func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit Emit) {
+	start, replicas := 0, 1
+	if s.Spec.Ordinals != nil {
+		start = int(s.Spec.Ordinals.Start)
+	}
+	if s.Spec.Replicas != nil {
+		replicas = int(*s.Spec.Replicas)
+	}
+	for i := range s.Spec.VolumeClaimTemplates {
+		name := s.Spec.VolumeClaimTemplates[i].Name
+		prefix, field := name+"-"+self.Name+"-", at("spec.volumeClaimTemplates[", i, "].metadata.name")
+		l := Link{Target: Target{Kind: claim, Namespace: self.Namespace, IfPresent: true}, Field: field, Value: name, Inferred: true}
+		for n := start; n < start+replicas; n++ {
+			l.Target.Name = prefix + strconv.Itoa(n)
+			emit(l)
+		}
+		l.Target.Name, l.Target.Selector = "", &Selector{Name: &NamePattern{Prefix: prefix, Start: start, End: start + replicas}}
+		if s.Spec.Selector != nil {
+			l.Target.Selector.Labels = s.Spec.Selector.MatchLabels
+		}
+		emit(l)
+	}
+}

@@ -1,0 +1,75 @@
+// Package render writes what a view.Answer holds, in one of the formats of the
+// table Formats, a file a format. Whatever the cluster said is escaped here, by
+// each format in its own way.
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// Options are what a format needs to know of the place that it writes to.
+type Options struct {
+	// Width is that of the terminal in columns; 0 where nothing is to be cut.
+	Width int
+	Color bool
+	// NoHeaders leaves out the heads of columns.
+	NoHeaders bool
+}
+
+// Format writes an answer.
+type Format struct {
+	Name string
+	// Has says whether the answer has the shape that the format writes.
+	Has   func(view.Answer) bool
+	Write func(io.Writer, view.Answer, Options) error
+}
+
+// Formats is every format, as they are offered.
+func Formats() []Format {
+	return []Format{
+		{"tree", func(a view.Answer) bool { return a.Tree != nil }, tree},
+		{"table", func(a view.Answer) bool { return a.Table != nil }, table},
+		{"wide", func(a view.Answer) bool { return a.Wide != nil }, wide},
+		{"json", func(a view.Answer) bool { return a.Document != nil }, asJSON},
+		{"yaml", func(a view.Answer) bool { return a.Document != nil }, asYAML},
+		{"dot", func(a view.Answer) bool { return a.Net != nil }, dot},
+		{"mermaid", func(a view.Answer) bool { return a.Net != nil }, mermaid},
+		{"name", func(a view.Answer) bool { return a.Names != nil }, names},
+	}
+}
+
+// Names returns the names of all formats, or of those among only.
+func Names(only ...string) []string {
+	var out []string
+	for _, f := range Formats() {
+		if len(only) == 0 || slices.Contains(only, f.Name) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// Write writes an answer in the named format.
+func Write(w io.Writer, name string, a view.Answer, o Options) error {
+	for _, f := range Formats() {
+		if f.Name == name && f.Has(a) {
+			return f.Write(w, a, o)
+		}
+	}
+	return fmt.Errorf("unknown output format %q: write one of %s", name, strings.Join(offered(a), ", "))
+}
+
+func offered(a view.Answer) []string {
+	var out []string
+	for _, f := range Formats() {
+		if f.Has(a) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+// Package source reads objects, from a cluster or from a snapshot of one, and
+// hands each on as it arrives. It keeps none of them and computes nothing from
+// them.
+//
+// A Source is asked twice: first for the kinds that there are, then to Read what
+// an Ask names into a Sink. Follow reads on, as long as what was read leads to
+// more.
+package source
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Source is where objects come from.
+type Source interface {
+	// Kinds returns what is served. What of it could not be found out is a gap, not
+	// an error; there is an error when nothing could.
+	Kinds(ctx context.Context, sink Sink) (*object.Kinds, error)
+	// Definitions returns the metadata of the CustomResourceDefinitions.
+	Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error)
+	// Read hands what is asked for to the sink, from several goroutines at once.
+	// What cannot be read is a gap of the sink. The error is for what ends the
+	// reading as a whole: the context.
+	Read(ctx context.Context, ask Ask, sink Sink) error
+}
+
+// Sink takes in what a source reads. Its methods are safe for use at once.
+type Sink interface {
+	// Add takes an object.
+	Add(object.Object)
+	// Reset forgets what was added of a kind in a namespace (or everywhere): its
+	// list starts again.
+	Reset(gk schema.GroupKind, namespace string)
+	// Cover says that all of a kind in a namespace (or everywhere, without one) has
+	// been added.
+	Cover(gk schema.GroupKind, namespace string)
+	// Absent says that an object is not there.
+	Absent(object.Ref)
+	// Gap says what could not be read, and why.
+	Gap(object.Gap)
+}
+
+// Ask says what to read. The parts add up.
+type Ask struct {
+	// All is everything that there is.
+	All bool
+	// Namespaces are read whole.
+	Namespaces []string
+	// Kinds are read in every namespace.
+	Kinds []schema.GroupKind
+	// Objects are read one by one.
+	Objects []object.Ref
+}
+
+// Empty says that nothing is asked for.
+func (a Ask) Empty() bool {
+	return !a.All && len(a.Namespaces) == 0 && len(a.Kinds) == 0 && len(a.Objects) == 0
+}
+
+// Follow reads the first ask, and then what more asks for, given what has been
+// read so far, until that is nothing new. Each namespace, kind and object is
+// read once.
+func Follow(ctx context.Context, s Source, first Ask, sink Sink, more func() Ask) error {
+	f := follower{namespaces: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, objects: map[object.Ref]bool{}}
+	for ask := f.fresh(first); !ask.Empty(); ask = f.fresh(more()) {
+		if err := s.Read(ctx, ask, sink); err != nil {
+			return err
+		}
+		if ask.All {
+			f.all = true
+		}
+	}
+	return ctx.Err()
+}
+
+// follower remembers what was asked for.
+type follower struct {
+	all        bool
+	namespaces map[string]bool
+	kinds      map[schema.GroupKind]bool
+	objects    map[object.Ref]bool
+}
+
+// fresh is what of an ask is new. Once everything was read, nothing is: what is
+// still unread is a gap.
+func (f *follower) fresh(a Ask) Ask {
+	if f.all {
+		return Ask{}
+	}
+	if a.All {
+		return Ask{All: true}
+	}
+	return Ask{
+		Namespaces: first(a.Namespaces, f.namespaces, func(string) bool { return false }),
+		Kinds:      first(a.Kinds, f.kinds, func(schema.GroupKind) bool { return false }),
+		Objects: first(a.Objects, f.objects, func(r object.Ref) bool {
+			return r.Namespace != "" && f.namespaces[r.Namespace] || f.kinds[r.GroupKind()]
+		}),
+	}
+}
+
+func first[T comparable](all []T, seen map[T]bool, covered func(T) bool) []T {
+	var out []T
+	for _, x := range all {
+		if !seen[x] && !covered(x) {
+			seen[x] = true
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Detail says how much of the objects of a kind is read.
+type Detail uint8
+
+const (
+	// Metadata reads no more than the metadata.
+	Metadata Detail = iota
+	// Typed reads the whole object, as the Go type of k8s.io/api.
+	Typed
+	// Fields reads the whole object, as maps and lists.
+	Fields
+)
+
+// neverWhole are kinds whose content is nobody's business, whoever asks.
+func neverWhole(gk schema.GroupKind) bool {
+	return gk.Group == "" && (gk.Kind == "Secret" || gk.Kind == "ConfigMap")
+}
+
+// leftOut are resources that are not part of any stack and large in number:
+// records of what happened, locks, samples, and Endpoints, which say what
+// EndpointSlices say (and warn when they are read).
+func leftOut(r object.Resource) bool {
+	switch r.Group {
+	case "":
+		return slices.Contains([]string{"events", "endpoints", "componentstatuses", "bindings"}, r.Plural)
+	case "events.k8s.io", "coordination.k8s.io", "metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package view
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// APIVersion is that of every document.
+const APIVersion = "sysop.dev/v1alpha1"
+
+// Head is the type of a document.
+type Head struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// GraphDocument is the stack of some roots (docs/schema/graph.json).
+type GraphDocument struct {
+	Head  `json:",inline"`
+	Roots []string       `json:"roots"`
+	Nodes []NodeDocument `json:"nodes"`
+	Edges []EdgeDocument `json:"edges"`
+	// Context is the owners above the roots, which are not part of the stack.
+	Context  []NodeDocument    `json:"context,omitempty"`
+	Gaps     []object.Gap      `json:"gaps"`
+	Problems []ProblemDocument `json:"problems"`
+}
+
+// NodeDocument is a node: the identity of an object and what is known of it.
+type NodeDocument struct {
+	ID         string `json:"id"`
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	UID        string `json:"uid,omitempty"`
+	// State is present, missing or unread.
+	State    string `json:"state"`
+	Boundary bool   `json:"boundary"`
+	Shared   bool   `json:"shared"`
+}
+
+// EdgeDocument is an edge, by the ids of its ends.
+type EdgeDocument struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Relation string `json:"relation"`
+	Via      string `json:"via"`
+	Why      string `json:"why"`
+	Rule     string `json:"rule"`
+	Inferred bool   `json:"inferred"`
+	Optional bool   `json:"optional"`
+}
+
+// ProblemDocument is something that an object says and that cannot be so.
+type ProblemDocument struct {
+	Object  string `json:"object"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// PathDocument is a chain of edges (docs/schema/path.json).
+type PathDocument struct {
+	Head  `json:",inline"`
+	From  string         `json:"from"`
+	To    string         `json:"to"`
+	Found bool           `json:"found"`
+	Steps []StepDocument `json:"steps"`
+	Gaps  []object.Gap   `json:"gaps"`
+}
+
+// StepDocument is an edge of a path; against says that the path walks it from to
+// to from.
+type StepDocument struct {
+	EdgeDocument `json:",inline"`
+	Against      bool `json:"against"`
+}
+
+// ImpactDocument is what goes and who suffers when an object goes
+// (docs/schema/impact.json).
+type ImpactDocument struct {
+	Head     `json:",inline"`
+	Object   string              `json:"object"`
+	Deleted  []string            `json:"deleted"`
+	Orphaned []string            `json:"orphaned"`
+	Direct   []DependentDocument `json:"direct"`
+	Through  []DependentDocument `json:"through"`
+	Gaps     []object.Gap        `json:"gaps"`
+}
+
+// DependentDocument is an object that suffers, and from what.
+type DependentDocument struct {
+	ID       string       `json:"id"`
+	Cause    string       `json:"cause"`
+	Edge     EdgeDocument `json:"edge"`
+	Optional bool         `json:"optional"`
+}
+
+func edgeDocument(g *graph.Graph, e graph.Edge) EdgeDocument {
+	return EdgeDocument{
+		From: g.Ref(e.From).String(), To: g.Ref(e.To).String(), Relation: e.Relation.String(), Via: e.Via.String(),
+		Why: e.Why(), Rule: e.Rule, Inferred: e.Inferred, Optional: e.Optional,
+	}
+}
+
+func nodeDocument(g *graph.Graph, id graph.ID) NodeDocument {
+	n := g.Node(id)
+	return NodeDocument{
+		ID: n.Ref.String(), APIVersion: n.APIVersion, Kind: n.Ref.Kind, Namespace: n.Ref.Namespace, Name: n.Ref.Name,
+		UID: string(n.UID), State: n.State.String(),
+	}
+}
+
+// none makes an empty list of a nil one: a machine's reader wants [] and not null.
+func none[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

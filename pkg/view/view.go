@@ -1,0 +1,94 @@
+// Package view says what is shown, before how: trees, tables, nets of nodes and
+// edges, documents for machines. It knows no colour, no escape code and no
+// markup; text from the cluster is handed on as it is, for a format to escape.
+package view
+
+// Answer is what a command has to show, in the shapes that it has. A format
+// takes the shape that it is made for.
+type Answer struct {
+	Tree     *Tree
+	Table    *Table
+	Wide     *Table
+	Net      *Net
+	Document any
+	Names    []string
+}
+
+// Tone says what a piece of text means, so that a format may tell it by colour
+// besides the word.
+type Tone uint8
+
+// The tones.
+const (
+	Plain Tone = iota
+	Faint
+	Good
+	Warn
+	Bad
+)
+
+// Cell is a piece of text.
+type Cell struct {
+	Text string
+	Tone Tone
+}
+
+// Column is the head of a column. Where there is no room for all, those of the
+// highest Drop go first; 0 stays.
+type Column struct {
+	Name string
+	Drop int
+	// Right aligns numbers.
+	Right bool
+}
+
+// Tree is a forest with columns. The first column is the name of a line.
+type Tree struct {
+	Columns []Column
+	Roots   []*Line
+}
+
+// Line is a line of a tree.
+type Line struct {
+	// Name is cut in its middle where there is no room.
+	Name Cell
+	// Mark follows the name and is never cut: missing, shared.
+	Mark  Cell
+	Cells []Cell
+	Below []*Line
+	// Hidden is how many lines are left out below.
+	Hidden int
+}
+
+// Table is rows under columns.
+type Table struct {
+	Columns []Column
+	Rows    [][]Cell
+}
+
+// Net is nodes and edges, for drawing.
+type Net struct {
+	Nodes []NetNode
+	Edges []NetEdge
+}
+
+// NetNode is a node of a drawing.
+type NetNode struct {
+	ID        string
+	Kind      string
+	Name      string
+	Namespace string
+	Tone      Tone
+	// Note is a word about it: missing, shared.
+	Note string
+	Root bool
+	Rim  bool // a boundary
+}
+
+// NetEdge is an edge of a drawing, by the IDs of its ends.
+type NetEdge struct {
+	From, To string
+	Label    string
+	// Dashed is how a guess is drawn.
+	Dashed bool
+}

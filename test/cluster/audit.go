@@ -1,0 +1,146 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/rest"
+)
+
+// auditLog is the name of the audit log among the logs.
+const auditLog = "audit"
+
+// auditLimit ends the wait for the audit log to catch up.
+const auditLimit = 20 * time.Second
+
+// AuditEvent is a request that was answered, as the API server logged it. The
+// log does not have the Accept header: a proxy's Requests do.
+type AuditEvent struct {
+	Time   time.Time // when the request came
+	Verb   string    // get, list, watch, create, ...
+	User   string
+	Groups []string
+	Agent  string // User-Agent header
+	URI    string // path and query
+	Object AuditObject
+	Code   int // HTTP status of the answer
+	// Response is the body of the answer, in JSON whatever the client asked
+	// for. Only answers about Secrets and ConfigMaps to others than the
+	// cluster's own parts have it.
+	Response json.RawMessage
+}
+
+// AuditObject is what the request was about; of a list, Name is empty.
+type AuditObject struct{ Group, Version, Resource, Namespace, Name, Subresource string }
+
+// Data says whether the answer had the content of a Secret or a ConfigMap in
+// it, in any of the shapes in which the API server gives one: an object, a
+// list, a table. What is only metadata has none. The events of a watch are not
+// in the log: count a watch as data unless it asked for metadata.
+func (e AuditEvent) Data() bool {
+	type content struct {
+		Data       map[string]any `json:"data"`
+		BinaryData map[string]any `json:"binaryData"`
+	}
+	has := func(c content) bool { return len(c.Data)+len(c.BinaryData) > 0 }
+	var answer struct {
+		content
+		Items []content                  `json:"items"`
+		Rows  []struct{ Object content } `json:"rows"`
+	}
+	if len(e.Response) == 0 || json.Unmarshal(e.Response, &answer) != nil {
+		return false // no answer in the log, or none that is an object
+	}
+	found := has(answer.content)
+	for _, item := range answer.Items {
+		found = found || has(item)
+	}
+	for _, row := range answer.Rows {
+		found = found || has(row.Object)
+	}
+	return found
+}
+
+// AuditEvents returns the requests that came at since or later and have been
+// answered, in the order of the answers. The cluster must have Audit. It sends
+// a request of its own and waits until that is in the log, so that those
+// answered before are too; a watch is in the log when it has ended.
+func (c *Cluster) AuditEvents(since time.Time) ([]AuditEvent, error) {
+	if !c.options.Audit {
+		return nil, errors.New("read the audit log: the cluster was started without audit")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), auditLimit)
+	defer cancel()
+	marker := "/version?audit-marker=" + string(uuid.NewUUID())
+	client, err := rest.HTTPClientFor(c.config)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	if err := answers(client, c.server+marker)(ctx); err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	var events []AuditEvent
+	err = await(ctx, func(context.Context) error {
+		b, err := os.ReadFile(c.log(auditLog))
+		if err != nil {
+			return err
+		}
+		if !bytes.Contains(b, []byte(marker)) {
+			return errors.New("the log has not caught up")
+		}
+		events, err = parseAudit(bytes.NewReader(b), since)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	return events, nil
+}
+
+// parseAudit reads a log of a JSON object a line. A last line without its end
+// is still being written, and left out.
+func parseAudit(r io.Reader, since time.Time) ([]AuditEvent, error) {
+	var events []AuditEvent
+	for lines := bufio.NewReader(r); ; {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return events, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var e struct {
+			Stage            string
+			RequestURI, Verb string
+			UserAgent        string
+			User             struct {
+				Username string
+				Groups   []string
+			}
+			ObjectRef                struct{ Resource, Namespace, Name, APIGroup, APIVersion, Subresource string }
+			ResponseStatus           struct{ Code int }
+			RequestReceivedTimestamp time.Time
+			ResponseObject           json.RawMessage
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("parse an audit event: %w", err)
+		}
+		if e.Stage != "ResponseComplete" || e.RequestReceivedTimestamp.Before(since) {
+			continue
+		}
+		o := e.ObjectRef
+		events = append(events, AuditEvent{
+			Time: e.RequestReceivedTimestamp, Verb: e.Verb, User: e.User.Username, Groups: e.User.Groups, Agent: e.UserAgent,
+			URI: e.RequestURI, Code: e.ResponseStatus.Code, Response: e.ResponseObject,
+			Object: AuditObject{o.APIGroup, o.APIVersion, o.Resource, o.Namespace, o.Name, o.Subresource},
+		})
+	}
+}

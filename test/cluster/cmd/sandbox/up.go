@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/filelock"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
+)
+
+// What up and the detached process say to each other. Until up has said keep,
+// the end of its pipe ends the sandbox: an up that is killed leaves nothing.
+const (
+	readyLine = "ready"
+	keepLine  = "keep"
+)
+
+func (s sandbox) up(ctx context.Context, files []string, out, talk io.Writer) error {
+	objects, err := apply.ReadFiles(files...)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return fmt.Errorf("make the sandbox's directory: %w", err)
+	}
+	unlock, err := filelock.Lock(ctx, s.dir+".lock", func() { fmt.Fprintln(talk, "waiting for another up or down") })
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	st, running, err := s.running()
+	if err != nil {
+		return err
+	}
+	if running {
+		fmt.Fprintf(talk, "sandbox %s is running already; manifests are not applied again\n", s.name)
+		fmt.Fprintf(out, "export KUBECONFIG=%s\n", st.Kubeconfig)
+		return nil
+	}
+	if _, err := cluster.Build(ctx, talk); err != nil {
+		return err
+	}
+	p, err := s.launch(talk)
+	if err != nil {
+		return err
+	}
+	err = p.awaitReady(ctx, talk)
+	if err == nil {
+		st, _, err = s.running()
+	}
+	if err == nil {
+		err = fill(ctx, st.Kubeconfig, objects, talk)
+	}
+	if err == nil {
+		err = p.keep()
+	}
+	if err != nil {
+		return errors.Join(err, p.abandon())
+	}
+	fmt.Fprintf(talk, "sandbox %s is up. Use it:  export KUBECONFIG=%s\nStop it: sandbox down --name %s\n", s.name, st.Kubeconfig, s.name)
+	fmt.Fprintf(out, "export KUBECONFIG=%s\n", st.Kubeconfig)
+	return nil
+}
+
+// fill applies the manifests and waits for what runs.
+func fill(ctx context.Context, kubeconfig string, objects []*unstructured.Unstructured, talk io.Writer) error {
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return fmt.Errorf("load kubeconfig: %w", err)
+	}
+	r, err := apply.Objects(ctx, cfg, apply.Makers{Controllers: true, Scheduler: true, Pods: true, Certificates: true}, objects)
+	if err != nil {
+		return err
+	}
+	if len(objects) > 0 {
+		fmt.Fprintf(talk, "applied: %d created, %d there already, %d left to their controllers\n", len(r.Created), len(r.Existing), len(r.Skipped))
+	}
+	cfg = rest.CopyConfig(cfg)
+	cfg.QPS = -1
+	return settle(ctx, cfg, talk)
+}
+
+// process is the detached process, as up holds it.
+type process struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func (s sandbox) launch(talk io.Writer) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	log, err := os.OpenFile(s.path("sandbox.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the sandbox's log: %w", err)
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(self, detached, "--name", s.name)
+	cmd.Stderr = log
+	cmd.SysProcAttr = supervise.Detached()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start the sandbox: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start the sandbox: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the sandbox: %w", err)
+	}
+	fmt.Fprintf(talk, "starting; logs are in %s\n", s.dir)
+	return &process{cmd, in, bufio.NewScanner(out)}, nil
+}
+
+// awaitReady passes on what the process tells until it is ready.
+func (p *process) awaitReady(ctx context.Context, talk io.Writer) error {
+	stop := context.AfterFunc(ctx, func() { _ = p.in.Close() }) // makes the process stop, which ends the scan
+	defer stop()
+	for p.out.Scan() {
+		if p.out.Text() == readyLine {
+			return ctx.Err()
+		}
+		fmt.Fprintln(talk, p.out.Text())
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return errors.New("the sandbox did not start")
+}
+
+// keep lets the process live on.
+func (p *process) keep() error {
+	if _, err := fmt.Fprintln(p.in, keepLine); err != nil {
+		return fmt.Errorf("release the sandbox: %w", err)
+	}
+	return p.in.Close()
+}
+
+// abandon makes the process stop all that it started, and waits for it.
+func (p *process) abandon() error {
+	_ = p.in.Close() // it may be closed, and the process gone
+	for p.out.Scan() {
+	}
+	var exit *exec.ExitError
+	if err := p.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		return fmt.Errorf("stop the sandbox: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Fault is what happens to some requests.
+type Fault struct {
+	Match  func(*http.Request) bool // which ones; nil is all
+	Times  int                      // how many of them; 0 is all
+	Effect Effect                   // what happens
+}
+
+// Effect answers in place of the API server, which is next.
+type Effect func(w http.ResponseWriter, r *http.Request, next http.Handler)
+
+// Path matches requests whose path has the suffix: "/pods", "/nodes/node-0".
+func Path(suffix string) func(*http.Request) bool {
+	return func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, suffix) }
+}
+
+// Continues matches requests for a further page of a list.
+func Continues(r *http.Request) bool { return r.URL.Query().Get("continue") != "" }
+
+// Delay waits before the request is passed on.
+func Delay(d time.Duration) Effect {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		select {
+		case <-time.After(d):
+			next.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// Hang does not answer until the client leaves, or the proxy is closed.
+func Hang() Effect {
+	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// Cut passes the request on and breaks the answer off after n bytes of its
+// body. Over HTTP/2 that resets the stream, over HTTP/1.1 it closes the
+// connection. A shorter answer arrives whole.
+func Cut(n int64) Effect {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		next.ServeHTTP(&cutter{ResponseWriter: w, left: n}, r)
+	}
+}
+
+type cutter struct {
+	http.ResponseWriter
+	left int64
+}
+
+func (w *cutter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *cutter) Write(b []byte) (int, error) {
+	if int64(len(b)) <= w.left {
+		w.left -= int64(len(b))
+		return w.ResponseWriter.Write(b)
+	}
+	_, _ = w.ResponseWriter.Write(b[:w.left])
+	_ = http.NewResponseController(w.ResponseWriter).Flush() // else what was written is dropped with the rest
+	panic(http.ErrAbortHandler)
+}
+
+// Forbidden answers 403.
+func Forbidden() Effect {
+	return Answer(http.StatusForbidden, metav1.StatusReasonForbidden, "forbidden: injected fault", 0)
+}
+
+// TooManyRequests answers 429 and asks the client to come back later, after
+// whole seconds.
+func TooManyRequests(later time.Duration) Effect {
+	return Answer(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests,
+		"the server has received too many requests and has asked us to try again later", later)
+}
+
+// InternalError answers 500.
+func InternalError() Effect {
+	return Answer(http.StatusInternalServerError, metav1.StatusReasonInternalError, "internal error: injected fault", 0)
+}
+
+// Expired answers 410, as an API server does for a continue token that is too
+// old. Combine it with Continues.
+func Expired() Effect {
+	return Answer(http.StatusGone, metav1.StatusReasonExpired,
+		"The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.", 0)
+}
+
+// Answer answers with a Status, and with Retry-After unless later is 0. It is
+// in JSON, which every client reads whatever it asked for.
+func Answer(code int, reason metav1.StatusReason, message string, later time.Duration) Effect {
+	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		s := metav1.Status{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+			Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+		}
+		if seconds := int32(later / time.Second); seconds > 0 {
+			s.Details = &metav1.StatusDetails{RetryAfterSeconds: seconds}
+			w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
+		}
+		body, err := json.Marshal(s)
+		if err != nil {
+			http.Error(w, fmt.Sprintf("encode a status: %v", err), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_, _ = w.Write(body) // the client has gone
+	}
+}

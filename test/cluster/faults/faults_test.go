@@ -1,0 +1,179 @@
+package faults_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+)
+
+const body = "0123456789"
+
+// start puts a proxy, with a user's token, before a server that answers body
+// to that user only.
+func start(t *testing.T) (p *faults.Proxy, get func(ctx context.Context, path string) (*http.Response, string, error)) {
+	t.Helper()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer good" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(server.Close)
+	p, err := faults.NewProxy(&rest.Config{Host: server.URL, BearerToken: "good", TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, func(ctx context.Context, path string) (*http.Response, string, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, cfg.Host+path, nil)
+		if err != nil {
+			return nil, "", err
+		}
+		req.Header.Set("Accept", "x/y")
+		req.Header.Set("Authorization", "Bearer the client's own")
+		resp, err := client.Do(req)
+		if err != nil {
+			return nil, "", err
+		}
+		defer func() { _ = resp.Body.Close() }()
+		b, err := io.ReadAll(resp.Body)
+		return resp, string(b), err
+	}
+}
+
+func TestProxyPassesOnAndRecords(t *testing.T) {
+	p, get := start(t)
+	resp, b, err := get(t.Context(), "/api/v1/pods?limit=5")
+	if err != nil || resp.StatusCode != http.StatusOK || b != body {
+		t.Fatalf("answer %v %q %v", resp, b, err)
+	}
+	if resp.ProtoMajor != 2 {
+		t.Errorf("protocol %s, want HTTP/2", resp.Proto)
+	}
+	r := p.Requests()
+	if len(r) != 1 || r[0].Path != "/api/v1/pods" || r[0].Query.Get("limit") != "5" || r[0].Accept != "x/y" ||
+		r[0].Status != http.StatusOK || r[0].Bytes != int64(len(body)) || r[0].Fault {
+		t.Errorf("recorded %+v", r)
+	}
+	p.Reset()
+	if r := p.Requests(); len(r) != 0 {
+		t.Errorf("after reset: %+v", r)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		effect faults.Effect
+		code   int
+		reason metav1.StatusReason
+		later  string
+	}{
+		{faults.Forbidden(), 403, metav1.StatusReasonForbidden, ""},
+		{faults.TooManyRequests(2 * time.Second), 429, metav1.StatusReasonTooManyRequests, "2"},
+		{faults.InternalError(), 500, metav1.StatusReasonInternalError, ""},
+		{faults.Expired(), 410, metav1.StatusReasonExpired, ""},
+	} {
+		p, get := start(t)
+		p.Inject(faults.Fault{Match: faults.Path("/pods"), Times: 2, Effect: c.effect})
+		if resp, _, err := get(t.Context(), "/nodes"); err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("%d: another path is hit: %v %v", c.code, resp, err)
+		}
+		for range 2 {
+			resp, b, err := get(t.Context(), "/pods")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s metav1.Status
+			if err := json.Unmarshal([]byte(b), &s); err != nil {
+				t.Fatal(err)
+			}
+			if resp.StatusCode != c.code || int(s.Code) != c.code || s.Reason != c.reason || resp.Header.Get("Retry-After") != c.later {
+				t.Errorf("answer %v, status %+v, want %d %s", resp, s, c.code, c.reason)
+			}
+		}
+		if resp, _, err := get(t.Context(), "/pods"); err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("%d: the third request is hit: %v %v", c.code, resp, err)
+		}
+	}
+}
+
+func TestContinues(t *testing.T) {
+	p, get := start(t)
+	p.Inject(faults.Fault{Match: faults.Continues, Effect: faults.Expired()})
+	for path, want := range map[string]int{"/pods?limit=5": 200, "/pods?limit=5&continue=x": 410} {
+		if resp, _, err := get(t.Context(), path); err != nil || resp.StatusCode != want {
+			t.Errorf("%s: %v %v, want %d", path, resp, err, want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	p, get := start(t)
+	p.Inject(faults.Fault{Times: 1, Effect: faults.Cut(4)})
+	if _, b, err := get(t.Context(), "/"); err == nil || b != body[:4] {
+		t.Errorf("body %q, error %v, want the first 4 bytes and an error", b, err)
+	}
+	p.Inject(faults.Fault{Times: 1, Effect: faults.Cut(int64(len(body)))})
+	if _, b, err := get(t.Context(), "/"); err != nil || b != body {
+		t.Errorf("body %q, error %v, want all of it", b, err)
+	}
+	if r := p.Requests(); r[0].Bytes != 4 || !r[0].Done || !r[0].Fault {
+		t.Errorf("recorded %+v", r[0])
+	}
+}
+
+func TestHangUntilTheClientLeaves(t *testing.T) {
+	p, get := start(t)
+	p.Inject(faults.Fault{Times: 1, Effect: faults.Hang()})
+	ctx, leave := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, _, err := get(ctx, "/")
+		done <- err
+	}()
+	for len(p.Requests()) == 0 { // until it has arrived
+		select {
+		case err := <-done:
+			t.Fatalf("answered: %v", err)
+		default:
+		}
+	}
+	leave()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want cancelled", err)
+	}
+}
+
+func TestDelayPassesOn(t *testing.T) {
+	p, get := start(t)
+	p.Inject(faults.Fault{Effect: faults.Delay(time.Millisecond)})
+	if _, b, err := get(t.Context(), "/"); err != nil || !strings.Contains(b, body) {
+		t.Errorf("body %q, error %v", b, err)
+	}
+}

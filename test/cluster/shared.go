@@ -1,0 +1,131 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// poll is how often Eventually tries.
+const poll = 100 * time.Millisecond
+
+// Shared is one cluster for all tests of a package. It starts when the first
+// test asks for it, so a run of tests that need none starts none.
+type Shared struct {
+	options Options
+	once    sync.Once
+	cluster *Cluster
+	err     error
+}
+
+// NewShared makes a shared cluster with these options; see Full and Workloads.
+func NewShared(o Options) *Shared {
+	if o.Log == nil {
+		o.Log = os.Stderr
+	}
+	return &Shared{options: o}
+}
+
+// Run is for TestMain: it runs the tests, stops the cluster and returns the
+// exit code. A test binary that panics or runs into its time limit does not
+// come to the stop; the supervisor does it then.
+func (s *Shared) Run(m *testing.M) int {
+	code := m.Run()
+	if s.cluster == nil {
+		return code
+	}
+	if err := s.cluster.Stop(); err != nil {
+		fmt.Fprintf(os.Stderr, "stop the shared cluster: %v\n", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+// Cluster returns the cluster, starting it if need be. With go test -short the
+// test is skipped.
+func (s *Shared) Cluster(t testing.TB) *Cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a cluster: left out by -short")
+	}
+	s.once.Do(func() { s.cluster, s.err = Start(context.Background(), s.options) })
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	if err := s.cluster.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return s.cluster
+}
+
+// Namespace makes a namespace for this test alone and returns its name. It is
+// deleted when the test ends, without waiting for its content to go.
+func (c *Cluster) Namespace(t testing.TB) string {
+	t.Helper()
+	ns := &unstructured.Unstructured{}
+	ns.SetAPIVersion("v1")
+	ns.SetKind("Namespace")
+	ns.SetGenerateName(namespacePrefix(t.Name()))
+	namespaces := c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	made, err := namespaces.Create(t.Context(), ns, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("make a namespace: %v", err)
+	}
+	name := made.GetName()
+	t.Cleanup(func() { // the test's context has ended by now
+		if err := namespaces.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+			t.Errorf("delete namespace %s: %v", name, err)
+		}
+	})
+	if c.options.ControllerManager { // pods need the service account
+		accounts := c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}).Namespace(name)
+		Eventually(t, time.Minute, func() error {
+			_, err := accounts.Get(t.Context(), "default", metav1.GetOptions{})
+			return err
+		})
+	}
+	return name
+}
+
+// namespacePrefix makes of a test's name what a namespace's name can begin with.
+func namespacePrefix(test string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(test))
+	const suffix = 6 // what the API server adds, and the dash
+	return strings.Trim(name[:min(len(name), validation.DNS1123LabelMaxLength-suffix)], "-") + "-"
+}
+
+// Eventually tries until there is no error, and fails the test with the last
+// one after the timeout. It is how a test waits.
+func Eventually(t testing.TB, timeout time.Duration, try func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatal(errors.Join(fmt.Errorf("not so after %s", timeout), err))
+		case <-tick.C:
+		}
+	}
+}

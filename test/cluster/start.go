@@ -1,0 +1,184 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
+)
+
+// attempts is how often a start is tried when another process takes a port
+// between its choice and its use.
+const attempts = 4
+
+// startLimit ends a start that hangs. An idle machine needs seven seconds, one
+// that builds at the same time some twenty.
+const startLimit = 3 * time.Minute
+
+// Build builds every binary, or finds them in the cache; see package build.
+func Build(ctx context.Context, log io.Writer) (build.Binaries, error) { return build.All(ctx, log) }
+
+// Start builds what is needed and starts a cluster. When it returns, the API
+// server is ready, the nodes are, and so are the parts that o asks for; metrics
+// take half a minute more to appear. The cluster ends with Stop, or with this
+// process. ctx is for the start only.
+//
+// On an error all that was started has been stopped, and the error says which
+// process failed, with the last lines of its log.
+func Start(ctx context.Context, o Options) (*Cluster, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	bin, err := Build(ctx, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for n := 1; ; n++ {
+		c, err := startOnce(ctx, o, bin)
+		if err == nil || n == attempts || !inUse(err) {
+			return c, err
+		}
+		fmt.Fprintf(o.Log, "a port was taken, starting again: %v\n", err)
+	}
+}
+
+// inUse says whether a process found its port taken.
+func inUse(err error) bool { return strings.Contains(err.Error(), "address already in use") }
+
+func startOnce(ctx context.Context, o Options, bin build.Binaries) (_ *Cluster, err error) {
+	c := &Cluster{options: o, binaries: bin, exited: make(chan struct{})}
+	if err := c.makeDir(); err != nil {
+		return nil, err
+	}
+	exits := make(chan supervise.Exit)
+	c.supervisor, err = supervise.Run(bin.Path(build.Supervise), exits)
+	if err != nil {
+		return nil, errors.Join(err, c.removeDir())
+	}
+	go c.watch(exits)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { // a process that ends while the others start ends the start
+		select {
+		case <-c.exited:
+			cancel(c.exit)
+		case <-ctx.Done():
+		}
+	}()
+	if err := c.start(ctx); err != nil {
+		if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
+			err = cause
+		}
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
+}
+
+// watch notes the first process that ends before Stop.
+func (c *Cluster) watch(exits <-chan supervise.Exit) {
+	first := true
+	for e := range exits {
+		if !first {
+			continue
+		}
+		first = false
+		c.exit = fmt.Errorf("%s has ended (%s); its log ends:\n%s", e.Name, e.State, c.tail(e.Name))
+		close(c.exited)
+	}
+}
+
+// start brings up the parts, each when what it needs is there.
+func (c *Cluster) start(ctx context.Context) error {
+	begin := time.Now()
+	if err := c.issue(); err != nil {
+		return err
+	}
+	for _, step := range c.steps() {
+		if !step.wanted {
+			continue
+		}
+		if err := step.start(ctx); err != nil {
+			if tail := c.tail(step.name); tail != "" {
+				return fmt.Errorf("start %s: %w; its log ends:\n%s", step.name, err, tail)
+			}
+			return fmt.Errorf("start %s: %w", step.name, err)
+		}
+		fmt.Fprintf(c.options.Log, "%6.1fs %s\n", time.Since(begin).Seconds(), step.name)
+	}
+	return nil
+}
+
+type step struct {
+	name   string // of the process, if it is one
+	wanted bool
+	start  func(context.Context) error
+}
+
+// steps lists all there is to start. Processes are started first and waited
+// for later, so that they come up side by side.
+func (c *Cluster) steps() []step {
+	o := c.options
+	return []step{
+		{build.Etcd, true, c.startEtcd},
+		{egressProxy, true, c.startEgress},
+		{build.APIServer, true, c.startAPIServer},
+		{build.ControllerManager, o.ControllerManager, c.startControllerManager},
+		{build.Scheduler, o.Scheduler, c.startScheduler},
+		{build.Kwok, o.Kwok, c.startKwok},
+		{build.MetricsServer, o.MetricsServer, c.startMetricsServer},
+		{build.PrometheusOperator, o.PrometheusOperator, c.startPrometheusOperator},
+		{build.CertManager, o.CertManager, c.startCertManager},
+		{"nodes", o.Nodes > 0, c.awaitNodes},
+		{build.FakeKubelet, o.Summary && o.Nodes > 0, c.startFakeKubelet},
+		{"default service account", o.ControllerManager, c.awaitServiceAccount},
+	}
+}
+
+func (c *Cluster) makeDir() error {
+	if c.options.Dir == "" {
+		dir, err := os.MkdirTemp("", "sysop-cluster-")
+		if err != nil {
+			return fmt.Errorf("make the cluster's directory: %w", err)
+		}
+		c.dir, c.temporary = dir, true
+	} else {
+		dir, err := filepath.Abs(c.options.Dir)
+		if err != nil {
+			return fmt.Errorf("make the cluster's directory: %w", err)
+		}
+		c.dir = dir
+	}
+	// What an attempt that failed, or a cluster that ended, left there is of no use.
+	for _, name := range []string{"etcd", "logs", "pki", "users"} {
+		if err := os.RemoveAll(c.path(name)); err != nil {
+			return fmt.Errorf("clear the cluster's directory: %w", err)
+		}
+		if err := os.MkdirAll(c.path(name), 0o700); err != nil {
+			return fmt.Errorf("make the cluster's directory: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) removeDir() error {
+	var err error
+	if c.extraDir != "" {
+		err = os.RemoveAll(c.extraDir)
+	}
+	if c.temporary {
+		err = errors.Join(err, os.RemoveAll(c.dir))
+	}
+	return err
+}
