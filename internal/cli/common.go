@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
@@ -23,8 +22,7 @@ type common struct {
 	config *genericclioptions.ConfigFlags
 	clock  *stopwatch
 
-	rules    *relation.Set
-	versions map[schema.GroupKind]string // whose Go types the rules read
+	rules *relation.Set
 
 	from          string
 	allNamespaces bool

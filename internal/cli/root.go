@@ -13,6 +13,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -129,6 +130,13 @@ the binary, and --from FILE reads a snapshot.`,
 	v := root.PersistentFlags()
 	v.AddGoFlag(logs.Lookup("v"))
 	v.Lookup("v").Usage = "log level: 6 shows each request"
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		// The libraries log what they return as errors as well: who does not ask for
+		// logs reads it once, from us.
+		if v.Lookup("v").Value.String() == "0" {
+			klog.SetLogger(logr.Discard())
+		}
+	}
 	root.AddCommand(newGraph(env), newPath(env), newImpact(env), newSnapshot(env), newVersion(env))
 	return root
 }

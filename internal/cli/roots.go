@@ -86,7 +86,7 @@ func (s *session) ask(roots []rootArg) source.Ask {
 	if all {
 		return source.Ask{All: true}
 	}
-	ask := source.Ask{Namespaces: []string{s.namespace}, Kinds: s.crossing()}
+	ask := source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
 	for _, r := range roots {
 		if r.group == "" && r.kind.Kind == "Namespace" && r.kind.Group == "" && r.name != "" {
 			ask.Objects = append(ask.Objects, object.Ref{Kind: "Namespace", Name: r.name})

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,7 +49,7 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	}
 	s.learn(definitions)
 	s.builder = graph.NewBuilder(s.rules, s.kinds)
-	s.inv = inventory.New([]string{helmName, helmNamespace}, s.builder.Extract)
+	s.inv = inventory.New(append(s.rules.Annotations(), helmName, helmNamespace), s.builder.Extract)
 	for _, g := range early.gaps {
 		s.inv.Gap(g)
 	}
@@ -85,7 +84,7 @@ func (c *common) source() (source.Source, string, error) {
 	if c.allNamespaces {
 		ns = ""
 	}
-	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail})
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail()})
 	return cluster, ns, err
 }
 
@@ -101,27 +100,23 @@ func (s *session) learn(definitions []metav1.Object) {
 	s.c.rules = s.rules
 }
 
-// detail says how much is read of a kind: what a rule looks at.
-func (c *common) detail(r object.Resource) (source.Detail, string) {
-	gk := r.GroupKind()
-	if version, ok := c.typed()[gk]; ok {
-		return source.Typed, version
+// detail returns how much is read of a kind: what a rule looks at. The rules of
+// the CRDs are known only after the source has been asked for these.
+func (c *common) detail() func(object.Resource) (source.Detail, string) {
+	typed := map[schema.GroupKind]string{}
+	for _, gvk := range relation.Typed() {
+		typed[gvk.GroupKind()] = gvk.Version
 	}
-	if r.Custom && c.rules != nil && c.rules.Reads(gk) {
-		return source.Fields, ""
-	}
-	return source.Metadata, ""
-}
-
-// typed returns the versions whose Go types the built-in rules read.
-func (c *common) typed() map[schema.GroupKind]string {
-	if c.versions == nil {
-		c.versions = map[schema.GroupKind]string{}
-		for _, gvk := range relation.Typed() {
-			c.versions[gvk.GroupKind()] = gvk.Version
+	return func(r object.Resource) (source.Detail, string) {
+		gk := r.GroupKind()
+		if version, ok := typed[gk]; ok {
+			return source.Typed, version
 		}
+		if r.Custom && c.rules != nil && c.rules.Reads(gk) {
+			return source.Fields, ""
+		}
+		return source.Metadata, ""
 	}
-	return c.versions
 }
 
 // read reads the first ask and what the stack of the roots leads to, and returns
@@ -144,21 +139,6 @@ func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.
 	}
 	s.tell(g)
 	return g, nil
-}
-
-// crossing are the kinds that reach into a namespace from outside.
-func (s *session) crossing() []schema.GroupKind {
-	var out []schema.GroupKind
-	for _, r := range s.rules.Rules() {
-		if r.Crosses {
-			for _, gk := range r.From {
-				if !slices.Contains(out, gk) {
-					out = append(out, gk)
-				}
-			}
-		}
-	}
-	return out
 }
 
 // tell says on stderr what could not be read or understood.

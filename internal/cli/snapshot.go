@@ -106,7 +106,7 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 	var roots []rootArg
 	ask := source.Ask{All: true}
 	if !o.allNamespaces && s.namespace != "" {
-		ask = source.Ask{Namespaces: []string{s.namespace}, Kinds: s.crossing(), Objects: []object.Ref{{Kind: "Namespace", Name: s.namespace}}}
+		ask = source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing(), Objects: []object.Ref{{Kind: "Namespace", Name: s.namespace}}}
 	}
 	if len(o.args) > 0 {
 		var err error

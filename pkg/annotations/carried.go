@@ -81,6 +81,9 @@ func (s carried) rules() []relation.Rule {
 			}
 		}
 		rule.Links = func(o object.Object, emit relation.Emit) { s.onInstance(far, o, emit) }
+		if s.via == relation.Annotation {
+			rule.Annotation = s.key
+		}
 		rules = append(rules, rule)
 	}
 	return rules

@@ -9,6 +9,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
+// autoscalingRules reads what changes the size of a workload.
+func autoscalingRules() []Rule {
+	return []Rule{
+		{Name: "autoscaler-target", From: from(autoscaler), Relation: Serves, Via: Spec, To: "(scaled)", Field: "spec.scaleTargetRef", Links: autoscalerTarget},
+		{Name: "autoscaler-metric", From: from(autoscaler), Relation: Needs, Via: Spec, To: "(described)", Field: "spec.metrics[].object.describedObject", Links: on(autoscalerMetrics)},
+	}
+}
+
 // autoscalerTarget reads both versions that are served: old clients and old
 // snapshots hold the first.
 func autoscalerTarget(o object.Object, emit Emit) {

@@ -6,6 +6,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// containerRules reads the containers of every pod spec.
+func containerRules() []Rule {
+	carriers := carriers()
+	return []Rule{
+		{Name: "pod-env-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].env[].valueFrom.configMapKeyRef.name", Links: onTemplate(envConfigMaps)},
+		{Name: "pod-env-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].env[].valueFrom.secretKeyRef.name", Links: onTemplate(envSecrets)},
+		{Name: "pod-envfrom-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].envFrom[].configMapRef.name", Links: onTemplate(envFromConfigMaps)},
+		{Name: "pod-envfrom-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].envFrom[].secretRef.name", Links: onTemplate(envFromSecrets)},
+		{Name: "pod-env-host", From: carriers, Relation: Needs, Via: Env, To: "Service", Field: "spec.containers[].env[].value", Links: onTemplate(envHosts)},
+		{Name: "pod-gmsa", From: carriers, Relation: Needs, Via: Spec, To: "GMSACredentialSpec", Field: "spec.securityContext.windowsOptions.gmsaCredentialSpecName", Links: onTemplate(podGMSA)},
+	}
+}
+
 // eachContainer visits all containers of the template: those that run first,
 // those that stay, and those that somebody added to debug.
 func (t template) eachContainer(visit func(list string, i int, c *corev1.Container)) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -181,8 +181,6 @@ func edgeText(from, to object.Ref, r relation.Rule, l relation.Link) (edge, flag
 	}
 	return fmt.Sprintf("%s --%s--> %s", from, r.Relation, to), flags
 }
-
-
 
 func fixtureNames(t *testing.T) map[string]bool {
 	t.Helper()

@@ -82,33 +82,3 @@ func isServiceName(label string) bool {
 	}
 	return false
 }
-
-// number says whether s is made of decimal digits.
-func number(s string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// isKey says whether s may be the key of a pair: words, no punctuation but that
-// of names.
-func isKey(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != ' ' {
-			return false
-		}
-	}
-	return strings.TrimSpace(s) != ""
-}
-
-func inScheme(c byte) bool {
-	return isLetter(c) || isDigit(c) || c == '+' || c == '-' || c == '.' || c == ':'
-}
-
-func isLetter(c byte) bool { return isLower(c) || isUpper(c) }
-func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
-func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }

@@ -47,7 +47,7 @@ const maxText = 4096
 // password passes for a host.
 func hostsIn(text string, bare bool, visit func(host)) {
 	text = strings.TrimSpace(text)
-	if len(text) == 0 || len(text) > maxText || strings.IndexByte("/.~-", text[0]) >= 0 || strings.IndexByte(text, '\\') >= 0 {
+	if !mayHoldHosts(text, bare) {
 		return
 	}
 	if strings.Contains(text, "://") {
@@ -66,6 +66,25 @@ func hostsIn(text string, bare bool, visit func(host)) {
 	hostsInList(host{}, text, bare, visit)
 }
 
+// mayHoldHosts sorts out what most variables hold: a number, a word, a path.
+func mayHoldHosts(text string, bare bool) bool {
+	if len(text) == 0 || len(text) > maxText || text[0] == '/' || text[0] == '.' || text[0] == '~' || text[0] == '-' {
+		return false
+	}
+	letters := false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\\':
+			return false
+		case c == '.' || c == ':' || c == '=':
+			bare = true // A mark of a host: no single word.
+		case isLetter(c):
+			letters = true
+		}
+	}
+	return letters && bare
+}
+
 // hostsInURLs reads one URL or a list of them. Each begins at the start or after
 // a separator: :// elsewhere is part of a query or of a password.
 func hostsInURLs(text string, visit func(host)) {
@@ -78,11 +97,9 @@ func hostsInURLs(text string, visit func(host)) {
 		if mark, start = nextURL(text, from); mark >= 0 {
 			end = start
 		}
-		hostsInURL(scheme, strings.Trim(text[from:end], separators), visit)
+		hostsInURL(scheme, trim(text[from:end]), visit)
 	}
 }
-
-const separators = " \t\r\n,;|\"'[]{}<>"
 
 // nextURL returns where the next :// behind from is and where its scheme starts,
 // or -1.
@@ -95,7 +112,7 @@ func nextURL(text string, from int) (mark, start int) {
 		mark = from + i
 		for start = mark; start > from && inScheme(text[start-1]); start-- {
 		}
-		if start < mark && isLetter(text[start]) && (start == 0 || text[start-1] == '=' || strings.IndexByte(separators, text[start-1]) >= 0) {
+		if start < mark && isLetter(text[start]) && (start == 0 || text[start-1] == '=' || isSeparator(text[start-1])) {
 			return mark, start
 		}
 		from = mark + len("://")
@@ -105,14 +122,14 @@ func nextURL(text string, from int) (mark, start int) {
 // opening says whether what stands before the first URL is no text of its own: a
 // quote, a bracket, or the key of a pair (etcd-0=http://...).
 func opening(text string) bool {
-	text = strings.Trim(text, separators)
+	text = trim(text)
 	key, ok := strings.CutSuffix(text, "=")
 	return text == "" || (ok && isKey(key))
 }
 
 // hostsInURL reads what stands behind a scheme.
 func hostsInURL(scheme, text string, visit func(host)) {
-	if strings.ContainsAny(text, " \t\r\n") {
+	if spaced(text) {
 		return
 	}
 	end := authorityEnd(text)
@@ -139,20 +156,6 @@ func hostsInURL(scheme, text string, visit func(host)) {
 	hostsInList(host{scheme: scheme, path: plainPath(path)}, authority, true, visit)
 }
 
-func authorityEnd(text string) int {
-	if i := strings.IndexAny(text, "/?#;"); i >= 0 {
-		return i
-	}
-	return len(text)
-}
-
-func pathEnd(text string) int {
-	if i := strings.IndexAny(text, "?#;"); i >= 0 {
-		return i
-	}
-	return len(text)
-}
-
 // plainPath returns the path for showing, or nothing where a segment of it could
 // be a token.
 func plainPath(text string) string {
@@ -175,67 +178,18 @@ func plainPath(text string) string {
 	return path
 }
 
-// keyedHosts returns what stands behind the host's key in a connection string
-// of pairs: host=db port=5432, or Server=db,1433;Database=shop. Every part must
-// be a pair, else it is some other text.
-func keyedHosts(text string) (hosts string, ok bool) {
-	sep := " "
-	if strings.IndexByte(text, ';') >= 0 {
-		sep = ";"
-	}
-	for part := range strings.SplitSeq(text, sep) {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			continue
-		}
-		key, val, found := strings.Cut(part, "=")
-		if !found || !isKey(key) {
-			return "", false
-		}
-		if hosts == "" && isHostKey(strings.TrimSpace(key)) {
-			hosts = strings.TrimPrefix(strings.Trim(val, separators), "tcp:")
-		}
-	}
-	return hosts, true
-}
-
-func isHostKey(key string) bool {
-	for _, k := range [...]string{"host", "hostname", "server", "data source", "datasource", "addr", "address", "endpoint"} {
-		if strings.EqualFold(k, key) {
-			return true
-		}
-	}
-	return false
-}
-
-// afterLogin returns what stands behind user:password@ in a text without a
-// scheme; nothing for what has an @ and no password, such as an address of mail,
-// or where the @ is in the value of an option.
-func afterLogin(text string) string {
-	if i := strings.LastIndex(text, "@tcp("); i >= 0 && strings.IndexByte(text[:i], ':') >= 0 {
-		if inner, _, closed := strings.Cut(text[i+len("@tcp("):], ")"); closed {
-			return inner
-		}
-	}
-	i := strings.LastIndexByte(text, '@')
-	if strings.IndexByte(text[:i], ':') < 0 || strings.IndexByte(text[:i], '=') >= 0 {
-		return ""
-	}
-	return strings.TrimPrefix(text[i+1:], "//")
-}
-
 // hostsInList reads hosts that are separated by commas. like carries scheme and
 // path of the URL that they stand in.
 func hostsInList(like host, list string, bare bool, visit func(host)) {
 	for part := range strings.SplitSeq(list, ",") {
-		if strings.ContainsAny(strings.Trim(part, separators), " \t\r\n") {
+		if spaced(trim(part)) {
 			return
 		}
 	}
 	for more := true; more; {
 		var part string
 		part, list, more = strings.Cut(list, ",")
-		part = strings.Trim(part, separators)
+		part = trim(part)
 		if strings.IndexByte(part, '=') >= 0 {
 			return // Options follow (redis:6379,password=...): no host is behind them.
 		}

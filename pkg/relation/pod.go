@@ -9,14 +9,20 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// podRules reads the pod spec of every kind that carries one, and the pod alone
-// where its status or its name counts.
+// carriers lists the kinds that carry a pod spec; templateOf knows where.
+func carriers() []schema.GroupKind {
+	return from(pod, deployment, replicaSet, statefulSet, daemonSet, replicationController, job, cronJob, podTemplate)
+}
+
+// podRules reads what a pod spec names for the pod as a whole, and of the pod
+// itself what no template has.
 func podRules() []Rule {
-	carriers := from(pod, deployment, replicaSet, statefulSet, daemonSet, replicationController, job, cronJob, podTemplate)
+	carriers := carriers()
 	return []Rule{
 		{Name: "pod-service-account", From: carriers, Relation: Needs, Via: Spec, To: "ServiceAccount", Field: "spec.serviceAccountName", Links: onTemplate(podServiceAccount)},
 		{Name: "pod-pull-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.imagePullSecrets[].name", Links: onTemplate(podPullSecrets)},
@@ -29,25 +35,6 @@ func podRules() []Rule {
 
 		{Name: "pod-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(podNode)},
 		{Name: "pod-resource-claim-status", From: from(pod), Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "status.resourceClaimStatuses[].resourceClaimName", Links: on(podClaimStatus)},
-
-		{Name: "pod-env-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].env[].valueFrom.configMapKeyRef.name", Links: onTemplate(envConfigMaps)},
-		{Name: "pod-env-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].env[].valueFrom.secretKeyRef.name", Links: onTemplate(envSecrets)},
-		{Name: "pod-envfrom-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].envFrom[].configMapRef.name", Links: onTemplate(envFromConfigMaps)},
-		{Name: "pod-envfrom-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].envFrom[].secretRef.name", Links: onTemplate(envFromSecrets)},
-		{Name: "pod-env-host", From: carriers, Relation: Needs, Via: Env, To: "Service", Field: "spec.containers[].env[].value", Links: onTemplate(envHosts)},
-		{Name: "pod-gmsa", From: carriers, Relation: Needs, Via: Spec, To: "GMSACredentialSpec", Field: "spec.securityContext.windowsOptions.gmsaCredentialSpecName", Links: onTemplate(podGMSA)},
-
-		{Name: "pod-volume-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].configMap.name", Links: onVolumes(volumeConfigMap)},
-		{Name: "pod-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].secret.secretName", Links: onVolumes(volumeSecret)},
-		{Name: "pod-projected-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].projected.sources[].configMap.name", Links: onVolumes(projectedConfigMap)},
-		{Name: "pod-projected-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].projected.sources[].secret.name", Links: onVolumes(projectedSecret)},
-		{Name: "pod-trust-bundle", From: carriers, Relation: Needs, Via: Spec, To: "ClusterTrustBundle", Field: "spec.volumes[].projected.sources[].clusterTrustBundle.name", Links: onVolumes(projectedTrustBundle)},
-		{Name: "pod-volume-claim", From: carriers, Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].persistentVolumeClaim.claimName", Links: onVolumes(volumeClaim)},
-		{Name: "pod-ephemeral-claim", From: from(pod), Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].ephemeral.volumeClaimTemplate", Links: on(ephemeralClaims)},
-		{Name: "pod-csi-driver", From: carriers, Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.volumes[].csi.driver", Links: onVolumes(volumeDriver)},
-		{Name: "pod-csi-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].csi.nodePublishSecretRef.name", Links: onVolumes(volumeCSISecret)},
-		{Name: "pod-secret-provider", From: carriers, Relation: Needs, Via: Spec, To: "SecretProviderClass", Field: "spec.volumes[].csi.volumeAttributes[secretProviderClass]", Links: onVolumes(volumeSecretProvider)},
-		{Name: "pod-legacy-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].*.secretRef.name", Links: onVolumes(volumeLegacySecret)},
 	}
 }
 

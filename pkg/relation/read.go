@@ -29,9 +29,8 @@ func from(kinds ...schema.GroupKind) []schema.GroupKind { return kinds }
 // at writes an indexed path: at("spec.tls[", 3, "].secretName").
 func at(before string, i int, after string) string { return before + strconv.Itoa(i) + after }
 
-// annotation and label write the path of one key.
+// annotation writes the path of one annotation.
 func annotation(key string) string { return "metadata.annotations[" + key + "]" }
-func label(key string) string      { return "metadata.labels[" + key + "]" }
 
 // to is a link to an object by its name in a namespace, which is empty for a
 // cluster-scoped kind. What reads many objects asks for the name before it

@@ -134,6 +134,9 @@ type Rule struct {
 	// this of one in a namespace: to know who serves a namespace, the kinds of From
 	// are read in all of them.
 	Crosses bool
+	// Annotation is the key that selectors of the rule ask for, so that the
+	// annotation is kept of every object; empty where none does.
+	Annotation string
 	// Links reads the object. It must not keep it.
 	Links func(object.Object, Emit)
 }
@@ -161,6 +164,33 @@ func NewSet(rules ...Rule) *Set {
 
 // Rules returns the rules; their position is the number that Links hands out.
 func (s *Set) Rules() []Rule { return s.rules }
+
+// Annotations returns the keys that selectors of the rules ask for.
+func (s *Set) Annotations() []string {
+	var keys []string
+	for i := range s.rules {
+		if k := s.rules[i].Annotation; k != "" && !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Crossing returns the kinds that reach into a namespace from outside it.
+func (s *Set) Crossing() []schema.GroupKind {
+	var kinds []schema.GroupKind
+	for i := range s.rules {
+		if !s.rules[i].Crosses {
+			continue
+		}
+		for _, gk := range s.rules[i].From {
+			if !slices.Contains(kinds, gk) {
+				kinds = append(kinds, gk)
+			}
+		}
+	}
+	return kinds
+}
 
 // Reads says whether a rule looks into objects of the kind, beyond the metadata
 // that every object has.

@@ -16,7 +16,10 @@ func BuiltIn() []Rule {
 	return slices.Concat(
 		ownerRules(),
 		podRules(),
+		containerRules(),
+		volumeRules(),
 		workloadRules(),
+		autoscalingRules(),
 		serviceRules(),
 		ingressRules(),
 		policyRules(),

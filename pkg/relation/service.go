@@ -14,7 +14,7 @@ func serviceRules() []Rule {
 	return []Rule{
 		{Name: "service-selector", From: from(service), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(serviceSelector)},
 		{Name: "service-external-name", From: from(service), Relation: Needs, Via: Spec, To: "Service", Field: "spec.externalName", Links: on(serviceExternalName)},
-		{Name: "endpointslice-service", From: from(endpointSlice), Relation: Serves, Via: Label, To: "Service", Field: label(discoveryv1.LabelServiceName), Metadata: true, Links: endpointSliceService},
+		{Name: "endpointslice-service", From: from(endpointSlice), Relation: Serves, Via: Label, To: "Service", Field: endpointSliceField, Metadata: true, Links: endpointSliceService},
 		{Name: "endpointslice-pod", From: from(endpointSlice), Relation: Serves, Via: Spec, To: "Pod", Field: "endpoints[].targetRef", Links: on(endpointSlicePods)},
 		{Name: "endpoints-service", From: from(endpoints), Relation: Serves, Via: Spec, To: "Service", Field: "metadata.name", Metadata: true, Links: endpointsService},
 		{Name: "endpoints-pod", From: from(endpoints), Relation: Serves, Via: Spec, To: "Pod", Field: "subsets[].addresses[].targetRef", Links: on(endpointsPods)},
@@ -55,6 +55,7 @@ func endpointSliceService(o object.Object, emit Emit) {
 	named(emit, service, o.Namespace, o.Meta.GetLabels()[discoveryv1.LabelServiceName], endpointSliceField)
 }
 
+// endpointSliceField is a constant, because there are many slices.
 const endpointSliceField = "metadata.labels[" + discoveryv1.LabelServiceName + "]"
 
 func endpointSlicePods(s *discoveryv1.EndpointSlice, self object.Ref, emit Emit) {

@@ -9,6 +9,24 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
+// volumeRules reads the volumes of every pod spec.
+func volumeRules() []Rule {
+	carriers := carriers()
+	return []Rule{
+		{Name: "pod-volume-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].configMap.name", Links: onVolumes(volumeConfigMap)},
+		{Name: "pod-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].secret.secretName", Links: onVolumes(volumeSecret)},
+		{Name: "pod-projected-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].projected.sources[].configMap.name", Links: onVolumes(projectedConfigMap)},
+		{Name: "pod-projected-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].projected.sources[].secret.name", Links: onVolumes(projectedSecret)},
+		{Name: "pod-trust-bundle", From: carriers, Relation: Needs, Via: Spec, To: "ClusterTrustBundle", Field: "spec.volumes[].projected.sources[].clusterTrustBundle.name", Links: onVolumes(projectedTrustBundle)},
+		{Name: "pod-volume-claim", From: carriers, Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].persistentVolumeClaim.claimName", Links: onVolumes(volumeClaim)},
+		{Name: "pod-ephemeral-claim", From: from(pod), Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].ephemeral.volumeClaimTemplate", Links: on(ephemeralClaims)},
+		{Name: "pod-csi-driver", From: carriers, Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.volumes[].csi.driver", Links: onVolumes(volumeDriver)},
+		{Name: "pod-csi-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].csi.nodePublishSecretRef.name", Links: onVolumes(volumeCSISecret)},
+		{Name: "pod-secret-provider", From: carriers, Relation: Needs, Via: Spec, To: "SecretProviderClass", Field: "spec.volumes[].csi.volumeAttributes[secretProviderClass]", Links: onVolumes(volumeSecretProvider)},
+		{Name: "pod-legacy-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].*.secretRef.name", Links: onVolumes(volumeLegacySecret)},
+	}
+}
+
 // volume is one volume of a template.
 type volume struct {
 	*corev1.Volume

@@ -14,9 +14,6 @@ func workloadRules() []Rule {
 	return []Rule{
 		{Name: "statefulset-service", From: from(statefulSet), Relation: Needs, Via: Spec, To: "Service", Field: "spec.serviceName", Links: on(statefulSetService)},
 		{Name: "statefulset-claim", From: from(statefulSet), Relation: Owns, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumeClaimTemplates[].metadata.name", Links: on(statefulSetClaims)},
-
-		{Name: "autoscaler-target", From: from(autoscaler), Relation: Serves, Via: Spec, To: "(scaled)", Field: "spec.scaleTargetRef", Links: autoscalerTarget},
-		{Name: "autoscaler-metric", From: from(autoscaler), Relation: Needs, Via: Spec, To: "(described)", Field: "spec.metrics[].object.describedObject", Links: on(autoscalerMetrics)},
 	}
 }
 

@@ -95,8 +95,8 @@ func (c *Cluster) part(name string) error {
 
 func nodeName(i int) string { return fmt.Sprintf("node-%d", i) }
 
-func (c *Cluster) nodes() ([]unstructured.Unstructured, error) {
-	l, err := c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).List(context.Background(), metav1.ListOptions{})
+func (c *Cluster) nodes(ctx context.Context) ([]unstructured.Unstructured, error) {
+	l, err := c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +105,8 @@ func (c *Cluster) nodes() ([]unstructured.Unstructured, error) {
 
 // awaitNodes waits until every node is ready.
 func (c *Cluster) awaitNodes(ctx context.Context) error {
-	return await(ctx, func(context.Context) error {
-		nodes, err := c.nodes()
+	return await(ctx, func(ctx context.Context) error {
+		nodes, err := c.nodes(ctx)
 		if err != nil {
 			return err
 		}

@@ -66,7 +66,11 @@ func (s sandbox) up(ctx context.Context, files []string, out, talk io.Writer) er
 		err = p.keep()
 	}
 	if err != nil {
-		return errors.Join(err, p.abandon())
+		err = errors.Join(err, p.abandon())
+		if ctx.Err() != nil { // broken off: nobody wants the logs
+			err = errors.Join(err, os.RemoveAll(s.dir))
+		}
+		return err
 	}
 	fmt.Fprintf(talk, "sandbox %s is up. Use it:  export KUBECONFIG=%s\nStop it: sandbox down --name %s\n", s.name, st.Kubeconfig, s.name)
 	fmt.Fprintf(out, "export KUBECONFIG=%s\n", st.Kubeconfig)

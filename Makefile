@@ -1,0 +1,62 @@
+# make demo      the example's graph, without a cluster
+# make test      everything: lint, unit tests, fuzz seeds, commands, a real control plane
+# make sandbox   a real cluster to play with; make sandbox-down ends it
+
+SHELL := /bin/bash
+GO ?= go
+CACHE := $(or $(SYSOP_CACHE),$(shell $(GO) run ./hack/cachedir))
+LINT_VERSION := v2.15.0
+LINT := $(CACHE)/tools/golangci-lint-$(LINT_VERSION)/golangci-lint
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS := -s -w -X github.com/kubectl-sysop/kubectl-sysop/internal/cli.Version=$(VERSION)
+BIN := bin/kubectl-sysop
+SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
+
+.PHONY: build demo test lint unit cluster-test sandbox sandbox-down bench install tidy-check
+
+build:
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
+
+demo: build
+	@echo '$$ kubectl sysop graph moodle/moodle-1 moodle/moodle-2 --from demo'
+	@$(BIN) graph moodle/moodle-1 moodle/moodle-2 --from demo
+	@echo
+	@echo '$$ kubectl sysop path moodle/moodle-1 pvc/data-cluster1-mysql-0 --from demo'
+	@$(BIN) path moodle/moodle-1 pvc/data-cluster1-mysql-0 --from demo
+	@echo
+	@echo '$$ kubectl sysop impact secret/wordpress-db --from demo'
+	@$(BIN) impact secret/wordpress-db --from demo
+
+test: lint unit cluster-test
+
+lint: $(LINT) tidy-check
+	$(LINT) run ./...
+
+$(LINT):
+	@mkdir -p $(@D)
+	GOBIN=$(@D) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+tidy-check:
+	@$(GO) mod tidy -diff
+
+unit:
+	$(GO) test -race -shuffle=on $$($(GO) list ./... | grep -v /test/)
+
+# The control plane is built first, by itself: that can take longer than go test
+# lets a package run.
+cluster-test:
+	$(SANDBOX) build
+	$(GO) test -race -shuffle=on -timeout 20m -p 1 ./test/...
+
+sandbox:
+	@$(SANDBOX) up -f examples/demo
+
+sandbox-down:
+	@$(SANDBOX) down
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
+	$(GO) run ./test/cluster/cmd/bench
+
+install: build
+	install -m 0755 $(BIN) "$$($(GO) env GOPATH)/bin/kubectl-sysop"

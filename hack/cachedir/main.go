@@ -1,0 +1,18 @@
+// Command cachedir prints where the project keeps what it builds once: tools and
+// the control plane for tests.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(filepath.Join(dir, "kubectl-sysop"))
+}
