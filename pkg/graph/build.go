@@ -44,7 +44,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 			r.resolve(id, &b.linksOf(id)[i])
 		}
 	}
-	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uidText: b.uidText}
+	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy()}
 	g.number, g.rows = r.nodes()
 	g.connect(r.edges)
 	g.problems = append(r.problems, g.ownerCycles()...)
@@ -56,11 +56,10 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	return g
 }
 
-// aliases maps the rows of an object that two groups serve to one of them: that
-// which a rule reads, else a named group before the core one (events), else the
-// first by name. Two objects that merely carry one UID differ in name.
+// aliases maps the rows of an object that several groups serve to one of them:
+// that which a rule reads, else a named group before the core one (events), else
+// the first by name. Two objects that merely carry one UID differ in name.
 func aliases(inv *inventory.Inventory, rules *relation.Set) map[inventory.ID]inventory.ID {
-	alias := map[inventory.ID]inventory.ID{}
 	better := func(a, b object.Ref) bool {
 		if x, y := rules.Reads(a.GroupKind()), rules.Reads(b.GroupKind()); x != y {
 			return x
@@ -70,26 +69,38 @@ func aliases(inv *inventory.Inventory, rules *relation.Set) map[inventory.ID]inv
 		}
 		return object.Compare(a, b) < 0
 	}
+	// served is an object without the group that serves it.
+	type served struct {
+		uid inventory.UID
+		ref object.Ref
+	}
+	of := func(id inventory.ID) served {
+		s := served{inv.RawUID(id), inv.Ref(id)}
+		s.ref.Group = ""
+		return s
+	}
+	best := map[served]inventory.ID{}
 	for _, twin := range inv.Twins() {
-		x, y := inv.Ref(twin[0]), inv.Ref(twin[1])
-		if x.Kind != y.Kind || x.Namespace != y.Namespace || x.Name != y.Name || !inv.Present(twin[0]) || !inv.Present(twin[1]) {
-			continue
+		for _, id := range twin {
+			if have, ok := best[of(id)]; !ok || better(inv.Ref(id), inv.Ref(have)) {
+				best[of(id)] = id
+			}
 		}
-		if better(y, x) {
-			twin[0], twin[1] = twin[1], twin[0]
+	}
+	alias := map[inventory.ID]inventory.ID{}
+	for _, twin := range inv.Twins() {
+		for _, id := range twin {
+			if to := best[of(id)]; to != id {
+				alias[id] = to
+			}
 		}
-		alias[twin[1]] = twin[0]
 	}
 	return alias
 }
 
 func (r *resolver) canonical(id inventory.ID) inventory.ID {
-	for range len(r.alias) {
-		to, ok := r.alias[id]
-		if !ok {
-			break
-		}
-		id = to
+	if to, ok := r.alias[id]; ok {
+		return to
 	}
 	return id
 }
@@ -168,83 +179,14 @@ func (r *resolver) nodes() ([]ID, []inventory.ID) {
 func (r *resolver) candidates(g *Graph) map[ID][]object.Ref {
 	out := make(map[ID][]object.Ref, len(r.maybe))
 	for from, targets := range r.maybe {
-		if n := g.number[from]; n >= 0 {
-			for _, t := range targets {
-				out[n] = append(out[n], r.inv.Ref(t))
-			}
+		for _, t := range targets {
+			n := g.number[from]
+			out[n] = append(out[n], r.inv.Ref(t))
 		}
+	}
+	for n, refs := range out {
+		slices.SortFunc(refs, object.Compare)
+		out[n] = slices.Compact(refs)
 	}
 	return out
-}
-
-// connect lays the edges out by source, and an index of them by target. Edges
-// of one node are ordered by relation, target, rule and field, so that the order
-// of arrival does not show.
-func (g *Graph) connect(raw []rawEdge) {
-	n := len(g.rows)
-	g.out, g.in = make([]uint32, n+1), make([]uint32, n+1)
-	for i := range raw {
-		g.out[g.number[raw[i].from]+1]++
-	}
-	for i := range n {
-		g.out[i+1] += g.out[i]
-	}
-	g.edges = make([]edge, len(raw))
-	next := slices.Clone(g.out[:n])
-	for i := range raw {
-		e := &raw[i]
-		from := g.number[e.from]
-		g.edges[next[from]] = edge{from: from, to: g.number[e.to], field: e.field, value: e.value, rule: e.rule, flags: e.flags}
-		next[from]++
-	}
-	for i := range n {
-		slices.SortFunc(g.edges[g.out[i]:g.out[i+1]], g.compareEdges)
-	}
-	g.compact()
-	for i := range g.edges {
-		g.in[g.edges[i].to+1]++
-	}
-	for i := range n {
-		g.in[i+1] += g.in[i]
-	}
-	g.into = make([]uint32, len(g.edges))
-	copy(next, g.in[:n])
-	for i := range g.edges {
-		to := g.edges[i].to
-		g.into[next[to]] = uint32(i)
-		next[to]++
-	}
-}
-
-func (g *Graph) compareEdges(a, b edge) int {
-	if c := cmp.Or(cmp.Compare(g.relation(&a), g.relation(&b)), cmp.Compare(a.to, b.to), cmp.Compare(a.rule, b.rule)); c != 0 {
-		return c
-	}
-	if a.field == b.field {
-		return 0
-	}
-	return cmp.Compare(g.inv.Text(a.field), g.inv.Text(b.field))
-}
-
-// compact drops an edge that says the same as the one before it, as an object
-// does that two groups serve.
-func (g *Graph) compact() {
-	n := len(g.rows)
-	kept := uint32(0)
-	start := uint32(0)
-	for i := range n {
-		end := g.out[i+1]
-		first := kept
-		for j := start; j < end; j++ {
-			if j > start && g.compareEdges(g.edges[j], g.edges[j-1]) == 0 {
-				continue
-			}
-			g.edges[kept] = g.edges[j]
-			kept++
-		}
-		start = end
-		g.out[i] = first
-	}
-	g.out[n] = kept
-	g.edges = g.edges[:kept]
 }

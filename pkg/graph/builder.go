@@ -1,6 +1,10 @@
 package graph
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -19,9 +23,33 @@ type Builder struct {
 	links     []link
 	heads     []head // by row
 	selectors []relation.Target
-	uids      []inventory.UID
-	oddUIDs   map[uint32]types.UID // those that are no UUID, as they were written
+	uids      uids
 }
+
+// uids are the UIDs that links name, by number.
+type uids struct {
+	list []inventory.UID
+	odd  map[uint32]string // those that are no UUID, as they were written
+}
+
+func (u *uids) add(uid types.UID) uint32 {
+	n := uint32(len(u.list))
+	u.list = append(u.list, inventory.ParseUID(uid))
+	if _, canonical := inventory.ParseUUID(uid); !canonical {
+		u.odd[n] = strings.Clone(string(uid))
+	}
+	return n
+}
+
+func (u *uids) text(n uint32) string {
+	if odd, ok := u.odd[n]; ok {
+		return odd
+	}
+	return u.list[n].String()
+}
+
+// copy returns what may be read while more is added.
+func (u *uids) copy() uids { return uids{slices.Clip(u.list), maps.Clone(u.odd)} }
 
 // head is the run of links of one row.
 type head struct{ start, n uint32 }
@@ -50,7 +78,7 @@ const (
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
 // namespaced, and which kind a resource name means.
 func NewBuilder(rules *relation.Set, kinds *object.Kinds) *Builder {
-	return &Builder{rules: rules, kinds: kinds, oddUIDs: map[uint32]types.UID{}}
+	return &Builder{rules: rules, kinds: kinds, uids: uids{odd: map[uint32]string{}}}
 }
 
 type found struct {
@@ -97,12 +125,7 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 	case t.UID != "":
 		k.flags |= byUID
 		k.target = int32(inv.Named(ref(t)))
-		k.value = uint32(len(b.uids))
-		uid := inventory.ParseUID(t.UID)
-		if uid.String() != string(t.UID) {
-			b.oddUIDs[k.value] = t.UID
-		}
-		b.uids = append(b.uids, uid)
+		k.value = b.uids.add(t.UID)
 	default:
 		k.target = int32(inv.Named(ref(t)))
 		if l.Value == t.Name {
@@ -140,11 +163,4 @@ func (b *Builder) linksOf(id inventory.ID) []link {
 	}
 	h := b.heads[id]
 	return b.links[h.start : h.start+h.n]
-}
-
-func (b *Builder) uidText(n uint32) string {
-	if odd, ok := b.oddUIDs[n]; ok {
-		return string(odd)
-	}
-	return b.uids[n].String()
 }

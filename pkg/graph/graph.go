@@ -3,7 +3,6 @@ package graph
 import (
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -46,33 +45,6 @@ type Node struct {
 	Boundary bool
 }
 
-// Edge says that From owns, needs or serves To, and why.
-type Edge struct {
-	From, To ID
-	Relation relation.Relation
-	Via      relation.Via
-	// Field is where it is written and Value what is written there, on the object
-	// that says it (an owner reference is on the child).
-	Field string
-	Value string
-	// Rule is the name of the rule that read it.
-	Rule     string
-	Inferred bool
-	Optional bool
-}
-
-// Why returns the evidence in one line: spec.volumes[0].secret.secretName = "tls".
-func (e Edge) Why() string {
-	if e.Value == "" {
-		return e.Field
-	}
-	var b strings.Builder
-	b.WriteString(e.Field)
-	b.WriteString(" = ")
-	b.WriteString(strconv.Quote(e.Value))
-	return b.String()
-}
-
 // Problem is something that the objects say about each other and that cannot be
 // so: an owner that is not there, a cycle of owners.
 type Problem struct {
@@ -90,9 +62,9 @@ type Graph struct {
 	kinds *object.Kinds
 	rules []relation.Rule
 
-	rows    []inventory.ID // by node
-	number  []ID           // by row; -1 where the row is no node
-	uidText func(uint32) string
+	rows   []inventory.ID // by node
+	number []ID           // by row; -1 where the row is no node
+	uids   uids
 
 	edges []edge   // by From
 	out   []uint32 // start in edges, by node; one more at the end
@@ -101,15 +73,6 @@ type Graph struct {
 
 	problems   []Problem
 	candidates map[ID][]object.Ref
-}
-
-// edge is an Edge in 20 bytes.
-type edge struct {
-	from, to ID
-	field    uint32
-	value    uint32
-	rule     uint16
-	flags    linkFlags
 }
 
 // Len is the number of nodes.
@@ -194,42 +157,6 @@ func (g *Graph) OfKind(gk schema.GroupKind) iter.Seq[ID] {
 	}
 }
 
-// OwnersOf returns the direct owners of a node, each once.
-func (g *Graph) OwnersOf(id ID) []ID { return g.ownersOf(id, StackOptions{}) }
-
-// Out yields the edges that leave a node, by relation and target.
-func (g *Graph) Out(id ID) iter.Seq[Edge] {
-	return func(yield func(Edge) bool) {
-		for _, e := range g.edges[g.out[id]:g.out[id+1]] {
-			if !yield(g.edge(e)) {
-				return
-			}
-		}
-	}
-}
-
-// In yields the edges that arrive at a node, by source.
-func (g *Graph) In(id ID) iter.Seq[Edge] {
-	return func(yield func(Edge) bool) {
-		for _, i := range g.into[g.in[id]:g.in[id+1]] {
-			if !yield(g.edge(g.edges[i])) {
-				return
-			}
-		}
-	}
-}
-
-// Between yields the edges from one node to another.
-func (g *Graph) Between(from, to ID) iter.Seq[Edge] {
-	return func(yield func(Edge) bool) {
-		for e := range g.between(from, to) {
-			if !yield(g.edge(*e)) {
-				return
-			}
-		}
-	}
-}
-
 // Problems returns what the objects say that cannot be so, by object.
 func (g *Graph) Problems() []Problem { return g.problems }
 
@@ -245,29 +172,4 @@ func (g *Graph) Gaps() []object.Gap {
 		return strings.Compare(a.Message, b.Message)
 	})
 	return gaps
-}
-
-func (g *Graph) relation(e *edge) relation.Relation { return g.rules[e.rule].Relation }
-
-func (g *Graph) edge(e edge) Edge {
-	r := &g.rules[e.rule]
-	out := Edge{
-		From: e.from, To: e.to, Relation: r.Relation, Via: r.Via, Rule: r.Name,
-		Field: g.inv.Text(e.field), Inferred: e.flags&inferred != 0, Optional: e.flags&optional != 0,
-	}
-	// What was named is at the far end of the statement: at From where it is an
-	// owner reference, which the child carries.
-	said := e.to
-	if e.flags&backward != 0 {
-		said = e.from
-	}
-	switch {
-	case e.flags&byUID != 0:
-		out.Value = g.uidText(e.value)
-	case e.flags&valueIsName != 0:
-		out.Value = g.inv.Ref(g.rows[said]).Name
-	default:
-		out.Value = g.inv.Text(e.value)
-	}
-	return out
 }

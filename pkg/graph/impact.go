@@ -13,7 +13,8 @@ type Impact struct {
 	Deleted []ID
 	// Orphaned is what loses an owner and stays, since another one is left.
 	Orphaned []ID
-	// Direct is who needs the object itself, or something deleted with it.
+	// Direct is who needs the object itself, or something deleted with it; last, who
+	// was told to do without.
 	Direct []Dependent
 	// Through is who suffers in turn: the owners of a dependent, the Services that
 	// front it, and who needs those.
@@ -32,64 +33,91 @@ type Dependent struct {
 
 // Impact returns what would go with an object, and who would miss it.
 func (g *Graph) Impact(id ID, o StackOptions) Impact {
-	var im Impact
-	gone := g.collect(id, &im)
-	hurt := map[ID]bool{}
-	var next []ID
-	for _, dead := range append([]ID{id}, im.Deleted...) {
-		for _, d := range g.dependents(dead, o) {
-			if gone[d.ID] || hurt[d.ID] {
-				continue
-			}
-			hurt[d.ID] = true
-			im.Direct = append(im.Direct, d)
-			if !d.Optional {
-				next = append(next, d.ID)
-			}
-		}
+	im := impact{g: g, opts: o, gone: map[ID]bool{id: true}, hurt: map[ID]bool{}, fronts: map[ID]bool{}}
+	dead := append([]ID{id}, im.collect(id)...)
+	for _, at := range dead {
+		im.Direct = append(im.Direct, im.pass(at)...)
 	}
-	for _, dead := range append([]ID{id}, im.Deleted...) {
-		im.spread(g, dead, o, gone, hurt, &next)
+	for _, at := range dead {
+		im.spread(at)
 	}
-	for len(next) > 0 {
-		at := next[0]
-		next = next[1:]
+	for next := 0; next < len(im.ill); next++ {
+		at := im.ill[next]
+		im.Through = append(im.Through, im.pass(at)...)
+		im.spread(at)
+	}
+	// Who was told to do without comes last: it may suffer by another way.
+	for _, at := range dead {
 		for _, d := range g.dependents(at, o) {
-			if !gone[d.ID] && !hurt[d.ID] && !d.Optional {
-				hurt[d.ID] = true
-				im.Through = append(im.Through, d)
-				next = append(next, d.ID)
+			if !im.gone[d.ID] && !im.hurt[d.ID] {
+				im.hurt[d.ID] = true
+				im.Direct = append(im.Direct, d)
 			}
 		}
-		im.spread(g, at, o, gone, hurt, &next)
 	}
-	return im
+	return im.Impact
+}
+
+// impact follows harm.
+type impact struct {
+	Impact
+	g      *Graph
+	opts   StackOptions
+	gone   map[ID]bool
+	hurt   map[ID]bool
+	ill    []ID        // what is hurt, in the order in which it passes that on
+	fronts map[ID]bool // whether somebody needs what serves others, as far as known
+}
+
+// pass passes harm on from an object to those who cannot do without it.
+func (im *impact) pass(at ID) []Dependent {
+	var out []Dependent
+	for _, d := range im.g.dependents(at, im.opts) {
+		if !d.Optional && im.harm(d.ID) {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // spread passes harm on from an object to its owners, which are no longer what
 // they should be, and to what fronts it, if anybody needs that.
-func (im *Impact) spread(g *Graph, at ID, o StackOptions, gone, hurt map[ID]bool, next *[]ID) {
+func (im *impact) spread(at ID) {
+	g := im.g
 	for _, i := range g.into[g.in[at]:g.in[at+1]] {
 		e := &g.edges[i]
-		if gone[e.from] || hurt[e.from] || !o.keeps(g, e) || IsBoundary(g.Ref(e.from)) || g.State(e.from) == Missing {
+		if !im.opts.keeps(g, e) || IsBoundary(g.Ref(e.from)) || g.State(e.from) == Missing {
 			continue
 		}
-		if r := g.relation(e); r == relation.Needs || (r == relation.Serves && !g.needed(e.from, o)) {
+		if r := g.relation(e); r == relation.Needs || (r == relation.Serves && !im.needed(e.from)) {
 			continue
 		}
-		hurt[e.from] = true
-		im.Through = append(im.Through, Dependent{ID: e.from, Cause: at, Edge: g.edge(*e)})
-		*next = append(*next, e.from)
+		if im.harm(e.from) {
+			im.Through = append(im.Through, Dependent{ID: e.from, Cause: at, Edge: g.edge(*e)})
+		}
 	}
 }
 
-func (g *Graph) needed(id ID, o StackOptions) bool {
-	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		if e := &g.edges[i]; g.relation(e) == relation.Needs && o.keeps(g, e) {
-			return true
-		}
+// harm says whether the harm is news.
+func (im *impact) harm(id ID) bool {
+	if im.gone[id] || im.hurt[id] {
+		return false
 	}
-	return false
+	im.hurt[id] = true
+	im.ill = append(im.ill, id)
+	return true
+}
+
+func (im *impact) needed(id ID) bool {
+	needed, known := im.fronts[id]
+	if !known {
+		g := im.g
+		needed = slices.ContainsFunc(g.into[g.in[id]:g.in[id+1]], func(i uint32) bool {
+			return g.relation(&g.edges[i]) == relation.Needs && im.opts.keeps(g, &g.edges[i])
+		})
+		im.fronts[id] = needed
+	}
+	return needed
 }
 
 // dependents returns who needs a node, each once; optional only where every one
@@ -98,7 +126,7 @@ func (g *Graph) dependents(id ID, o StackOptions) []Dependent {
 	var out []Dependent
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		e := &g.edges[i]
-		if g.relation(e) != relation.Needs || !o.keeps(g, e) {
+		if g.relation(e) != relation.Needs || !o.keeps(g, e) || g.State(e.from) == Missing {
 			continue
 		}
 		opt := e.flags&optional != 0
@@ -115,44 +143,60 @@ func (g *Graph) dependents(id ID, o StackOptions) []Dependent {
 
 // collect follows owner references as the garbage collector does: an object goes
 // when its last owner goes. Only real owner references count, not what we infer.
-func (g *Graph) collect(id ID, im *Impact) map[ID]bool {
-	gone := map[ID]bool{id: true}
-	owned := func(e *edge) bool {
-		return g.relation(e) == relation.Owns && g.rules[e.rule].Via == relation.Owner
-	}
-	lost := map[ID]bool{}
+func (im *impact) collect(id ID) []ID {
+	left := map[ID]int{} // owners that are left, of those that lost one
 	next := []ID{id}
-	for len(next) > 0 {
-		at := next[0]
-		next = next[1:]
-		for i := g.out[at]; i < g.out[at+1]; i++ {
-			e := &g.edges[i]
-			if !owned(e) || gone[e.to] {
+	for at := 0; at < len(next); at++ {
+		for _, child := range im.g.children(next[at]) {
+			if im.gone[child] {
 				continue
 			}
-			if g.hasOtherOwner(e.to, gone, owned) {
-				lost[e.to] = true
+			if _, met := left[child]; !met {
+				left[child] = im.g.liveOwners(child)
+			}
+			if left[child]--; left[child] > 0 {
 				continue
 			}
-			delete(lost, e.to)
-			gone[e.to] = true
-			im.Deleted = append(im.Deleted, e.to)
-			next = append(next, e.to)
+			im.gone[child] = true
+			next = append(next, child)
 		}
 	}
-	for id := range lost {
-		im.Orphaned = append(im.Orphaned, id)
+	for child := range left {
+		if !im.gone[child] {
+			im.Orphaned = append(im.Orphaned, child)
+		}
 	}
+	im.Deleted = next[1:]
 	slices.Sort(im.Orphaned)
 	slices.Sort(im.Deleted)
-	return gone
+	return im.Deleted
 }
 
-func (g *Graph) hasOtherOwner(id ID, gone map[ID]bool, owned func(*edge) bool) bool {
-	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		if e := &g.edges[i]; owned(e) && !gone[e.from] && g.State(e.from) != Missing {
-			return true
+// children returns what names a node as its owner, each once.
+func (g *Graph) children(id ID) []ID {
+	var out []ID
+	for i := g.out[id]; i < g.out[id+1]; i++ {
+		if e := &g.edges[i]; g.reference(e) && (len(out) == 0 || out[len(out)-1] != e.to) {
+			out = append(out, e.to)
 		}
 	}
-	return false
+	return out
+}
+
+// liveOwners counts the owners that a node names, without those that are gone.
+func (g *Graph) liveOwners(id ID) int {
+	n, last := 0, ID(-1)
+	for _, i := range g.into[g.in[id]:g.in[id+1]] {
+		e := &g.edges[i]
+		if g.reference(e) && e.from != last && g.State(e.from) != Missing {
+			n++
+			last = e.from
+		}
+	}
+	return n
+}
+
+// reference says that an edge is an owner reference, and no guess.
+func (g *Graph) reference(e *edge) bool {
+	return g.relation(e) == relation.Owns && g.rules[e.rule].Via == relation.Owner
 }

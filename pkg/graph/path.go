@@ -1,14 +1,10 @@
 package graph
 
 import (
-	"cmp"
-	"iter"
 	"slices"
 
-	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/graph/path"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"gonum.org/v1/gonum/graph/simple"
 )
 
 // Step is one edge of a path, with the direction in which it is walked.
@@ -33,11 +29,11 @@ func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
 		}
 		return g.around(id, o)
 	}
-	v := view{n: len(g.rows), from: around, to: around, cost: func(a, b ID) float64 {
+	v := view{from: around, cost: func(a, b ID) float64 {
 		_, _, cost := g.cheapest(a, b, o)
 		return cost
 	}}
-	nodes, _ := path.DijkstraFromTo(v.Node(int64(from)), v.Node(int64(to)), v)
+	nodes, _ := path.DijkstraFromTo(simple.Node(from), simple.Node(to), v)
 	if len(nodes) == 0 {
 		return nil, false
 	}
@@ -49,7 +45,13 @@ func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
 	return steps, true
 }
 
-var _ graph.WeightedDirected = view{}
+// The cost of an edge. Each kind outweighs any number of the next one on a path of
+// up to 65,535 edges; sums are whole numbers, so that equal ones are equal.
+const (
+	perEdge     = 1 << 32
+	perInferred = 1 << 16
+	perAgainst  = 1
+)
 
 // around returns the neighbours of a node in either direction, in order.
 func (g *Graph) around(id ID, o StackOptions) []ID {
@@ -68,24 +70,6 @@ func (g *Graph) around(id ID, o StackOptions) []ID {
 	return slices.Compact(near)
 }
 
-// between yields the edges from one node to another. They are found by halving:
-// a node may have a hundred thousand.
-func (g *Graph) between(from, to ID) iter.Seq[*edge] {
-	return func(yield func(*edge) bool) {
-		all := g.edges[g.out[from]:g.out[from+1]]
-		for _, r := range relation.Relations() {
-			i, _ := slices.BinarySearchFunc(all, to, func(e edge, to ID) int {
-				return cmp.Or(cmp.Compare(g.relation(&e), r), cmp.Compare(e.to, to))
-			})
-			for ; i < len(all) && all[i].to == to && g.relation(&all[i]) == r; i++ {
-				if !yield(&all[i]) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // cheapest returns the best edge between two neighbours. Being inferred, or
 // walked against, weighs less than any detour.
 func (g *Graph) cheapest(a, b ID, o StackOptions) (best *edge, against bool, cost float64) {
@@ -98,12 +82,12 @@ func (g *Graph) cheapest(a, b ID, o StackOptions) (best *edge, against bool, cos
 			if !o.keeps(g, e) {
 				continue
 			}
-			c := 1.0
+			c := float64(perEdge)
 			if e.flags&inferred != 0 {
-				c += 0.001
+				c += perInferred
 			}
 			if back {
-				c += 0.00001
+				c += perAgainst
 			}
 			if best == nil || c < cost {
 				best, against, cost = e, back, c

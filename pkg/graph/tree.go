@@ -34,7 +34,8 @@ type Branch struct {
 	ID  ID
 	How How
 	// Edge is the evidence for the place: the first edge between the node and the
-	// one above. It is zero for a root and where How is Behind.
+	// one above. It is zero for a root, and for an owner of what the one above
+	// stands for.
 	Edge Edge
 	// Again says that the node has its place in another root's tree: it is only
 	// mentioned here.
@@ -46,20 +47,18 @@ type Branch struct {
 // under its owner where that is in the stack, else as near to a root as it can
 // be. What a tree needs of another's is mentioned there again.
 func (s *Stack) Forest() []*Branch {
-	f := forest{s: s, place: make(map[ID]*Branch, len(s.members)), tree: make(map[ID]ID, len(s.members))}
+	n := len(s.members)
+	f := forest{s: s, place: make(map[ID]*Branch, n), tree: make(map[ID]ID, n), owned: make(map[ID]bool, n)}
 	roots := make([]*Branch, 0, len(s.roots))
 	for _, id := range s.roots {
 		roots = append(roots, f.put(nil, id, Root, Edge{}))
 	}
-	f.grow(true)
+	f.grow()
 	// What is left hangs in a cycle of owners, or under an owner that nothing leads
-	// to: then any edge will do.
-	for !f.complete() {
-		before := len(f.place)
-		f.regrow()
-		if len(f.place) == before {
-			break
-		}
+	// to: then any edge will do, the nearest to a root first.
+	for loose := 0; loose < len(f.order) && !f.complete(); loose++ {
+		f.children(f.order[loose], false)
+		f.grow()
 	}
 	f.mention()
 	for _, b := range f.place {
@@ -71,8 +70,9 @@ func (s *Stack) Forest() []*Branch {
 type forest struct {
 	s     *Stack
 	place map[ID]*Branch
-	tree  map[ID]ID // the root above a node
-	order []ID      // as placed, nearest to the roots first
+	tree  map[ID]ID   // the root above a node
+	owned map[ID]bool // whether a node has an owner to hang under, as far as known
+	order []ID        // as placed, nearest to the roots first
 	next  int
 }
 
@@ -90,29 +90,19 @@ func (f *forest) put(above *Branch, id ID, how How, e Edge) *Branch {
 	return b
 }
 
-// grow places nodes breadth first. Where strict, a node that has an owner in the
-// stack waits for that owner.
-func (f *forest) grow(strict bool) {
+// grow places nodes breadth first. A node that has an owner in the stack waits
+// for that owner.
+func (f *forest) grow() {
 	for ; f.next < len(f.order); f.next++ {
-		f.children(f.order[f.next], strict)
+		f.children(f.order[f.next], true)
 	}
 }
 
-func (f *forest) regrow() {
-	for _, id := range slices.Clone(f.order) {
-		if before := len(f.order); f.children(id, false) && len(f.order) > before {
-			f.grow(true)
-			return
-		}
-	}
-}
-
-// children places what hangs under a node, and says whether there was any.
-func (f *forest) children(id ID, strict bool) bool {
+// children places what hangs under a node.
+func (f *forest) children(id ID, strict bool) {
 	g, above := f.s.g, f.place[id]
-	before := len(f.order)
 	if f.s.Boundary(id) {
-		return false
+		return
 	}
 	try := func(to ID, how How, e *edge) {
 		if f.place[to] != nil || !f.s.Has(to) {
@@ -147,21 +137,23 @@ func (f *forest) children(id ID, strict bool) bool {
 	if f.s.opts.Up || f.s.opts.Connected {
 		f.backwards(id, try)
 	}
-	return len(f.order) > before
 }
 
 // behind places what a node stands for: the topmost owners of what it serves, or
 // the served thing itself where nobody owns it.
 func (f *forest) behind(id ID, try func(ID, How, *edge)) {
 	g := f.s.g
+	var served []ID
+	var edges []*edge
 	for i := g.out[id]; i < g.out[id+1]; i++ {
-		e := &g.edges[i]
-		if g.relation(e) != relation.Serves || !f.s.opts.keeps(g, e) {
-			continue
+		if e := &g.edges[i]; g.relation(e) == relation.Serves && f.s.opts.keeps(g, e) {
+			served, edges = append(served, e.to), append(edges, e)
 		}
-		for _, top := range g.topmost(e.to, f.s.opts) {
-			try(top, Behind, nil)
-		}
+	}
+	for _, top := range g.topmost(served, f.s.opts) {
+		try(top, Behind, nil)
+	}
+	for _, e := range edges {
 		try(e.to, Behind, e)
 	}
 }
@@ -187,12 +179,12 @@ func aboveBy(r relation.Relation) How {
 }
 
 func (f *forest) hasOwner(id ID) bool {
-	for _, owner := range f.s.g.ownersOf(id, f.s.opts) {
-		if f.s.Has(owner) && !f.s.Boundary(owner) {
-			return true
-		}
+	has, known := f.owned[id]
+	if !known {
+		has = slices.ContainsFunc(f.s.g.ownersOf(id, f.s.opts), func(owner ID) bool { return f.s.Has(owner) && !f.s.Boundary(owner) })
+		f.owned[id] = has
 	}
-	return false
+	return has
 }
 
 // mention adds to each tree what it needs of another one, once, as near to its

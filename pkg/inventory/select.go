@@ -27,14 +27,6 @@ type Index struct {
 	kinds []*kindIndex
 }
 
-type kindIndex struct {
-	all    []ID
-	byNS   map[uint32][]ID
-	byPair map[nsPair][]ID
-}
-
-type nsPair struct{ ns, pair uint32 }
-
 // Index returns an empty index over the present rows.
 func (inv *Inventory) Index() *Index {
 	return &Index{inv: inv}
@@ -59,15 +51,16 @@ func (x *Index) OfKind(gk schema.GroupKind, namespace string, all bool) []ID {
 
 // Select returns the rows that the query finds, in no particular order.
 func (x *Index) Select(gk schema.GroupKind, namespace string, all bool, q Query) []ID {
+	rows := x.OfKind(gk, namespace, all)
+	if len(rows) == 0 {
+		return nil
+	}
 	want, possible := x.wanted(q.Labels)
 	if !possible {
 		return nil
 	}
-	rows := x.OfKind(gk, namespace, all)
-	if len(want) > 0 && !all {
-		rows = x.shortest(gk, namespace, want)
-	}
-	if len(want) < 2 && len(q.Expressions) == 0 && q.Annotation == "" && q.Name == nil && (!all || len(want) == 0) {
+	rows, asked := x.shortest(rows, x.kind(gk), x.area(namespace, all), want, q)
+	if asked == 0 && q.Name == nil || asked == 1 && len(want) == 1 && q.Name == nil {
 		return rows
 	}
 	var found []ID
@@ -79,44 +72,54 @@ func (x *Index) Select(gk schema.GroupKind, namespace string, all bool, q Query)
 	return found
 }
 
-// wanted returns the numbers of the label pairs; a pair that no row carries
-// makes a match impossible.
-func (x *Index) wanted(labels map[string]string) ([]uint32, bool) {
-	want := make([]uint32, 0, len(labels))
+// wanted returns the numbers of the labels; one that no row carries makes a
+// match impossible.
+func (x *Index) wanted(labels map[string]string) ([]pair, bool) {
+	want := make([]pair, 0, len(labels))
 	for k, v := range labels {
 		ks, ok1 := x.inv.symbols.find(k)
 		vs, ok2 := x.inv.symbols.find(v)
-		p, ok3 := x.inv.pairNum[pair{ks, vs}]
-		if !ok1 || !ok2 || !ok3 {
+		if !ok1 || !ok2 {
 			return nil, false
 		}
-		want = append(want, p)
+		want = append(want, pair{ks, vs})
 	}
 	return want, true
 }
 
-// shortest returns the shortest of the posting lists: the others need only be
+// shortest returns the shortest of rows and the posting lists of what the query
+// asks for, and for how much it asks: the other requirements need only be
 // checked on its rows.
-func (x *Index) shortest(gk schema.GroupKind, namespace string, want []uint32) []ID {
-	k := x.kind(gk)
-	ns, ok := x.inv.symbols.find(namespace)
-	if k == nil || !ok {
-		return nil
-	}
-	byPair := x.postings(k)
-	best := byPair[nsPair{ns, want[0]}]
-	for _, p := range want[1:] {
-		if rows := byPair[nsPair{ns, p}]; len(rows) < len(best) {
-			best = rows
+func (x *Index) shortest(rows []ID, k *kindIndex, in area, want []pair, q Query) (best []ID, asked int) {
+	best = rows
+	take := func(list []ID) {
+		if len(list) < len(best) {
+			best = list
 		}
 	}
-	return best
+	for _, p := range want {
+		take(x.carrying(k, in, p.key, p.value))
+	}
+	for _, e := range q.Expressions {
+		switch e.Operator {
+		case metav1.LabelSelectorOpIn:
+			take(x.oneOf(k, in, e))
+		case metav1.LabelSelectorOpExists:
+			take(x.carryingKey(k, in, e.Key))
+		}
+	}
+	asked = len(want) + len(q.Expressions)
+	if q.Annotation != "" {
+		take(x.carryingKey(k, in, noteKey(q.Annotation)))
+		asked++
+	}
+	return best, asked
 }
 
-func (x *Index) matches(id ID, want []uint32, q Query) bool {
+func (x *Index) matches(id ID, want []pair, q Query) bool {
 	have := x.inv.labels(id)
-	for _, p := range want {
-		if !slices.Contains(have, p) {
+	for _, w := range want {
+		if !slices.ContainsFunc(have, func(p uint32) bool { return x.inv.pairList[p] == w }) {
 			return false
 		}
 	}
@@ -147,46 +150,4 @@ func (x *Index) holds(id ID, e metav1.LabelSelectorRequirement) bool {
 	}
 	// An operator that nobody knows selects nothing, rather than everything.
 	return false
-}
-
-func (x *Index) kind(gk schema.GroupKind) *kindIndex {
-	num, ok := x.inv.kindNum[gk]
-	if !ok {
-		return nil
-	}
-	if x.kinds == nil {
-		x.build()
-	}
-	return x.kinds[num]
-}
-
-// build sorts every row into the lists of its kind in one pass: asking for one
-// kind after the other would pass over all rows each time.
-func (x *Index) build() {
-	x.kinds = make([]*kindIndex, len(x.inv.kinds))
-	for num := range x.kinds {
-		x.kinds[num] = &kindIndex{byNS: map[uint32][]ID{}}
-	}
-	for i := range x.inv.rows {
-		if r := &x.inv.rows[i]; r.present {
-			k := x.kinds[r.kind]
-			k.all = append(k.all, ID(i))
-			k.byNS[r.ns] = append(k.byNS[r.ns], ID(i))
-		}
-	}
-}
-
-// postings inverts the labels of a kind, at the first question by label: most
-// kinds are never asked for one.
-func (x *Index) postings(k *kindIndex) map[nsPair][]ID {
-	if k.byPair == nil {
-		k.byPair = map[nsPair][]ID{}
-		for _, id := range k.all {
-			for _, p := range x.inv.labels(id) {
-				at := nsPair{x.inv.rows[id].ns, p}
-				k.byPair[at] = append(k.byPair[at], id)
-			}
-		}
-	}
-	return k.byPair
 }

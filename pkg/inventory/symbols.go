@@ -1,26 +1,56 @@
 package inventory
 
+import (
+	"hash/maphash"
+	"strings"
+)
+
+// seed makes the places in the tables unpredictable, so that nobody can choose
+// names that meet in one.
+var seed = maphash.MakeSeed()
+
 // symbols numbers strings, the empty one as 0.
 type symbols struct {
 	list  []string
-	index map[string]uint32
+	index table
+	texts texts
 }
 
-func newSymbols() symbols {
-	return symbols{list: []string{""}, index: map[string]uint32{"": 0}}
-}
+func newSymbols() symbols { return symbols{list: []string{""}} }
 
 func (s *symbols) number(v string) uint32 {
-	if v == "" {
-		return 0
+	if n, ok := s.find(v); ok {
+		return n
 	}
-	n, ok := s.index[v]
-	if !ok {
-		n = uint32(len(s.list))
-		s.list = append(s.list, v)
-		s.index[v] = n
-	}
+	n := uint32(len(s.list))
+	s.list = append(s.list, s.texts.clone(v))
+	s.index.add(n, func(n uint32) uint64 { return maphash.String(seed, s.list[n]) })
 	return n
 }
 
-func (s *symbols) find(v string) (uint32, bool) { n, ok := s.index[v]; return n, ok }
+func (s *symbols) find(v string) (uint32, bool) {
+	if v == "" {
+		return 0, true
+	}
+	return s.index.find(maphash.String(seed, v), func(n uint32) bool { return s.list[n] == v })
+}
+
+// texts copies strings, many into one block. A string that is kept as it came
+// may be a part of a whole decoded object, or of a page of them, and keeps that.
+type texts struct{ block strings.Builder }
+
+const blockSize = 1 << 14
+
+func (t *texts) clone(s string) string {
+	if len(s) > blockSize/8 {
+		return strings.Clone(s)
+	}
+	if t.block.Len()+len(s) > t.block.Cap() {
+		// The strings that were cut from the old block keep it.
+		t.block = strings.Builder{}
+		t.block.Grow(blockSize)
+	}
+	start := t.block.Len()
+	t.block.WriteString(s)
+	return t.block.String()[start:]
+}

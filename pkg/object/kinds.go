@@ -201,13 +201,14 @@ func (k *Kinds) nearest(name string) []string {
 	}
 	var found []candidate
 	for _, r := range k.list {
+		// What shares no letter with the name is not near it, however short that is.
 		best := len(head)
 		for _, n := range append([]string{r.Plural, r.Singular, strings.ToLower(r.Kind)}, r.ShortNames...) {
 			if n != "" {
 				best = min(best, edits(head, n))
 			}
 		}
-		if best <= max(1, len(head)/3) {
+		if best < len(head) && best <= max(1, len(head)/3) {
 			found = append(found, candidate{strings.ToLower(r.Kind), best})
 		}
 	}

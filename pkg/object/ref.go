@@ -43,22 +43,19 @@ func (r Ref) String() string {
 	return b.String()
 }
 
-// ParseRef reads what String wrote.
+// ParseRef reads what String wrote, and nothing else.
 func ParseRef(s string) (Ref, error) {
-	kind, rest, ok := strings.Cut(s, "/")
-	if !ok || kind == "" || rest == "" {
-		return Ref{}, fmt.Errorf("object id %q: want Kind[.group]/[namespace/]name", s)
-	}
-	var r Ref
-	r.Kind, r.Group, _ = strings.Cut(kind, ".")
+	kind, rest, _ := strings.Cut(s, "/")
 	ns, name, ok := strings.Cut(rest, "/")
 	if !ok {
 		ns, name = "", rest
 	}
-	if r.Kind == "" || name == "" || strings.Contains(name, "/") {
+	r := Ref{Namespace: ns, Name: name}
+	r.Kind, r.Group, _ = strings.Cut(kind, ".")
+	// An empty part that is written as such comes back in another way.
+	if r.Kind == "" || name == "" || strings.Contains(name, "/") || r.String() != s {
 		return Ref{}, fmt.Errorf("object id %q: want Kind[.group]/[namespace/]name", s)
 	}
-	r.Namespace, r.Name = ns, name
 	return r, nil
 }
 

@@ -51,10 +51,23 @@ type template struct {
 // carries it.
 func onTemplate(read func(template, Emit)) func(object.Object, Emit) {
 	return func(o object.Object, emit Emit) {
-		if t := templateOf(o); t.spec != nil {
-			read(t, emit)
+		t := templateOf(o)
+		if t.spec == nil {
+			return
 		}
+		if retired(o) {
+			needed := emit
+			emit = func(l Link) { l.Optional = true; needed(l) }
+		}
+		read(t, emit)
 	}
+}
+
+// retired tells a ReplicaSet that a Deployment keeps at no replicas, for rolling
+// back: what it names may be long gone, and nothing is broken by that today.
+func retired(o object.Object) bool {
+	rs, ok := o.Body.(*appsv1.ReplicaSet)
+	return ok && rs.Spec.Replicas != nil && *rs.Spec.Replicas == 0 && metav1.GetControllerOfNoCopy(rs) != nil
 }
 
 // templateOf is the one place that knows where a kind keeps its pod spec.

@@ -11,28 +11,35 @@ const (
 
 // variable reads the words of a name: DB_HOST, kafkaBrokers, PGHOST. The last
 // word says most (TOKEN_URL is a URL, SERVICE_TOKEN a token); before it, one that
-// says what the value is instead of a host (SERVICE_NAME, PROXY_MODE) counts more
-// than one that says host.
+// says what the value is instead of a host (SERVER_NAME, PROXY_MODE) counts more
+// than one that says host. SERVICE_NAME alone is what a program calls itself, as
+// OTEL_SERVICE_NAME and DD_SERVICE are what traces call it; MY_SERVICE_NAME and
+// DB_SERVICE_NAME name a Service.
 func variable(name string) meaning {
-	var secret, other, isHost bool
+	var secret, other, isHost, traces bool
+	words := 0
 	previous, last := anyWord, anyWord
 	for start := 0; start < len(name); {
 		end := wordEnd(name, start)
 		if end > start {
+			words++
 			previous, last = last, wordClass(name[start:end])
+			traces = traces || last == tracesWord
 			secret = secret || last == secretWord
 			other = other || last == otherWord
-			isHost = isHost || last == hostWord || last == hostOnlyWord
+			isHost = isHost || last == hostWord || last == hostOnlyWord || last == serviceWord
 		}
 		for start = end; start < len(name) && !isLetter(name[start]); start++ {
 		}
 	}
 	switch {
-	case last == hostWord, last == nameWord && previous == hostOnlyWord, last == hostOnlyWord:
+	case last == hostWord, last == nameWord && previous == hostOnlyWord, last == hostOnlyWord, last == serviceWord && !traces:
+		return hostValue
+	case last == nameWord && previous == serviceWord && words > 2 && !traces:
 		return hostValue
 	case secret:
 		return secretValue
-	case other || last == nameWord || !isHost:
+	case other || last == nameWord || last == serviceWord || !isHost:
 		return anyValue
 	}
 	return hostValue
@@ -56,6 +63,8 @@ const (
 	anyWord word = iota
 	hostWord
 	hostOnlyWord // host: followed by name, still a host
+	serviceWord
+	tracesWord // a system that names services by what they call themselves
 	nameWord
 	otherWord
 	secretWord
@@ -79,10 +88,14 @@ func wordClass(s string) word {
 	case "host":
 		return hostOnlyWord
 	case "hosts", "hostname", "hostnames", "addr", "addrs", "address", "addresses", "url", "urls", "uri", "uris",
-		"server", "servers", "service", "services", "svc", "endpoint", "endpoints", "broker", "brokers", "bootstrap",
+		"server", "servers", "services", "endpoint", "endpoints", "broker", "brokers", "bootstrap",
 		"dsn", "upstream", "upstreams", "target", "targets", "backend", "backends", "peer", "peers", "nodes",
 		"master", "primary", "replica", "proxy", "gateway", "origin", "registry":
 		return hostWord
+	case "service", "svc":
+		return serviceWord
+	case "otel", "dd", "datadog", "apm", "jaeger", "tracing", "trace", "zipkin", "newrelic", "sentry":
+		return tracesWord
 	case "name", "names":
 		return nameWord
 	case "user", "username", "login", "mode", "type", "kind", "log", "level", "format", "path", "file", "dir", "port", "ports",

@@ -36,15 +36,11 @@ type volume struct {
 
 // onVolumes makes a rule's function out of one that reads a volume.
 func onVolumes(read func(volume, Emit)) func(object.Object, Emit) {
-	return func(o object.Object, emit Emit) {
-		t := templateOf(o)
-		if t.spec == nil {
-			return
-		}
+	return onTemplate(func(t template, emit Emit) {
 		for i := range t.spec.Volumes {
 			read(volume{&t.spec.Volumes[i], t, i}, emit)
 		}
-	}
+	})
 }
 
 // to is a link to the object that the volume names in a field.

@@ -17,18 +17,17 @@ func dot(w io.Writer, a view.Answer, _ Options) error {
 	fmt.Fprintln(out, "  rankdir=LR;")
 	fmt.Fprintln(out, `  node [shape=box, style=rounded, fontname="sans-serif"];`)
 	fmt.Fprintln(out, `  edge [fontname="sans-serif", fontsize=10];`)
-	for i, ns := range namespaces(a.Net) {
+	for i, d := range districts(a.Net) {
 		indent := "  "
-		if ns != "" {
-			fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=%s;\n", i, dotString(ns))
+		if d.namespace != "" {
+			fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=%s;\n", i, dotLabel(d.namespace))
 			indent = "    "
 		}
-		for _, n := range a.Net.Nodes {
-			if n.Namespace == ns {
-				fmt.Fprintf(out, "%s%s [label=%s%s];\n", indent, dotString(n.ID), dotLabel(n), dotLook(n))
-			}
+		for _, k := range d.nodes {
+			n := a.Net.Nodes[k]
+			fmt.Fprintf(out, "%s%s [label=%s%s];\n", indent, dotString(n.ID), dotLabel(captions(n)...), dotLook(n))
 		}
-		if ns != "" {
+		if d.namespace != "" {
 			fmt.Fprintln(out, "  }")
 		}
 	}
@@ -37,38 +36,27 @@ func dot(w io.Writer, a view.Answer, _ Options) error {
 		if e.Dashed {
 			look = ", style=dashed"
 		}
-		fmt.Fprintf(out, "  %s -> %s [label=%s%s];\n", dotString(e.From), dotString(e.To), dotString(e.Label), look)
+		fmt.Fprintf(out, "  %s -> %s [label=%s%s];\n", dotString(e.From), dotString(e.To), dotLabel(e.Label), look)
 	}
 	fmt.Fprintln(out, "}")
 	return out.Flush()
 }
 
-// namespaces returns those of the nodes, in the order in which they come.
-func namespaces(n *view.Net) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, node := range n.Nodes {
-		if !seen[node.Namespace] {
-			seen[node.Namespace] = true
-			out = append(out, node.Namespace)
-		}
-	}
-	return out
-}
+// dotEscapes keep a quote from ending a string, and a backslash from beginning
+// an escape: alone it would take the quote along.
+var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// dotString quotes for DOT: there, a backslash begins an escape of a label.
-func dotString(s string) string {
-	s = clean(s)
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
-}
+// dotString quotes an ID.
+func dotString(s string) string { return `"` + dotEscapes.Replace(clean(s)) + `"` }
 
-func dotLabel(n view.NetNode) string {
-	l := dotString(n.Kind)
-	l = strings.TrimSuffix(l, `"`) + `\n` + strings.TrimPrefix(dotString(n.Name), `"`)
-	if n.Note != "" {
-		l = strings.TrimSuffix(l, `"`) + `\n` + strings.TrimPrefix(dotString(n.Note), `"`)
+// dotLabel quotes the lines of a label, where Graphviz also reads entities of
+// HTML.
+func dotLabel(lines ...string) string {
+	quoted := make([]string, 0, len(lines))
+	for _, l := range lines {
+		quoted = append(quoted, strings.ReplaceAll(dotEscapes.Replace(clean(l)), "&", "&amp;"))
 	}
-	return l
+	return `"` + strings.Join(quoted, `\n`) + `"`
 }
 
 func dotLook(n view.NetNode) string {

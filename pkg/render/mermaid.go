@@ -11,26 +11,25 @@ import (
 )
 
 // mermaid writes a flowchart of Mermaid, which GitHub and GitLab draw in
-// Markdown.
+// Markdown. They draw no more than 500 edges and 50,000 characters.
 func mermaid(w io.Writer, a view.Answer, _ Options) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "flowchart LR")
-	id := map[string]string{}
+	id := make(map[string]string, len(a.Net.Nodes))
 	for i, n := range a.Net.Nodes {
 		id[n.ID] = "n" + strconv.Itoa(i)
 	}
-	for i, ns := range namespaces(a.Net) {
+	for i, d := range districts(a.Net) {
 		indent := "  "
-		if ns != "" {
-			fmt.Fprintf(out, "  subgraph s%d[%s]\n", i, mermaidString(ns))
+		if d.namespace != "" {
+			fmt.Fprintf(out, "  subgraph s%d[%s]\n", i, mermaidLabel(d.namespace))
 			indent = "    "
 		}
-		for _, n := range a.Net.Nodes {
-			if n.Namespace == ns {
-				fmt.Fprintf(out, "%s%s[%s]%s\n", indent, id[n.ID], mermaidLabel(n), mermaidClass(n))
-			}
+		for _, k := range d.nodes {
+			n := a.Net.Nodes[k]
+			fmt.Fprintf(out, "%s%s[%s]%s\n", indent, id[n.ID], mermaidLabel(captions(n)...), mermaidClass(n))
 		}
-		if ns != "" {
+		if d.namespace != "" {
 			fmt.Fprintln(out, "  end")
 		}
 	}
@@ -39,7 +38,9 @@ func mermaid(w io.Writer, a view.Answer, _ Options) error {
 		if e.Dashed {
 			arrow = "-.->"
 		}
-		fmt.Fprintf(out, "  %s %s|%s| %s\n", id[e.From], arrow, e.Label, id[e.To])
+		if id[e.From] != "" && id[e.To] != "" {
+			fmt.Fprintf(out, "  %s %s|%s| %s\n", id[e.From], arrow, mermaidLabel(e.Label), id[e.To])
+		}
 	}
 	fmt.Fprintln(out, "  classDef root stroke-width:3px")
 	fmt.Fprintln(out, "  classDef bad stroke:#c00,color:#c00")
@@ -48,30 +49,32 @@ func mermaid(w io.Writer, a view.Answer, _ Options) error {
 	return out.Flush()
 }
 
-// mermaidString quotes for Mermaid, whose labels are read as Markdown and HTML:
-// everything that could begin either becomes an entity.
-func mermaidString(s string) string {
+// mermaidLabel quotes the lines of a label.
+func mermaidLabel(lines ...string) string {
+	quoted := make([]string, 0, len(lines))
+	for _, l := range lines {
+		quoted = append(quoted, mermaidText(l))
+	}
+	return `"` + strings.Join(quoted, "<br/>") + `"`
+}
+
+// mermaidText makes entities of all that could end a label or begin Markdown,
+// HTML, a directive, a comment or (the colon) a style, which Mermaid looks for by
+// regular expressions in the text as a whole.
+func mermaidText(s string) string {
 	var b strings.Builder
-	b.WriteByte('"')
 	for _, r := range clean(s) {
-		if strings.ContainsRune("\"<>&#`*_~[](){}|\\;", r) {
+		if strings.ContainsRune("\"'<>&#`*_~[](){}|\\;:%=@$^!", r) {
 			b.WriteString("#" + strconv.Itoa(int(r)) + ";")
 			continue
 		}
 		b.WriteRune(r)
 	}
-	b.WriteByte('"')
 	return b.String()
 }
 
-func mermaidLabel(n view.NetNode) string {
-	l := strings.TrimSuffix(mermaidString(n.Kind), `"`) + "<br/>" + strings.TrimPrefix(mermaidString(n.Name), `"`)
-	if n.Note != "" {
-		l = strings.TrimSuffix(l, `"`) + "<br/>" + strings.TrimPrefix(mermaidString(n.Note), `"`)
-	}
-	return l
-}
-
+// mermaidClass is the look of a node, which can have one: what is wrong with it
+// goes before what it is.
 func mermaidClass(n view.NetNode) string {
 	switch {
 	case n.Tone == view.Bad:

@@ -2,94 +2,85 @@ package render
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/clipperhouse/displaywidth"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// Escape makes text of a cluster safe to print on a terminal.
-func Escape(s string) string { return clean(s) }
-
-// clean makes text from a cluster safe to print: control characters (an escape
-// sequence among them) and characters that reorder or hide text become visible
-// escapes.
-func clean(s string) string {
-	if !strings.ContainsFunc(s, unsafe) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if !unsafe(r) {
-			b.WriteRune(r)
-			continue
-		}
-		b.WriteString(escape(r))
-	}
-	return b.String()
-}
-
-func escape(r rune) string {
-	switch r {
-	case '\n':
-		return `\n`
-	case '\t':
-		return `\t`
-	}
-	const hex = "0123456789abcdef"
-	if r < 0x100 {
-		return `\x` + string(hex[r>>4]) + string(hex[r&15])
-	}
-	return `\u` + string(hex[r>>12&15]) + string(hex[r>>8&15]) + string(hex[r>>4&15]) + string(hex[r&15])
-}
-
-// unsafe tells control (Cc), format (Cf: bidi, zero width), line and paragraph
-// separators, private use and broken encoding.
-func unsafe(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) || r == unicode.ReplacementChar
-}
-
+// width is how many columns of a terminal clean text takes.
 func width(s string) int { return displaywidth.String(s) }
 
-// cutMiddle shortens text to so many columns, leaving head and tail: the tail of
-// a pod's name tells it from its siblings.
-func cutMiddle(s string, max int) string {
-	if width(s) <= max {
+// cut shortens text to so many columns where a column of the kind may be cut.
+func cut(s string, how view.Cut, most int) string {
+	if how == view.Whole || width(s) <= most {
 		return s
 	}
-	if max < 5 {
-		return displaywidth.TruncateString(s, max, "…")
+	if how == view.End {
+		return displaywidth.TruncateString(s, most, "…")
 	}
-	tail := (max - 1) / 2
-	runes := []rune(s)
-	i := len(runes)
-	for i > 0 && width(string(runes[i-1:])) <= tail {
-		i--
-	}
-	return displaywidth.TruncateString(s, max-width(string(runes[i:])), "…") + string(runes[i:])
+	return cutMiddle(s, most)
 }
 
-func cutEnd(s string, max int) string {
-	if width(s) <= max {
+// cutMiddle leaves head and tail, and of the tail more: that of a pod's name
+// tells it from its siblings, that of a field path is the field.
+func cutMiddle(s string, most int) string {
+	total := width(s)
+	if total <= most {
 		return s
 	}
-	return displaywidth.TruncateString(s, max, "…")
-}
-
-func pad(s string, to int, right bool) string {
-	space := strings.Repeat(" ", max(0, to-width(s)))
-	if right {
-		return space + s
+	if most < 5 {
+		return displaywidth.TruncateString(s, most, "…")
 	}
-	return s + space
+	tail := (most - 1) * 3 / 5
+	at := 0
+	for g := displaywidth.StringGraphemes(s); total > tail && g.Next(); {
+		total -= g.Width()
+		at += len(g.Value())
+	}
+	return displaywidth.TruncateString(s[:at]+"…", most-total, "…") + s[at:]
 }
 
-// paint colours text that is already padded: escape codes have no width.
+// paint colours text that is not padded yet: blanks behind a colour code could
+// not be trimmed.
 func paint(s string, t view.Tone, o Options) string {
-	code := map[view.Tone]string{view.Faint: "2", view.Good: "32", view.Warn: "33", view.Bad: "31"}[t]
+	code := ""
+	switch t {
+	case view.Faint:
+		code = "2"
+	case view.Good:
+		code = "32"
+	case view.Warn:
+		code = "33"
+	case view.Bad:
+		code = "31"
+	}
 	if !o.Color || code == "" || s == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// liner writes a line of cells without blanks at its end.
+type liner struct {
+	b    strings.Builder
+	owed int
+}
+
+func (l *liner) text(plain string, t view.Tone, o Options) {
+	if plain == "" {
+		return
+	}
+	l.b.WriteString(strings.Repeat(" ", l.owed))
+	l.owed = 0
+	l.b.WriteString(paint(plain, t, o))
+}
+
+func (l *liner) blank(n int) { l.owed += max(0, n) }
+
+func (l *liner) end() string {
+	s := strings.TrimRight(l.b.String(), " ")
+	l.b.Reset()
+	l.owed = 0
+	return s + "\n"
 }

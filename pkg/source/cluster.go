@@ -3,15 +3,17 @@ package source
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -19,8 +21,8 @@ import (
 
 // ClusterOptions say how a cluster is read.
 type ClusterOptions struct {
-	// Config is the connection. Its limits on the rate of requests are lifted: the
-	// server's priority and fairness decides.
+	// Config is the connection. Its limits on the rate of requests are not used:
+	// the server's priority and fairness decides.
 	Config *rest.Config
 	// Discovery is asked for the kinds; a cached one is asked again where it turns
 	// out to be stale.
@@ -35,10 +37,13 @@ type ClusterOptions struct {
 	Page     int
 }
 
-// Cluster is a Source that reads an API server.
+// Cluster is a Source that reads an API server. Kinds and Definitions come
+// before Read, and not while something is read.
 type Cluster struct {
 	opts   ClusterOptions
-	client rest.Interface
+	base   *url.URL
+	client *http.Client
+	pause  func(context.Context, time.Duration) error // tests do not wait
 	kinds  *object.Kinds
 	served map[schema.GroupKind][]string // versions
 }
@@ -47,103 +52,118 @@ type Cluster struct {
 func NewCluster(o ClusterOptions) (*Cluster, error) {
 	o.Parallel, o.Page = cmp.Or(o.Parallel, 16), cmp.Or(o.Page, 500)
 	config := rest.CopyConfig(o.Config)
-	config.QPS = -1
-	config.GroupVersion = &schema.GroupVersion{}
-	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
-	config.WarningHandler = rest.NoWarnings{}
-	client, err := rest.UnversionedRESTClientFor(config)
+	config.UserAgent = cmp.Or(config.UserAgent, rest.DefaultKubernetesUserAgent())
+	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("set up a client for %s: %w", config.Host, err)
 	}
-	return &Cluster{opts: o, client: client}, nil
-}
-
-// Definitions lists the metadata of the CustomResourceDefinitions. One whose
-// kind the cached discovery does not know yet makes that be asked again.
-func (c *Cluster) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error) {
-	crds := object.Resource{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions"}
-	var mu sync.Mutex
-	var out []metav1.Object
-	err := c.list(ctx, crds, "", Metadata, collector{sink, func(o object.Object) {
-		mu.Lock()
-		defer mu.Unlock()
-		out = append(out, o.Meta)
-	}})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("set up a client for %s: %w", config.Host, err)
 	}
-	slices.SortFunc(out, func(a, b metav1.Object) int { return cmp.Compare(a.GetName(), b.GetName()) })
-	stale := err != nil // who may not list them cannot tell, and must not trust a cache of hours
-	for _, crd := range out {
-		stale = stale || !c.knows(crd.GetName())
-	}
-	if stale {
-		c.opts.Discovery.Invalidate()
-		if err := c.discover(ctx, sink); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return &Cluster{opts: o, base: base, client: client, pause: pause}, nil
 }
 
-// knows says whether discovery has the resource that a CRD is named after.
-func (c *Cluster) knows(crd string) bool {
-	gr := schema.ParseGroupResource(crd)
-	_, ok := c.kinds.Resource(gr)
-	return ok
-}
-
-// collector hands objects to a function instead of a sink.
-type collector struct {
-	Sink
-	add func(object.Object)
-}
-
-func (c collector) Add(o object.Object) { c.add(o) }
+// job reads something into a sink, which it tells of its own failure. It returns
+// an error where no other job could do better.
+type job func(context.Context) error
 
 // Read lists and gets what is asked for, in parallel within the bound.
 func (c *Cluster) Read(ctx context.Context, ask Ask, sink Sink) error {
-	var jobs []func(context.Context)
-	list := func(r object.Resource, ns string) {
-		jobs = append(jobs, func(ctx context.Context) { c.listInto(ctx, r, ns, sink) })
+	if c.kinds == nil {
+		if err := c.discover(ctx, sink); err != nil {
+			return err
+		}
 	}
+	var jobs []job
 	for _, r := range c.kinds.All() {
 		if !r.Listable || leftOut(r) {
 			continue
 		}
 		switch {
 		case ask.All, slices.Contains(ask.Kinds, r.GroupKind()):
-			list(r, "")
-		case r.Namespaced:
+			jobs = append(jobs, c.everywhere(r, ask.Namespaces, sink))
+		case r.Namespaced && !slices.Contains(ask.Have, r.GroupKind()):
 			for _, ns := range ask.Namespaces {
-				list(r, ns)
+				jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, r, ns, sink) })
 			}
 		}
 	}
 	jobs = append(jobs, c.gets(ask.Objects, sink)...)
-	c.run(ctx, jobs)
-	return ctx.Err()
+	return c.run(ctx, jobs)
 }
 
-// run runs the jobs, so many at a time. Each tells the sink of its own failure.
-func (c *Cluster) run(ctx context.Context, jobs []func(context.Context)) {
-	next := make(chan func(context.Context))
+// run runs the jobs, so many at a time. The first error ends them all.
+func (c *Cluster) run(parent context.Context, jobs []job) error {
+	ctx, stop := context.WithCancelCause(parent)
+	defer stop(nil)
+	next := make(chan job)
 	var wg sync.WaitGroup
 	for range min(c.opts.Parallel, len(jobs)) {
 		wg.Go(func() {
 			for job := range next {
-				job(ctx)
+				if ctx.Err() != nil {
+					continue
+				}
+				if err := job(ctx); err != nil {
+					stop(err)
+				}
 			}
 		})
 	}
 	for _, job := range jobs {
-		if ctx.Err() != nil {
-			break
-		}
 		next <- job
 	}
 	close(next)
 	wg.Wait()
+	if parent.Err() != nil {
+		return parent.Err()
+	}
+	return context.Cause(ctx)
+}
+
+// everywhere lists a kind in all namespaces. Who may not do that may still list
+// it in those that are meant.
+func (c *Cluster) everywhere(r object.Resource, namespaces []string, sink Sink) job {
+	return func(ctx context.Context) error {
+		read, detail := c.detail(r, sink)
+		err := c.list(ctx, read, "", detail, sink)
+		if !apierrors.IsForbidden(err) || !r.Namespaced {
+			return c.settle(ctx, read, "", err, sink)
+		}
+		sink.Gap(gap(read, "", err))
+		for _, ns := range namespaces {
+			if err := c.listInto(ctx, r, ns, sink); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (c *Cluster) listInto(ctx context.Context, r object.Resource, ns string, sink Sink) error {
+	r, detail := c.detail(r, sink)
+	return c.settle(ctx, r, ns, c.list(ctx, r, ns, detail, sink), sink)
+}
+
+// settle tells the sink how a list ended. What was read of one that failed half
+// way stays, beside the gap.
+//
+// A list that is not found is a gap, too: discovery says that it is served, so
+// either the kind is gone with its objects, or a cached discovery names a
+// version that is gone and the objects are there in another.
+func (c *Cluster) settle(ctx context.Context, r object.Resource, ns string, err error, sink Sink) error {
+	var gone *ConnectError
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		sink.Cover(r.GroupKind(), ns)
+	case errors.As(err, &gone):
+		return err
+	default:
+		sink.Gap(gap(r, ns, err))
+	}
+	return nil
 }
 
 // many is how many objects of one kind are asked for one by one; more are found
@@ -151,96 +171,71 @@ func (c *Cluster) run(ctx context.Context, jobs []func(context.Context)) {
 const many = 32
 
 // gets returns a job for each object, or for a list of its kind where many are
-// asked for.
-func (c *Cluster) gets(refs []object.Ref, sink Sink) []func(context.Context) {
+// asked for. Names that no server would take are not sent: a reference is
+// written by whoever may create an object, and "../../secrets/x" is no name.
+func (c *Cluster) gets(refs []object.Ref, sink Sink) []job {
 	type group struct {
 		gk schema.GroupKind
 		ns string
 	}
 	by := map[group][]object.Ref{}
 	for _, r := range refs {
+		if !sendable(r.Name) || r.Namespace != "" && !sendable(r.Namespace) {
+			sink.Absent(r)
+			continue
+		}
 		g := group{r.GroupKind(), r.Namespace}
 		by[g] = append(by[g], r)
 	}
-	var jobs []func(context.Context)
+	var jobs []job
 	for g, refs := range by {
 		r, ok := c.kinds.Kind(g.gk)
 		if !ok || leftOut(r) || r.Namespaced != (g.ns != "") {
 			continue
 		}
 		if len(refs) > many && r.Listable {
-			jobs = append(jobs, func(ctx context.Context) { c.listInto(ctx, r, g.ns, sink) })
+			jobs = append(jobs, func(ctx context.Context) error { return c.listOrGet(ctx, r, g.ns, refs, sink) })
 			continue
 		}
 		for _, ref := range refs {
-			jobs = append(jobs, func(ctx context.Context) { c.getInto(ctx, r, ref, sink) })
+			jobs = append(jobs, func(ctx context.Context) error { return c.getInto(ctx, r, ref, sink) })
 		}
 	}
 	return jobs
 }
 
-// detail settles how a resource is read: the detail that is wanted, where the
-// server has a version of that shape.
-func (c *Cluster) detail(r object.Resource, sink Sink) (object.Resource, Detail) {
-	detail, version := c.opts.Detail(r)
-	if detail == Metadata || neverWhole(r.GroupKind()) {
-		return r, Metadata
+// listOrGet lists a kind for many of its objects. Who may not list it may still
+// get them, by name.
+func (c *Cluster) listOrGet(ctx context.Context, r object.Resource, ns string, refs []object.Ref, sink Sink) error {
+	read, detail := c.detail(r, sink)
+	err := c.list(ctx, read, ns, detail, sink)
+	if !apierrors.IsForbidden(err) {
+		return c.settle(ctx, read, ns, err, sink)
 	}
-	if version == "" || version == r.Version {
-		return r, detail
-	}
-	if slices.Contains(c.served[r.GroupKind()], version) {
-		r.Version = version
-		return r, detail
-	}
-	sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: fmt.Sprintf("served as %s only, not as %s: its fields were not read", r.Version, version)})
-	return r, Metadata
-}
-
-func (c *Cluster) listInto(ctx context.Context, r object.Resource, ns string, sink Sink) {
-	r, detail := c.detail(r, sink)
-	if err := c.list(ctx, r, ns, detail, sink); err != nil && ctx.Err() == nil {
-		if apierrors.IsNotFound(err) {
-			// A kind that has just been removed has no objects.
-			sink.Cover(r.GroupKind(), ns)
-			return
+	for _, ref := range refs {
+		if err := c.getInto(ctx, r, ref, sink); err != nil || ctx.Err() != nil {
+			return err
 		}
-		sink.Gap(gap(r, ns, err))
-		return
 	}
-	if ctx.Err() == nil {
-		sink.Cover(r.GroupKind(), ns)
-	}
+	return nil
 }
 
-func (c *Cluster) getInto(ctx context.Context, r object.Resource, ref object.Ref, sink Sink) {
+func (c *Cluster) getInto(ctx context.Context, r object.Resource, ref object.Ref, sink Sink) error {
 	r, detail := c.detail(r, sink)
 	o, err := c.get(ctx, r, ref, detail)
 	switch {
-	case err == nil:
+	case err == nil && ctx.Err() == nil:
 		sink.Add(o)
-	case ctx.Err() != nil:
-	case apierrors.IsNotFound(err):
+		return nil
+	case absent(err, ref.Name):
 		sink.Absent(ref)
-	default:
-		sink.Gap(gap(r, ref.Namespace, err))
+		return nil
 	}
+	return c.settle(ctx, r, ref.Namespace, err, sink)
 }
 
-// gap says why a resource could not be read.
-func gap(r object.Resource, ns string, err error) object.Gap {
-	reason := string(apierrors.ReasonForError(err))
-	switch {
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-	case apierrors.IsMethodNotSupported(err):
-		reason = "NotListable"
-	case reason == "" || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err):
-		reason = "Unavailable"
-	}
-	return object.Gap{Resource: r.String(), Namespace: ns, Reason: reason, Message: err.Error()}
-}
-
-// List hands the metadata of every object of a resource to the sink.
+// List hands the metadata of every object of a resource to the sink. Its failure
+// is a gap; it covers nothing.
 func (c *Cluster) List(ctx context.Context, r object.Resource, ns string, sink Sink) {
 	if !r.Namespaced {
 		ns = ""

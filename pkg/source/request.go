@@ -4,40 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"path"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// What a request accepts, best first. Protobuf is a third of the bytes of JSON
-// and a fifth of the work; an aggregated API may have neither it nor
-// PartialObjectMetadata.
-const (
-	acceptMetadata     = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-	acceptMetadataList = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-	acceptTyped        = "application/vnd.kubernetes.protobuf,application/json"
-	acceptFields       = "application/json"
-)
-
-func accept(d Detail, list bool) string {
-	switch {
-	case d == Metadata && list:
-		return acceptMetadataList
-	case d == Metadata:
-		return acceptMetadata
-	case d == Typed:
-		return acceptTyped
-	}
-	return acceptFields
-}
+// The requests are ours and not rest.Request's: that one retries by itself (ten
+// times, for as long as each answer says), hides whether there was a connection
+// at all, and writes what it thinks of a cut body to stderr.
 
 // answer is the body of a response, and how it is written.
 type answer struct {
@@ -45,47 +32,144 @@ type answer struct {
 	contentType string
 }
 
-// tries bounds how often one page is asked for when the connection breaks or
-// the server fails without saying when to come back. Where it does say so
-// (Retry-After), client-go waits and asks again by itself.
-const tries = 4
+// failure is a request that brought nothing, and how far it came.
+type failure struct {
+	err       error
+	connected bool // there was a connection
+	status    int  // of the response, where there was one
+	after     time.Duration
+}
+
+// What one request may cost. Where the server says when to come back, that is
+// done more often, but not for ever.
+const (
+	tries      = 4
+	triesAsked = 10
+	patience   = time.Minute
+)
 
 // ask sends a GET request and returns the answer, after as many tries as it
-// takes.
+// takes. The error is a *ConnectError where there is no way to the server.
 func (c *Cluster) ask(ctx context.Context, p string, query url.Values, accept string) (answer, error) {
-	var a answer
+	var waited time.Duration
 	for try := 1; ; try++ {
-		req := c.client.Get().AbsPath(p).SetHeader("Accept", accept)
-		for k, vs := range query {
-			req = req.Param(k, vs[0])
+		a, fail := c.send(ctx, p, query, accept)
+		switch {
+		case ctx.Err() != nil:
+			return answer{}, ctx.Err()
+		case fail.err == nil:
+			return a, nil
 		}
-		var status int
-		result := req.Do(ctx).StatusCode(&status).ContentType(&a.contentType)
-		var err error
-		a.body, err = result.Raw()
-		if err == nil || try == tries || ctx.Err() != nil || !transient(err, status) {
-			return a, err
+		wait, again := fail.again(try)
+		if !again || waited+wait > patience {
+			return answer{}, c.final(fail)
 		}
-		if err := pause(ctx, try); err != nil {
-			return a, err
+		waited += wait
+		if err := c.pause(ctx, wait); err != nil {
+			return answer{}, err
 		}
 	}
 }
 
-// transient says whether the same request may well succeed: the server failed,
-// or nothing that it said arrived whole.
-func transient(err error, status int) bool {
-	if status >= http.StatusInternalServerError || apierrors.IsTooManyRequests(err) {
-		return true
+// again says whether and when the same request may well succeed: the server
+// failed, is busy, or was cut off while it spoke. A certificate, a credential or
+// a time limit will not have changed.
+func (f failure) again(try int) (time.Duration, bool) {
+	// 50, 100, 200 ms, give or take a half.
+	wait := 50 * time.Millisecond << min(try-1, 5)
+	wait = wait/2 + rand.N(wait)
+	busy := f.status == http.StatusTooManyRequests || f.status >= http.StatusInternalServerError
+	var dial *net.OpError
+	var limit net.Error
+	switch {
+	case busy && f.after > 0:
+		return f.after, try < triesAsked
+	case busy:
+		return wait, try < tries
+	case f.status >= http.StatusMultipleChoices:
+		return 0, false
+	case errors.As(f.err, &limit) && limit.Timeout():
+		return 0, false
+	case !f.connected:
+		return wait, try < tries && errors.As(f.err, &dial) && dial.Op == "dial"
 	}
-	var said apierrors.APIStatus
-	return !errors.As(err, &said)
+	return wait, try < tries
 }
 
-// pause waits 50, 100, 200 ms, give or take a half.
-func pause(ctx context.Context, try int) error {
-	wait := 50 * time.Millisecond << (try - 1)
-	t := time.NewTimer(wait/2 + rand.N(wait))
+// final is the error of a request that is given up.
+func (c *Cluster) final(f failure) error {
+	if f.connected || f.status != 0 {
+		return f.err
+	}
+	err := f.err
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		err = sent.Err
+	}
+	return &ConnectError{Host: c.opts.Config.Host, Err: err}
+}
+
+// send sends a request once.
+func (c *Cluster) send(ctx context.Context, p string, query url.Values, accept string) (answer, failure) {
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	u := *c.base
+	u.Path, u.RawQuery = path.Join("/", u.Path, p), query.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return answer{}, failure{err: err, connected: true}
+	}
+	req.Header.Set("Accept", accept)
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return answer{}, failure{err: err, connected: connected.Load()}
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	fail := failure{connected: true, status: resp.StatusCode}
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		fail.after = retryAfter(resp.Header)
+		fail.err = refusal(resp, body)
+		return answer{}, fail
+	case err != nil:
+		fail.err = fmt.Errorf("%w: %w", errTruncated, err)
+		return answer{}, fail
+	}
+	return answer{body, resp.Header.Get("Content-Type")}, failure{}
+}
+
+// retryAfter is when the server wants to be asked again. It may also say so by a
+// date; Kubernetes never does.
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return time.Duration(min(seconds, 1<<20)) * time.Second
+}
+
+// refusal is the error in a response: the server's own Status, or what a proxy
+// had to say.
+func refusal(resp *http.Response, body []byte) error {
+	if o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil); err == nil {
+		if status, ok := o.(*metav1.Status); ok && status.Status != metav1.StatusSuccess {
+			if status.Code == 0 {
+				status.Code = int32(resp.StatusCode)
+			}
+			return apierrors.FromObject(status)
+		}
+	}
+	var text string
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
+		text = string(body[:min(len(body), 1<<10)])
+	}
+	return apierrors.NewGenericServerResponse(resp.StatusCode, "get", schema.GroupResource{}, "", text, 0, true)
+}
+
+// pause waits.
+func pause(ctx context.Context, wait time.Duration) error {
+	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -93,52 +177,4 @@ func pause(ctx context.Context, try int) error {
 	case <-t.C:
 		return nil
 	}
-}
-
-func pathOf(r object.Resource, ns, name string) string {
-	gv := schema.GroupVersion{Group: r.Group, Version: r.Version}
-	p := path.Join("/apis", gv.String())
-	if r.Group == "" {
-		p = path.Join("/api", r.Version)
-	}
-	if ns != "" {
-		p = path.Join(p, "namespaces", ns)
-	}
-	return path.Join(p, r.Plural, name)
-}
-
-// list reads every page of a list. A page token that has expired (a list that
-// takes minutes, a server that compacts early) starts the list again from its
-// head, and the sink forgets what the first reading brought.
-func (c *Cluster) list(ctx context.Context, r object.Resource, ns string, detail Detail, sink Sink) error {
-	query := url.Values{"limit": {strconv.Itoa(c.opts.Page)}}
-	restarts := 0
-	for {
-		a, err := c.ask(ctx, pathOf(r, ns, ""), query, accept(detail, true))
-		if query.Has("continue") && apierrors.IsResourceExpired(err) && restarts < tries {
-			restarts++
-			sink.Reset(r.GroupKind(), ns)
-			query.Del("continue")
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		next, err := decodeList(a, r, detail, sink.Add)
-		if err != nil {
-			return fmt.Errorf("list %s: %w", r, err)
-		}
-		if next == "" {
-			return nil
-		}
-		query.Set("continue", next)
-	}
-}
-
-func (c *Cluster) get(ctx context.Context, r object.Resource, ref object.Ref, detail Detail) (object.Object, error) {
-	a, err := c.ask(ctx, pathOf(r, ref.Namespace, ref.Name), nil, accept(detail, false))
-	if err != nil {
-		return object.Object{}, err
-	}
-	return decodeOne(a, r, detail)
 }

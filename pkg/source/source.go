@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -26,7 +27,7 @@ type Source interface {
 	Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error)
 	// Read hands what is asked for to the sink, from several goroutines at once.
 	// What cannot be read is a gap of the sink. The error is for what ends the
-	// reading as a whole: the context.
+	// reading as a whole: the context, or a server that is gone (*ConnectError).
 	Read(ctx context.Context, ask Ask, sink Sink) error
 }
 
@@ -56,64 +57,14 @@ type Ask struct {
 	Kinds []schema.GroupKind
 	// Objects are read one by one.
 	Objects []object.Ref
+	// Have are kinds that were read in every namespace before; Namespaces does not
+	// mean them. Follow fills it in.
+	Have []schema.GroupKind
 }
 
-// Empty says that nothing is asked for.
+// Empty says that nothing is asked for. What is there already asks for nothing.
 func (a Ask) Empty() bool {
 	return !a.All && len(a.Namespaces) == 0 && len(a.Kinds) == 0 && len(a.Objects) == 0
-}
-
-// Follow reads the first ask, and then what more asks for, given what has been
-// read so far, until that is nothing new. Each namespace, kind and object is
-// read once.
-func Follow(ctx context.Context, s Source, first Ask, sink Sink, more func() Ask) error {
-	f := follower{namespaces: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, objects: map[object.Ref]bool{}}
-	for ask := f.fresh(first); !ask.Empty(); ask = f.fresh(more()) {
-		if err := s.Read(ctx, ask, sink); err != nil {
-			return err
-		}
-		if ask.All {
-			f.all = true
-		}
-	}
-	return ctx.Err()
-}
-
-// follower remembers what was asked for.
-type follower struct {
-	all        bool
-	namespaces map[string]bool
-	kinds      map[schema.GroupKind]bool
-	objects    map[object.Ref]bool
-}
-
-// fresh is what of an ask is new. Once everything was read, nothing is: what is
-// still unread is a gap.
-func (f *follower) fresh(a Ask) Ask {
-	if f.all {
-		return Ask{}
-	}
-	if a.All {
-		return Ask{All: true}
-	}
-	return Ask{
-		Namespaces: first(a.Namespaces, f.namespaces, func(string) bool { return false }),
-		Kinds:      first(a.Kinds, f.kinds, func(schema.GroupKind) bool { return false }),
-		Objects: first(a.Objects, f.objects, func(r object.Ref) bool {
-			return r.Namespace != "" && f.namespaces[r.Namespace] || f.kinds[r.GroupKind()]
-		}),
-	}
-}
-
-func first[T comparable](all []T, seen map[T]bool, covered func(T) bool) []T {
-	var out []T
-	for _, x := range all {
-		if !seen[x] && !covered(x) {
-			seen[x] = true
-			out = append(out, x)
-		}
-	}
-	return out
 }
 
 // Detail says how much of the objects of a kind is read.
@@ -132,6 +83,14 @@ const (
 func neverWhole(gk schema.GroupKind) bool {
 	return gk.Group == "" && (gk.Kind == "Secret" || gk.Kind == "ConfigMap")
 }
+
+// builtInGroup says that the API server itself serves the group. An aggregated
+// API (metrics.k8s.io) is not built in, whoever wrote it.
+func builtInGroup(group string) bool {
+	return scheme.Scheme.IsGroupRegistered(group) || group == crdKind.Group || group == "apiregistration.k8s.io"
+}
+
+var crdKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 // leftOut are resources that are not part of any stack and large in number:
 // records of what happened, locks, samples, and Endpoints, which say what

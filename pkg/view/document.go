@@ -107,7 +107,7 @@ func nodeDocument(g *graph.Graph, id graph.ID) NodeDocument {
 	n := g.Node(id)
 	return NodeDocument{
 		ID: n.Ref.String(), APIVersion: n.APIVersion, Kind: n.Ref.Kind, Namespace: n.Ref.Namespace, Name: n.Ref.Name,
-		UID: string(n.UID), State: n.State.String(),
+		UID: string(n.UID), State: n.State.String(), Boundary: n.Boundary,
 	}
 }
 

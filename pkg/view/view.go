@@ -18,7 +18,7 @@ type Answer struct {
 // besides the word.
 type Tone uint8
 
-// The tones.
+// The tones, from the mildest to the one that matters most.
 const (
 	Plain Tone = iota
 	Faint
@@ -33,13 +33,34 @@ type Cell struct {
 	Tone Tone
 }
 
-// Column is the head of a column. Where there is no room for all, those of the
-// highest Drop go first; 0 stays.
+// Cut says where the text of a column may be cut.
+type Cut uint8
+
+// The cuts.
+const (
+	// Whole text is never cut: the column goes instead.
+	Whole Cut = iota
+	// Middle leaves head and tail, for names and field paths: siblings differ at
+	// their ends.
+	Middle
+	// End leaves the head, for messages.
+	End
+)
+
+// Column is the head of a column. Where there is no room for all, text is cut
+// down to Least; then those of the highest Drop go first; 0 stays.
 type Column struct {
 	Name string
 	Drop int
+	Cut  Cut
+	// Least is the width below which cut text says nothing. In the first column of
+	// a tree it is that of the name alone.
+	Least int
 	// Right aligns numbers.
 	Right bool
+	// Under moves the cells of a tree to lines of their own, each under its line,
+	// where there is no room beside.
+	Under bool
 }
 
 // Tree is a forest with columns. The first column is the name of a line.

@@ -1,0 +1,123 @@
+package graph
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// Edge says that From owns, needs or serves To, and why.
+type Edge struct {
+	From, To ID
+	Relation relation.Relation
+	Via      relation.Via
+	// Field is where it is written and Value what is written there, on the object
+	// that says it (an owner reference is on the child).
+	Field string
+	Value string
+	// Rule is the name of the rule that read it.
+	Rule     string
+	Inferred bool
+	Optional bool
+}
+
+// Why returns the evidence in one line: spec.volumes[0].secret.secretName = "tls".
+func (e Edge) Why() string {
+	if e.Value == "" {
+		return e.Field
+	}
+	var b strings.Builder
+	b.WriteString(e.Field)
+	b.WriteString(" = ")
+	b.WriteString(strconv.Quote(e.Value))
+	return b.String()
+}
+
+// edge is an Edge in 20 bytes.
+type edge struct {
+	from, to ID
+	field    uint32
+	value    uint32
+	rule     uint16
+	flags    linkFlags
+}
+
+// Out yields the edges that leave a node, by relation and target.
+func (g *Graph) Out(id ID) iter.Seq[Edge] {
+	return func(yield func(Edge) bool) {
+		for _, e := range g.edges[g.out[id]:g.out[id+1]] {
+			if !yield(g.edge(e)) {
+				return
+			}
+		}
+	}
+}
+
+// In yields the edges that arrive at a node, by source.
+func (g *Graph) In(id ID) iter.Seq[Edge] {
+	return func(yield func(Edge) bool) {
+		for _, i := range g.into[g.in[id]:g.in[id+1]] {
+			if !yield(g.edge(g.edges[i])) {
+				return
+			}
+		}
+	}
+}
+
+// Between yields the edges from one node to another.
+func (g *Graph) Between(from, to ID) iter.Seq[Edge] {
+	return func(yield func(Edge) bool) {
+		for e := range g.between(from, to) {
+			if !yield(g.edge(*e)) {
+				return
+			}
+		}
+	}
+}
+
+// between yields the edges from one node to another. They are found by halving:
+// a node may have a hundred thousand.
+func (g *Graph) between(from, to ID) iter.Seq[*edge] {
+	return func(yield func(*edge) bool) {
+		all := g.edges[g.out[from]:g.out[from+1]]
+		for _, r := range relation.Relations() {
+			i, _ := slices.BinarySearchFunc(all, to, func(e edge, to ID) int {
+				return cmp.Or(cmp.Compare(g.relation(&e), r), cmp.Compare(e.to, to))
+			})
+			for ; i < len(all) && all[i].to == to && g.relation(&all[i]) == r; i++ {
+				if !yield(&all[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (g *Graph) relation(e *edge) relation.Relation { return g.rules[e.rule].Relation }
+
+func (g *Graph) edge(e edge) Edge {
+	r := &g.rules[e.rule]
+	return Edge{
+		From: e.from, To: e.to, Relation: r.Relation, Via: r.Via, Rule: r.Name, Field: g.inv.Text(e.field),
+		Value: g.value(&e), Inferred: e.flags&inferred != 0, Optional: e.flags&optional != 0,
+	}
+}
+
+// value is what stands in the field of an edge. Where it is the name of what is
+// pointed at, that is at the far end of the statement: at From where it is an
+// owner reference, which the child carries.
+func (g *Graph) value(e *edge) string {
+	switch {
+	case e.flags&byUID != 0:
+		return g.uids.text(e.value)
+	case e.flags&valueIsName == 0:
+		return g.inv.Text(e.value)
+	case e.flags&backward != 0:
+		return g.inv.Ref(g.rows[e.from]).Name
+	}
+	return g.inv.Ref(g.rows[e.to]).Name
+}

@@ -1,0 +1,89 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+)
+
+// connect lays the edges out by source, and an index of them by target. Edges
+// of one node are ordered by relation, target, rule and field, so that the order
+// of arrival does not show.
+func (g *Graph) connect(raw []rawEdge) {
+	n := len(g.rows)
+	g.out, g.in = make([]uint32, n+1), make([]uint32, n+1)
+	for i := range raw {
+		g.out[g.number[raw[i].from]+1]++
+	}
+	for i := range n {
+		g.out[i+1] += g.out[i]
+	}
+	g.edges = make([]edge, len(raw))
+	next := slices.Clone(g.out[:n])
+	for i := range raw {
+		e := &raw[i]
+		from := g.number[e.from]
+		g.edges[next[from]] = edge{from: from, to: g.number[e.to], field: e.field, value: e.value, rule: e.rule, flags: e.flags}
+		next[from]++
+	}
+	for i := range n {
+		slices.SortFunc(g.edges[g.out[i]:g.out[i+1]], g.compareAll)
+	}
+	g.compact()
+	for i := range g.edges {
+		g.in[g.edges[i].to+1]++
+	}
+	for i := range n {
+		g.in[i+1] += g.in[i]
+	}
+	g.into = make([]uint32, len(g.edges))
+	copy(next, g.in[:n])
+	for i := range g.edges {
+		to := g.edges[i].to
+		g.into[next[to]] = uint32(i)
+		next[to]++
+	}
+}
+
+// compareEdges orders the edges of a node. Those that it cannot tell apart say
+// the same.
+func (g *Graph) compareEdges(a, b edge) int {
+	if c := cmp.Or(cmp.Compare(g.relation(&a), g.relation(&b)), cmp.Compare(a.to, b.to), cmp.Compare(a.rule, b.rule)); c != 0 {
+		return c
+	}
+	if a.field == b.field {
+		return 0
+	}
+	return cmp.Compare(g.inv.Text(a.field), g.inv.Text(b.field))
+}
+
+// compareAll puts, of edges that say the same, the strongest one first, so that
+// it does not depend on the order of arrival which of them stays.
+func (g *Graph) compareAll(a, b edge) int {
+	if c := g.compareEdges(a, b); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.flags&(inferred|optional|backward), b.flags&(inferred|optional|backward)), cmp.Compare(g.value(&a), g.value(&b)))
+}
+
+// compact drops an edge that says the same as the one before it, as an object
+// does that two groups serve.
+func (g *Graph) compact() {
+	n := len(g.rows)
+	kept := uint32(0)
+	start := uint32(0)
+	for i := range n {
+		end := g.out[i+1]
+		first := kept
+		for j := start; j < end; j++ {
+			if j > start && g.compareEdges(g.edges[j], g.edges[j-1]) == 0 {
+				continue
+			}
+			g.edges[kept] = g.edges[j]
+			kept++
+		}
+		start = end
+		g.out[i] = first
+	}
+	g.out[n] = kept
+	g.edges = g.edges[:kept]
+}

@@ -1,0 +1,59 @@
+package inventory
+
+import (
+	"hash/maphash"
+	"strings"
+)
+
+// pairOf returns the number of a label and its value. Very many rows carry the
+// same pairs.
+func (inv *Inventory) pairOf(k, v string) uint32 {
+	p := pair{inv.symbols.number(k), inv.symbols.number(v)}
+	if n, ok := inv.pairNum.find(p.hash(), func(n uint32) bool { return inv.pairList[n] == p }); ok {
+		return n
+	}
+	n := uint32(len(inv.pairList))
+	inv.pairList = append(inv.pairList, p)
+	inv.pairNum.add(n, func(n uint32) uint64 { return inv.pairList[n].hash() })
+	return n
+}
+
+func (p pair) hash() uint64 { return maphash.Comparable(seed, p) }
+
+// Label returns the value of a label of the row.
+func (inv *Inventory) Label(id ID, name string) (string, bool) {
+	k, ok := inv.symbols.find(name)
+	if !ok {
+		return "", false
+	}
+	for _, p := range inv.labels(id) {
+		if inv.pairList[p].key == k {
+			return inv.symbols.list[inv.pairList[p].value], true
+		}
+	}
+	return "", false
+}
+
+// Labels returns the labels of the row.
+func (inv *Inventory) Labels(id ID) map[string]string {
+	out := map[string]string{}
+	for _, p := range inv.labels(id) {
+		if k := inv.symbols.list[inv.pairList[p].key]; !isNote(k) {
+			out[k] = inv.symbols.list[inv.pairList[p].value]
+		}
+	}
+	return out
+}
+
+// Note returns the value of an annotation of the row, of those that are kept.
+func (inv *Inventory) Note(id ID, name string) (string, bool) { return inv.Label(id, noteKey(name)) }
+
+func (inv *Inventory) labels(id ID) []uint32 {
+	r := &inv.rows[id]
+	return inv.pairs[r.labels : r.labels+uint32(r.nlabels)]
+}
+
+// noteKey cannot be a label: those hold no colon.
+func noteKey(k string) string { return "annotation:" + k }
+
+func isNote(k string) bool { return strings.HasPrefix(k, "annotation:") }

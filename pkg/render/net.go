@@ -1,0 +1,35 @@
+package render
+
+import "github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+
+// district is the nodes of a namespace.
+type district struct {
+	namespace string
+	nodes     []int // by number in the net
+}
+
+// districts returns the nodes by namespace, in the order in which they come.
+func districts(n *view.Net) []district {
+	var out []district
+	at := map[string]int{}
+	for i := range n.Nodes {
+		ns := n.Nodes[i].Namespace
+		d, ok := at[ns]
+		if !ok {
+			d = len(out)
+			at[ns] = d
+			out = append(out, district{namespace: ns})
+		}
+		out[d].nodes = append(out[d].nodes, i)
+	}
+	return out
+}
+
+// captions are the lines of a node's label.
+func captions(n view.NetNode) []string {
+	lines := []string{n.Kind, n.Name}
+	if n.Note != "" {
+		lines = append(lines, n.Note)
+	}
+	return lines
+}

@@ -1,0 +1,111 @@
+package source
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Follow reads the first ask, and then what more asks for, given what has been
+// read so far, until that is nothing new. Each namespace, kind and object is
+// read once. more is called at least once, and never while something is read.
+//
+// A Snapshot is read in one go: all that it has is there.
+func Follow(ctx context.Context, s Source, first Ask, sink Sink, more func() Ask) error {
+	f := follower{
+		namespaces: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, objects: map[object.Ref]bool{},
+		sink: &witness{Sink: sink, everywhere: map[schema.GroupKind]bool{}},
+	}
+	if _, ok := s.(*Snapshot); ok {
+		first = Ask{All: true}
+	}
+	for ask := f.fresh(first); ; {
+		if !ask.Empty() {
+			if err := s.Read(ctx, ask, f.sink); err != nil {
+				return err
+			}
+		}
+		if ask = f.fresh(more()); ask.Empty() {
+			return ctx.Err()
+		}
+	}
+}
+
+// follower remembers what was asked for, and what of that was found whole.
+type follower struct {
+	all        bool
+	namespaces map[string]bool
+	kinds      map[schema.GroupKind]bool
+	objects    map[object.Ref]bool
+	sink       *witness
+}
+
+// fresh is what of an ask is new. Once everything was read, nothing is: what is
+// still unread is a gap. An object of a kind that was to be read everywhere and
+// could not (few users may list across namespaces) is still asked for by name.
+func (f *follower) fresh(a Ask) Ask {
+	if f.all {
+		return Ask{}
+	}
+	if a.All {
+		f.all = true
+		return Ask{All: true}
+	}
+	everywhere := f.sink.kinds()
+	out := Ask{
+		Namespaces: unseen(a.Namespaces, f.namespaces, func(ns string) bool { return ns == "" }),
+		Kinds:      unseen(a.Kinds, f.kinds, func(schema.GroupKind) bool { return false }),
+	}
+	out.Objects = unseen(a.Objects, f.objects, func(r object.Ref) bool {
+		return r.Namespace != "" && f.namespaces[r.Namespace] || everywhere[r.GroupKind()] || slices.Contains(out.Kinds, r.GroupKind())
+	})
+	if len(out.Namespaces) > 0 {
+		out.Have = slices.SortedFunc(maps.Keys(everywhere), compareKinds)
+	}
+	return out
+}
+
+// unseen returns, once each, what is neither seen nor covered by what is, and
+// notes that it is seen now. What is covered is not noted: it may turn out not
+// to be.
+func unseen[T comparable](all []T, seen map[T]bool, covered func(T) bool) []T {
+	var out []T
+	for _, x := range all {
+		if !seen[x] && !covered(x) {
+			seen[x] = true
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// witness hands everything on, and notes which kinds were read everywhere.
+type witness struct {
+	Sink
+	mu         sync.Mutex
+	everywhere map[schema.GroupKind]bool
+}
+
+func (w *witness) Cover(gk schema.GroupKind, namespace string) {
+	if namespace == "" {
+		w.mu.Lock()
+		w.everywhere[gk] = true
+		w.mu.Unlock()
+	}
+	w.Sink.Cover(gk, namespace)
+}
+
+func (w *witness) kinds() map[schema.GroupKind]bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.everywhere)
+}
+
+func compareKinds(a, b schema.GroupKind) int {
+	return object.Compare(object.Ref{Group: a.Group, Kind: a.Kind}, object.Ref{Group: b.Group, Kind: b.Kind})
+}

@@ -1,0 +1,99 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// detail settles how a resource is read: the detail that is wanted, where the
+// server has a version of that shape.
+func (c *Cluster) detail(r object.Resource, sink Sink) (object.Resource, Detail) {
+	if neverWhole(r.GroupKind()) || c.opts.Detail == nil {
+		return r, Metadata
+	}
+	detail, version := c.opts.Detail(r)
+	if detail == Metadata {
+		return r, Metadata
+	}
+	wanted := r
+	if version != "" {
+		wanted.Version = version
+	}
+	if wanted.Version != r.Version && !slices.Contains(c.served[r.GroupKind()], version) {
+		sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: fmt.Sprintf(
+			"served as %s, not as %s: its fields were not read", strings.Join(c.served[r.GroupKind()], ", "), version)})
+		return r, Metadata
+	}
+	if detail == Typed && !scheme.Scheme.Recognizes(kindOf(wanted)) {
+		sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: fmt.Sprintf(
+			"the shape of %s is not known here: its fields were not read", wanted.APIVersion())})
+		return r, Metadata
+	}
+	return wanted, detail
+}
+
+func kindOf(r object.Resource) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
+}
+
+// gap says why a resource could not be read.
+func gap(r object.Resource, ns string, err error) object.Gap {
+	reason := apierrors.ReasonForError(err)
+	switch {
+	case apierrors.IsForbidden(err):
+		reason = metav1.StatusReasonForbidden
+	case apierrors.IsUnauthorized(err):
+		reason = metav1.StatusReasonUnauthorized
+	case apierrors.IsMethodNotSupported(err):
+		reason = "NotListable"
+	case apierrors.IsNotFound(err):
+		reason = "NotServed"
+	case reason == "" || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) || apierrors.IsUnexpectedServerError(err):
+		reason = "Unavailable"
+	}
+	var timeout interface{ Timeout() bool }
+	if errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+		reason = metav1.StatusReasonTimeout
+	}
+	return object.Gap{Resource: r.String(), Namespace: ns, Reason: string(reason), Message: say(err)}
+}
+
+// say is what an error says in one line of bearable length: without the URL, and
+// of a refusal what was refused to whom, which is the same for every object.
+func say(err error) string {
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		err = sent.Err
+	}
+	msg := strings.Join(strings.Fields(err.Error()), " ")
+	if _, after, ok := strings.Cut(msg, " is forbidden: "); ok && apierrors.IsForbidden(err) {
+		msg = after
+	}
+	const long = 300
+	if runes := []rune(msg); len(runes) > long {
+		msg = string(runes[:long-3]) + "..."
+	}
+	return msg
+}
+
+// absent says that an error is the server's word that it has no object of this
+// name, and not that it knows nothing of the path.
+func absent(err error, name string) bool {
+	var said apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &said) {
+		return false
+	}
+	details := said.Status().Details
+	return details != nil && details.Name == name
+}

@@ -1,0 +1,70 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+)
+
+// names writes objects for people: with the namespace where it is not theirs,
+// with the group where two groups have a kind of that name.
+type names struct {
+	g     *graph.Graph
+	home  string
+	twice map[string]bool
+}
+
+// newNames returns the names of the objects, of which home is the namespace that
+// need not be written.
+func newNames(g *graph.Graph, home string, ids []graph.ID) names {
+	n := names{g: g, home: home, twice: map[string]bool{}}
+	group := map[string]string{}
+	for _, id := range ids {
+		r := g.Ref(id)
+		if first, ok := group[r.Kind]; ok && first != r.Group {
+			n.twice[r.Kind] = true
+		}
+		group[r.Kind] = r.Group
+	}
+	return n
+}
+
+func (n names) of(id graph.ID) string {
+	r := n.g.Ref(id)
+	kind := r.Kind
+	if n.twice[kind] && r.Group != "" {
+		kind += "." + r.Group
+	}
+	if r.Namespace != "" && r.Namespace != n.home {
+		return kind + "/" + r.Namespace + "/" + r.Name
+	}
+	return kind + "/" + r.Name
+}
+
+// mark is the word that follows a name: what is wrong with the object, and that
+// others hold it too.
+func mark(s graph.State, shared bool) Cell {
+	var words []string
+	var tone Tone
+	switch s {
+	case graph.Missing:
+		words, tone = append(words, "✖ missing"), Bad
+	case graph.Unread:
+		words, tone = append(words, "? unread"), Warn
+	}
+	if shared {
+		words = append(words, "⇄ shared")
+	}
+	return Cell{strings.Join(words, " "), tone}
+}
+
+// surely adds to a word that the edge behind it is optional or a guess.
+func surely(word string, e graph.Edge) string {
+	if e.Optional {
+		word += " (optional)"
+	}
+	if e.Inferred {
+		word += " (inferred)"
+	}
+	return word
+}
