@@ -114,7 +114,7 @@ func (c *common) tellGaps(gaps []object.Gap) {
 		list := by[reason]
 		if len(list) <= few {
 			for _, g := range list {
-				fmt.Fprintf(c.env.ErrOut, "warning: not read: %s%s (%s): %s\n", safe(g.Resource), inNamespace(g.Namespace), reason, safe(g.Message))
+				fmt.Fprintf(c.env.ErrOut, "warning: not read: %s%s (%s): %s\n", safe(g.Resource), inNamespace(g.Namespace), safe(reason), safe(g.Message))
 			}
 			continue
 		}
@@ -122,7 +122,7 @@ func (c *common) tellGaps(gaps []object.Gap) {
 		for _, g := range list {
 			names = append(names, safe(g.Resource)+inNamespace(g.Namespace))
 		}
-		fmt.Fprintf(c.env.ErrOut, "warning: not read (%s): %d resources: %s\n", reason, len(list), strings.Join(names, ", "))
+		fmt.Fprintf(c.env.ErrOut, "warning: not read (%s): %d resources: %s\n", safe(reason), len(list), strings.Join(names, ", "))
 	}
 }
 

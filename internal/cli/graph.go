@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -117,11 +118,11 @@ func (o *graphOptions) run(ctx context.Context) error {
 		fmt.Fprintln(o.env.ErrOut, "none found")
 	}
 	stack := g.Stack(ids, opts)
-	answer := view.Stack(stack, view.StackOptions{Depth: o.depth, Kinds: show, Boundary: o.boundary, Why: o.why, Namespace: s.home(g, ids)})
+	answer := view.Stack(stack, view.StackOptions{Depth: o.depth, Kinds: show, Boundary: o.boundary, Why: o.why, Namespace: s.home(g, ids), Shape: render.ShapeOf(o.output)})
 	if err := o.write(answer); err != nil {
 		return err
 	}
-	o.tellStack(s, g, stack)
+	o.tellStack(g, stack)
 	s.done(g)
 	return nil
 }
@@ -186,10 +187,10 @@ func (s *session) home(g *graph.Graph, roots []graph.ID) string {
 }
 
 // tellStack says on stderr what the answer has no place for.
-func (o *graphOptions) tellStack(s *session, g *graph.Graph, stack *graph.Stack) {
+func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack) {
 	for _, p := range g.Problems() {
 		if id, ok := g.Find(p.Object); ok && stack.Has(id) {
-			fmt.Fprintf(o.env.ErrOut, "warning: %s: %s (%s)\n", safe(p.Object.String()), safe(p.Message), p.Reason)
+			fmt.Fprintf(o.env.ErrOut, "warning: %s: %s (%s)\n", safe(p.Object.String()), safe(p.Message), safe(p.Reason))
 		}
 	}
 	human := o.output == "tree" || o.output == "table" || o.output == "wide"

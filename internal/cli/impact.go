@@ -67,7 +67,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 		fmt.Fprintf(o.env.ErrOut, "nothing is known to need %s\n", safe(g.Ref(ids[0]).String()))
 	}
 	if s.namespace != "" && !o.allNamespaces && !s.snapshot {
-		fmt.Fprintf(o.env.ErrOut, "looked in namespace %s only; -A looks in all\n", s.namespace)
+		fmt.Fprintf(o.env.ErrOut, "looked in namespace %s only; -A looks in all\n", safe(s.namespace))
 	}
 	s.done(g)
 	return nil

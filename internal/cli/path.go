@@ -17,7 +17,7 @@ type pathOptions struct {
 }
 
 func newPath(env Env) *cobra.Command {
-	o := &pathOptions{common: newCommon(env, "table", "json", "yaml", "dot", "mermaid", "name")}
+	o := &pathOptions{common: newCommon(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
 	cmd := &cobra.Command{
 		Use:   "path A B",
 		Short: "Show how two objects are related",

@@ -67,12 +67,10 @@ func Main(ctx context.Context, env Env, args []string) int {
 
 // hintFor returns a way out of an error, where there is one to name.
 func hintFor(err error) string {
-	var hinted *hintError
-	if errors.As(err, &hinted) {
+	if hinted, ok := errors.AsType[*hintError](err); ok {
 		return hinted.hint
 	}
-	var connect *source.ConnectError
-	if errors.As(err, &connect) {
+	if _, ok := errors.AsType[*source.ConnectError](err); ok {
 		return "check --kubeconfig and --context, or try it without a cluster: --from demo"
 	}
 	return ""

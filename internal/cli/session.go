@@ -156,12 +156,12 @@ func (s *session) done(g *graph.Graph) {
 	}
 }
 
-// early keeps the gaps that are met before there is an inventory.
-type early struct {
-	source.Sink
-	gaps []object.Gap
-}
+// early keeps the gaps that are met before there is an inventory, and nothing
+// else.
+type early struct{ gaps []object.Gap }
 
-func (e *early) Gap(g object.Gap) { e.gaps = append(e.gaps, g) }
-
+func (e *early) Add(object.Object)              {}
+func (e *early) Absent(object.Ref)              {}
+func (e *early) Cover(schema.GroupKind, string) {}
 func (e *early) Reset(schema.GroupKind, string) {}
+func (e *early) Gap(g object.Gap)               { e.gaps = append(e.gaps, g) }

@@ -154,7 +154,10 @@ func (im *impact) collect(id ID) []ID {
 			if _, met := left[child]; !met {
 				left[child] = im.g.liveOwners(child)
 			}
-			if left[child]--; left[child] > 0 {
+			if im.g.State(next[at]) != Missing {
+				left[child]--
+			}
+			if left[child] > 0 {
 				continue
 			}
 			im.gone[child] = true

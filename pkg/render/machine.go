@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
@@ -15,38 +16,51 @@ import (
 // asJSON writes the document. Machine formats end up on terminals too, so what a
 // terminal would obey is escaped, in the way of JSON: a reader gets it back.
 func asJSON(w io.Writer, a view.Answer, _ Options) error {
+	text, err := marshal(a)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(escapeStrings(text, surrogates))
+	return err
+}
+
+// asYAML writes the document. YAML could escape as JSON does, but its library
+// does not offer that, and refuses some characters altogether: a document that
+// holds any of them is written as JSON, which is YAML. Only what is beyond U+FFFF
+// is then escaped as YAML has it: its readers refuse surrogates.
+func asYAML(w io.Writer, a view.Answer, _ Options) error {
+	text, err := marshal(a)
+	if err != nil {
+		return err
+	}
+	if !bytes.ContainsFunc(text, raw) {
+		lines, err := yaml.JSONToYAML(text)
+		if err != nil {
+			return err
+		}
+		if !bytes.ContainsFunc(lines, raw) {
+			text = lines
+		}
+	}
+	_, err = w.Write(escapeStrings(text, eightDigits))
+	return err
+}
+
+func marshal(a view.Answer) ([]byte, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(a.Document); err != nil {
-		return err
-	}
-	_, err := w.Write(escapeJSON(text.Bytes()))
-	return err
-}
-
-// asYAML writes the document. YAML can escape no less than JSON, but its library
-// does not offer it: a document that would bring an unsafe character to a
-// terminal is written as JSON, which is YAML.
-func asYAML(w io.Writer, a view.Answer, o Options) error {
-	text, err := yaml.Marshal(a.Document)
-	if err != nil {
-		return err
-	}
-	if bytes.ContainsFunc(text, raw) {
-		return asJSON(w, a, o)
-	}
-	_, err = w.Write(text)
-	return err
+	err := enc.Encode(a.Document)
+	return text.Bytes(), err
 }
 
 // raw tells what is unsafe and no line end, which lays a document out.
 func raw(r rune) bool { return r != '\n' && unsafe(r) }
 
-// escapeJSON replaces what is unsafe in a JSON text, where it can only stand in
-// strings, by \u escapes.
-func escapeJSON(text []byte) []byte {
+// escapeStrings replaces what is unsafe in a JSON text, where it can only stand
+// in strings. beyond escapes what does not fit into four digits.
+func escapeStrings(text []byte, beyond func(rune) string) []byte {
 	if !bytes.ContainsFunc(text, raw) {
 		return text
 	}
@@ -57,13 +71,19 @@ func escapeJSON(text []byte) []byte {
 		switch {
 		case !raw(r):
 			out.Write(text[:n])
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
+		case r <= 0xffff:
 			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			out.WriteString(beyond(r))
 		}
 		text = text[n:]
 	}
 	return out.Bytes()
 }
+
+func surrogates(r rune) string {
+	high, low := utf16.EncodeRune(r)
+	return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+}
+
+func eightDigits(r rune) string { return fmt.Sprintf(`\U%08x`, r) }

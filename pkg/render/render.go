@@ -24,6 +24,8 @@ type Options struct {
 // Format writes an answer.
 type Format struct {
 	Name string
+	// Shape is that of an answer which the format writes.
+	Shape view.Shape
 	// Has says whether the answer has the shape that the format writes.
 	Has   func(view.Answer) bool
 	Write func(io.Writer, view.Answer, Options) error
@@ -32,15 +34,25 @@ type Format struct {
 // Formats is every format, as they are offered.
 func Formats() []Format {
 	return []Format{
-		{"tree", func(a view.Answer) bool { return a.Tree != nil }, tree},
-		{"table", func(a view.Answer) bool { return a.Table != nil }, table},
-		{"wide", func(a view.Answer) bool { return a.Wide != nil }, wide},
-		{"json", func(a view.Answer) bool { return a.Document != nil }, asJSON},
-		{"yaml", func(a view.Answer) bool { return a.Document != nil }, asYAML},
-		{"dot", func(a view.Answer) bool { return a.Net != nil }, dot},
-		{"mermaid", func(a view.Answer) bool { return a.Net != nil }, mermaid},
-		{"name", func(a view.Answer) bool { return a.Names != nil }, names},
+		{"tree", view.TreeShape, func(a view.Answer) bool { return a.Tree != nil }, tree},
+		{"table", view.TableShape, func(a view.Answer) bool { return a.Table != nil }, table},
+		{"wide", view.WideShape, func(a view.Answer) bool { return a.Wide != nil }, wide},
+		{"json", view.DocumentShape, func(a view.Answer) bool { return a.Document != nil }, asJSON},
+		{"yaml", view.DocumentShape, func(a view.Answer) bool { return a.Document != nil }, asYAML},
+		{"dot", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, dot},
+		{"mermaid", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, mermaid},
+		{"name", view.NamesShape, func(a view.Answer) bool { return a.Names != nil }, names},
 	}
+}
+
+// ShapeOf returns the shape that the named format writes; 0 for no format.
+func ShapeOf(name string) view.Shape {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f.Shape
+		}
+	}
+	return 0
 }
 
 // Names returns the names of all formats, or of those among only.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bufio"
 	"io"
 	"strings"
 
@@ -23,46 +24,36 @@ func wide(w io.Writer, a view.Answer, o Options) error {
 }
 
 // write prints a table without lines. Where there is no room for it, text is cut
-// and columns go by their priority.
+// and columns go by their priority. Colour comes last: tablewriter adds codes of
+// its own to those it meets.
 func write(w io.Writer, t *view.Table, o Options) error {
 	if len(t.Rows) == 0 {
 		return nil
 	}
-	heads, rows, columns := fitTable(t, o)
-	var text strings.Builder
-	tab := tablewriter.NewTable(&text,
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders:  tw.BorderNone,
-			Settings: tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone},
-		})),
-		// Width must not depend on the locale of the process.
-		tablewriter.WithEastAsian(tw.Off),
-		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithTrimSpace(tw.Off),
-		tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithHeaderAutoWrap(tw.WrapNone),
-		tablewriter.WithHeaderAlignment(tw.AlignLeft), tablewriter.WithAlignment(alignment(columns)),
-		tablewriter.WithPadding(tw.Padding{Right: between, Overwrite: true}),
-	)
-	if !o.NoHeaders {
-		tab.Header(heads)
-	}
-	if err := tab.Bulk(rows); err != nil {
+	l := place(t, o)
+	text, err := lay(t, l, o)
+	if err != nil {
 		return err
 	}
-	if err := tab.Render(); err != nil {
-		return err
+	out := bufio.NewWriter(w)
+	row := -1
+	if o.NoHeaders {
+		row = 0
 	}
-	for line := range strings.Lines(text.String()) {
-		if _, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n"); err != nil {
-			return err
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \n")
+		if row >= 0 && o.Color {
+			line = colored(line, t.Rows[row], l, t.Columns, o)
 		}
+		out.WriteString(line)
+		out.WriteByte('\n')
+		row++
 	}
-	return nil
+	return out.Flush()
 }
 
-// fitTable returns the heads and cells that there is room for. Cells are painted
-// without padding: tablewriter measures text without its colour codes, and pads
-// outside of them.
-func fitTable(t *view.Table, o Options) (heads []string, rows [][]string, columns []view.Column) {
+// place finds room for the columns.
+func place(t *view.Table, o Options) layout {
 	natural, floor := make([]int, len(t.Columns)), make([]int, len(t.Columns))
 	for c, col := range t.Columns {
 		if !o.NoHeaders {
@@ -73,31 +64,74 @@ func fitTable(t *view.Table, o Options) (heads []string, rows [][]string, column
 		}
 		floor[c] = leastOf(col, natural[c])
 	}
-	l := fit(t.Columns, numbers(t.Columns), natural, floor, o.Width, len(between))
+	return fit(t.Columns, numbers(t.Columns), natural, floor, o.Width, len(between))
+}
+
+// lay returns the lines of the table.
+func lay(t *view.Table, l layout, o Options) (string, error) {
+	var text strings.Builder
+	heads := make([]string, 0, len(l.columns))
+	align := make(tw.Alignment, 0, len(l.columns))
 	for _, c := range l.columns {
 		heads = append(heads, t.Columns[c].Name)
-		columns = append(columns, t.Columns[c])
+		align = append(align, alignment(t.Columns[c]))
 	}
-	rows = make([][]string, 0, len(t.Rows))
+	rows := make([][]string, 0, len(t.Rows))
 	for _, r := range t.Rows {
 		cells := make([]string, 0, len(l.columns))
 		for _, c := range l.columns {
-			text := cut(clean(r[c].Text), t.Columns[c].Cut, l.widths[c])
-			cells = append(cells, paint(strings.TrimRight(text, " "), r[c].Tone, o))
+			cells = append(cells, l.cell(t.Columns, r, c))
 		}
 		rows = append(rows, cells)
 	}
-	return heads, rows, columns
+	tab := tablewriter.NewTable(&text,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders:  tw.BorderNone,
+			Settings: tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone},
+		})),
+		// Width must not depend on the locale of the process.
+		tablewriter.WithEastAsian(tw.Off),
+		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithTrimSpace(tw.Off),
+		tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft), tablewriter.WithAlignment(align),
+		tablewriter.WithPadding(tw.Padding{Right: between, Overwrite: true}),
+	)
+	if !o.NoHeaders {
+		tab.Header(heads)
+	}
+	if err := tab.Bulk(rows); err != nil {
+		return "", err
+	}
+	err := tab.Render()
+	return text.String(), err
 }
 
-func alignment(columns []view.Column) tw.Alignment {
-	align := make(tw.Alignment, 0, len(columns))
-	for _, c := range columns {
-		if c.Right {
-			align = append(align, tw.AlignRight)
-		} else {
-			align = append(align, tw.AlignLeft)
-		}
+func alignment(c view.Column) tw.Align {
+	if c.Right {
+		return tw.AlignRight
 	}
-	return align
+	return tw.AlignLeft
+}
+
+// cell is the text of a column as it is shown.
+func (l layout) cell(all []view.Column, r []view.Cell, c int) string {
+	return strings.TrimSpace(cut(clean(r[c].Text), all[c].Cut, l.widths[c]))
+}
+
+// colored paints the cells of a line, which stand on it in their order with
+// nothing but blanks between.
+func colored(line string, r []view.Cell, l layout, all []view.Column, o Options) string {
+	var b strings.Builder
+	for _, c := range l.columns {
+		text := l.cell(all, r, c)
+		at := strings.Index(line, text)
+		if at < 0 || text == "" {
+			continue
+		}
+		b.WriteString(line[:at])
+		b.WriteString(paint(text, r[c].Tone, o))
+		line = line[at+len(text):]
+	}
+	b.WriteString(line)
+	return b.String()
 }

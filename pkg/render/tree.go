@@ -112,7 +112,7 @@ func (p *planned) draw(out *bufio.Writer, r *row, o Options) {
 			continue
 		}
 		p.line.text(r.under, view.Plain, o)
-		p.line.text(cut(text, p.all[c].Cut, max(p.room-width(r.under), leastOf(p.all[c], p.room))), cell.Tone, o)
+		p.line.text(cut(text, p.all[c].Cut, max(p.room-width(r.under), 2*narrowest)), cell.Tone, o)
 		out.WriteString(p.line.end())
 	}
 }

@@ -1,17 +1,15 @@
 package source
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -21,25 +19,25 @@ import (
 // errTruncated says that a body ends before it should.
 var errTruncated = errors.New("the answer is cut short")
 
-// message is an API type that reads itself from protobuf.
-type message interface {
-	runtime.Object
-	metav1.Object
-	Unmarshal([]byte) error
-}
-
 // decodeList hands on the objects of a list, one at a time: a page is never held
 // as a list of decoded objects. It returns the token of the next page.
 func decodeList(a answer, r object.Resource, detail Detail, add func(object.Object)) (string, error) {
 	if protobuf(a) {
 		return decodeProtobufList(a.body, r, detail, add)
 	}
+	if err := a.isJSON(); err != nil {
+		return "", err
+	}
 	var l struct {
+		Kind     string            `json:"kind"`
 		Metadata metav1.ListMeta   `json:"metadata"`
 		Items    []json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(a.body, &l); err != nil {
-		return "", err
+		return "", jsonError(err)
+	}
+	if l.Items == nil && !strings.HasSuffix(l.Kind, "List") {
+		return "", fmt.Errorf("the answer is no list but %q", l.Kind)
 	}
 	for _, raw := range l.Items {
 		o, err := decodeJSON(raw, r, detail)
@@ -53,6 +51,9 @@ func decodeList(a answer, r object.Resource, detail Detail, add func(object.Obje
 
 func decodeOne(a answer, r object.Resource, detail Detail) (object.Object, error) {
 	if !protobuf(a) {
+		if err := a.isJSON(); err != nil {
+			return object.Object{}, err
+		}
 		return decodeJSON(a.body, r, detail)
 	}
 	raw, err := envelope(a.body)
@@ -62,14 +63,39 @@ func decodeOne(a answer, r object.Resource, detail Detail) (object.Object, error
 	return decodeProtobuf(raw, r, detail)
 }
 
-func protobuf(a answer) bool {
-	return strings.HasPrefix(a.contentType, "application/vnd.kubernetes.protobuf")
+func protobuf(a answer) bool { return strings.HasPrefix(a.contentType, protobufType) }
+
+// isJSON refuses the page of a proxy that wants somebody to log in.
+func (a answer) isJSON() error {
+	kind, _, _ := strings.Cut(a.contentType, ";")
+	if kind == "" || kind == jsonType || strings.HasSuffix(kind, "+json") {
+		return nil
+	}
+	return fmt.Errorf("the answer is %s and not JSON", kind)
 }
 
-func newObject(r object.Resource, body interface {
+// jsonError tells a body that ends too early from one that is wrong.
+func jsonError(err error) error {
+	// Two packages say it with a type of their own each.
+	if err.Error() == "unexpected end of JSON input" || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errTruncated
+	}
+	return err
+}
+
+// whole is a type with metadata.
+type whole interface {
 	runtime.Object
 	metav1.Object
-}) object.Object {
+}
+
+// newObject drops what nobody looks at. The strings of an object are copies:
+// neither decoder leaves them pointing into the page.
+func newObject(r object.Resource, body whole) object.Object {
+	body.SetManagedFields(nil)
+	if neverWhole(r.GroupKind()) {
+		body.SetAnnotations(withoutCopies(body.GetAnnotations()))
+	}
 	return object.Object{
 		Ref:     object.Ref{Group: r.Group, Kind: r.Kind, Namespace: body.GetNamespace(), Name: body.GetName()},
 		Version: r.Version, Meta: body, Body: body,
@@ -77,155 +103,39 @@ func newObject(r object.Resource, body interface {
 }
 
 // empty returns a new value of the type that a resource is read as.
-func empty(r object.Resource, detail Detail) (runtime.Object, error) {
+func empty(r object.Resource, detail Detail) (whole, error) {
 	if detail == Metadata {
 		return &metav1.PartialObjectMetadata{}, nil
 	}
-	return scheme.Scheme.New(schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind})
+	o, err := scheme.Scheme.New(kindOf(r))
+	if err != nil {
+		return nil, err
+	}
+	body, ok := o.(whole)
+	if !ok {
+		return nil, fmt.Errorf("%s has no metadata", r)
+	}
+	return body, nil
 }
 
+// decodeJSON reads an object. Whole numbers stay int64, as Kubernetes has them.
 func decodeJSON(raw []byte, r object.Resource, detail Detail) (object.Object, error) {
 	if detail == Fields {
 		var m map[string]any
 		if err := utiljson.Unmarshal(raw, &m); err != nil {
-			return object.Object{}, err
+			return object.Object{}, jsonError(err)
 		}
-		u := &unstructured.Unstructured{Object: m}
-		u.SetManagedFields(nil)
-		return newObject(r, u), nil
+		if m == nil {
+			return object.Object{}, fmt.Errorf("the answer holds %s and no object", raw)
+		}
+		return newObject(r, &unstructured.Unstructured{Object: m}), nil
 	}
-	into, err := empty(r, detail)
+	body, err := empty(r, detail)
 	if err != nil {
 		return object.Object{}, err
 	}
-	body, ok := into.(interface {
-		runtime.Object
-		metav1.Object
-	})
-	if !ok {
-		return object.Object{}, fmt.Errorf("%s has no metadata", r)
-	}
-	if err := json.Unmarshal(raw, body); err != nil {
-		return object.Object{}, err
+	if err := utiljson.Unmarshal(raw, body); err != nil {
+		return object.Object{}, jsonError(err)
 	}
 	return newObject(r, body), nil
-}
-
-// The protobuf form of every list in Kubernetes is {1: ListMeta, 2: items}, in an
-// envelope of four magic bytes and a message runtime.Unknown whose field 2 is
-// the list. Walking it by hand spares the list type, a second copy of the page
-// and all but one of the decoded objects.
-const (
-	magic         = "k8s\x00"
-	unknownRaw    = 2
-	listMeta      = 1
-	listItems     = 2
-	metaContinue  = 3
-	objectMeta    = 1
-	managedFields = 17
-)
-
-func envelope(body []byte) ([]byte, error) {
-	if !bytes.HasPrefix(body, []byte(magic)) {
-		return nil, errTruncated
-	}
-	var raw []byte
-	err := fields(body[len(magic):], func(num protowire.Number, _, value []byte) error {
-		if num == unknownRaw {
-			raw = value
-		}
-		return nil
-	})
-	return raw, err
-}
-
-func decodeProtobufList(body []byte, r object.Resource, detail Detail, add func(object.Object)) (next string, err error) {
-	raw, err := envelope(body)
-	if err != nil {
-		return "", err
-	}
-	err = fields(raw, func(num protowire.Number, _, value []byte) error {
-		switch num {
-		case listMeta:
-			return fields(value, func(num protowire.Number, _, value []byte) error {
-				if num == metaContinue {
-					next = string(value)
-				}
-				return nil
-			})
-		case listItems:
-			o, err := decodeProtobuf(value, r, detail)
-			if err == nil {
-				add(o)
-			}
-			return err
-		}
-		return nil
-	})
-	return next, err
-}
-
-func decodeProtobuf(raw []byte, r object.Resource, detail Detail) (object.Object, error) {
-	into, err := empty(r, detail)
-	if err != nil {
-		return object.Object{}, err
-	}
-	body, ok := into.(message)
-	if !ok {
-		return object.Object{}, fmt.Errorf("%s cannot be read from protobuf", r)
-	}
-	if err := hideManagedFields(raw); err != nil {
-		return object.Object{}, err
-	}
-	if err := body.Unmarshal(raw); err != nil {
-		return object.Object{}, err
-	}
-	return newObject(r, body), nil
-}
-
-// hideManagedFields gives the managed fields of an object, often half of its
-// bytes, the number of a field that no type has: the decoder skips those. The
-// new number is as long as the old one, so nothing moves.
-func hideManagedFields(raw []byte) error {
-	return fields(raw, func(num protowire.Number, _, value []byte) error {
-		if num != objectMeta {
-			return nil
-		}
-		return fields(value, func(num protowire.Number, tag, _ []byte) error {
-			if num == managedFields {
-				const nobodys = 2000
-				copy(tag, protowire.AppendTag(nil, nobodys, protowire.BytesType))
-			}
-			return nil
-		})
-	})
-}
-
-// fields calls each for every length-delimited field of a message, with the
-// bytes of its tag and of its value.
-func fields(b []byte, each func(num protowire.Number, tag, value []byte) error) error {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return errTruncated
-		}
-		tag := b[:n]
-		b = b[n:]
-		if typ != protowire.BytesType {
-			if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
-				return errTruncated
-			}
-			b = b[n:]
-			continue
-		}
-		value, n := protowire.ConsumeBytes(b)
-		if n < 0 {
-			return errTruncated
-		}
-		if err := each(num, tag, value); err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
 }

@@ -1,22 +1,26 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ConnectError says that the server did not answer at all.
+// ConnectError says that there is no way to the server, or none with these
+// credentials.
 type ConnectError struct {
+	// Host is the address as the kubeconfig has it.
 	Host string
 	Err  error
 }
@@ -25,7 +29,7 @@ func (e *ConnectError) Error() string { return fmt.Sprintf("connect to %s: %v", 
 
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-// Kinds asks discovery for what is served.
+// Kinds asks discovery, or its cache, for what is served.
 func (c *Cluster) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 	if err := c.discover(ctx, sink); err != nil {
 		return nil, err
@@ -37,30 +41,92 @@ func (c *Cluster) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 // that a cached discovery was stale.
 func (c *Cluster) Current() *object.Kinds { return c.kinds }
 
+// discover asks for the groups and their resources. A group that does not answer
+// (an aggregated API that is down) is a gap for each of its versions.
 func (c *Cluster) discover(ctx context.Context, sink Sink) error {
 	groups, lists, err := discovery.ServerGroupsAndResourcesWithContext(ctx, discovery.ToDiscoveryInterfaceWithContext(c.opts.Discovery))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	var partly *discovery.ErrGroupDiscoveryFailed
 	if err != nil && !errors.As(err, &partly) {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		return &ConnectError{Host: c.opts.Config.Host, Err: err}
 	}
-	c.served = map[schema.GroupKind][]string{}
+	served := map[schema.GroupKind][]string{}
 	var all []object.Resource
 	for _, g := range groups {
-		all = append(all, resourcesOf(g, lists, c.served)...)
+		all = append(all, resourcesOf(g, lists, served)...)
+	}
+	if len(all) == 0 {
+		return &ConnectError{Host: c.opts.Config.Host, Err: cmp.Or(err, errNothingServed)}
 	}
 	kinds := object.NewKinds(all)
 	if partly != nil {
-		for gv, err := range partly.Groups {
+		for _, gv := range slices.SortedFunc(maps.Keys(partly.Groups), func(a, b schema.GroupVersion) int { return cmp.Compare(a.String(), b.String()) }) {
 			kinds.Fail(gv.Group)
-			sink.Gap(object.Gap{Resource: gv.String(), Reason: "Unavailable", Message: fmt.Sprintf("discover %s: %v", gv, err)})
+			sink.Gap(object.Gap{Resource: gv.String(), Reason: "Unavailable", Message: "discover " + gv.String() + ": " + say(partly.Groups[gv])})
 		}
 	}
-	c.kinds = kinds
+	c.kinds, c.served = kinds, served
 	return nil
 }
+
+var errNothingServed = errors.New("it serves no resources")
+
+// Definitions lists the metadata of the CustomResourceDefinitions. One whose
+// kind the cached discovery does not know makes that be asked again; Current has
+// the kinds then. A list that fails is a gap, and an error where it means that
+// nothing else could be read either.
+func (c *Cluster) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error) {
+	if c.kinds == nil {
+		if err := c.discover(ctx, sink); err != nil {
+			return nil, err
+		}
+	}
+	crds := object.Resource{Group: crdKind.Group, Version: "v1", Kind: crdKind.Kind, Plural: "customresourcedefinitions"}
+	found := &collector{Sink: sink}
+	err := c.list(ctx, crds, "", Metadata, found)
+	var gone *ConnectError
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &gone):
+		return nil, err
+	case apierrors.IsUnauthorized(err):
+		return nil, &ConnectError{Host: c.opts.Config.Host, Err: err}
+	case err != nil && !apierrors.IsNotFound(err):
+		sink.Gap(gap(crds, "", err))
+	}
+	out := found.objects
+	slices.SortFunc(out, compareNames)
+	// Who may not list them cannot tell, and must not trust a cache of hours.
+	stale := err != nil || slices.ContainsFunc(out, func(crd metav1.Object) bool { return !c.knows(crd.GetName()) })
+	if stale && !c.opts.Discovery.Fresh() {
+		c.opts.Discovery.Invalidate()
+		if err := c.discover(ctx, sink); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// knows says whether discovery has the resource that a CRD is named after.
+func (c *Cluster) knows(crd string) bool {
+	_, ok := c.kinds.Resource(schema.ParseGroupResource(crd))
+	return ok
+}
+
+// collector keeps the metadata of what one list brings, instead of a sink.
+type collector struct {
+	Sink
+	objects []metav1.Object
+}
+
+func (c *collector) Add(o object.Object) { c.objects = append(c.objects, o.Meta) }
+
+func (c *collector) Reset(schema.GroupKind, string) { c.objects = nil }
+
+func compareNames(a, b metav1.Object) int { return cmp.Compare(a.GetName(), b.GetName()) }
 
 // resourcesOf returns the resources of a group, each in the version that the
 // server prefers, or else the first that has it, and notes every version.
@@ -72,7 +138,6 @@ func resourcesOf(g *metav1.APIGroup, lists []*metav1.APIResourceList, served map
 			versions = append(versions, v.Version)
 		}
 	}
-	builtIn := scheme.Scheme.IsGroupRegistered(g.Name)
 	for _, version := range versions {
 		gv := schema.GroupVersion{Group: g.Name, Version: version}
 		i := slices.IndexFunc(lists, func(l *metav1.APIResourceList) bool { return l.GroupVersion == gv.String() })
@@ -88,7 +153,7 @@ func resourcesOf(g *metav1.APIGroup, lists []*metav1.APIResourceList, served map
 			out = append(out, object.Resource{
 				Group: g.Name, Version: version, Kind: r.Kind, Plural: r.Name, Singular: r.SingularName,
 				ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
-				Listable: slices.Contains(r.Verbs, "list"), Custom: !builtIn,
+				Listable: slices.Contains(r.Verbs, "list"), Custom: !builtInGroup(g.Name),
 			})
 		}
 	}

@@ -59,7 +59,7 @@ func gap(r object.Resource, ns string, err error) object.Gap {
 		reason = "NotListable"
 	case apierrors.IsNotFound(err):
 		reason = "NotServed"
-	case reason == "" || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) || apierrors.IsUnexpectedServerError(err):
+	case reason == "" || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err):
 		reason = "Unavailable"
 	}
 	var timeout interface{ Timeout() bool }

@@ -22,47 +22,20 @@ type Snapshot struct {
 	kinds   *object.Kinds
 	head    *Head
 	whole   bool
+	detail  func(object.Resource) (Detail, string)
 }
 
-// Whole returns the same snapshot as a source of whole objects, as they are in
-// the file; Secrets and ConfigMaps are still read as metadata.
-func (s *Snapshot) Whole() *Snapshot {
-	whole := *s
-	whole.whole = true
-	return &whole
+// entry is an object of a snapshot and where it stands.
+type entry struct {
+	at   Place
+	ref  object.Ref
+	body *unstructured.Unstructured
 }
-
-// Head is the first document of a snapshot that we wrote ourselves: what it
-// holds, so that a reader can tell what is missing from what was not taken.
-type Head struct {
-	metav1.TypeMeta `json:",inline"`
-	// Objects is how many follow; fewer mean that the file was cut.
-	Objects int `json:"objects"`
-	// Covered lists the resources of which every object is here, in a namespace or
-	// everywhere.
-	Covered []Scope `json:"covered,omitempty"`
-	// Absent lists objects that are named and were not there.
-	Absent []string `json:"absent,omitempty"`
-	// Gaps is what could not be read when the snapshot was taken.
-	Gaps []object.Gap `json:"gaps,omitempty"`
-}
-
-// Scope is a kind in a namespace, or everywhere without one.
-type Scope struct {
-	Group     string `json:"group,omitempty"`
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace,omitempty"`
-}
-
-// APIVersion and HeadKind are those of our own documents.
-const (
-	APIVersion = "sysop.dev/v1alpha1"
-	HeadKind   = "Snapshot"
-)
 
 // NewSnapshot returns the source of parsed documents, which came from name. The
 // CustomResourceDefinitions among them, and what is known of the built-in kinds,
-// say how the objects are served.
+// say how the objects are served. It takes the documents over and changes them:
+// managed fields go, and a namespace that a manifest leaves out comes.
 func NewSnapshot(name string, docs []Document) (*Snapshot, error) {
 	s := &Snapshot{name: name}
 	for i := range docs {
@@ -71,7 +44,7 @@ func NewSnapshot(name string, docs []Document) (*Snapshot, error) {
 		}
 	}
 	if s.head != nil && s.head.Objects != len(s.entries) {
-		return nil, fmt.Errorf("%s: holds %d objects and says that it has %d: it was cut, or edited", name, len(s.entries), s.head.Objects)
+		return nil, fmt.Errorf("%s: holds %d objects and says that it has %d: it was cut, or edited (without its first document it is read as it is)", name, len(s.entries), s.head.Objects)
 	}
 	if len(s.entries) == 0 && s.head == nil {
 		return nil, fmt.Errorf("%s: holds no objects", name)
@@ -83,88 +56,21 @@ func NewSnapshot(name string, docs []Document) (*Snapshot, error) {
 	return s, nil
 }
 
-// entry is an object of a snapshot and where it stands.
-type entry struct {
-	at   Place
-	body *unstructured.Unstructured
+// Whole returns the same snapshot as a source of whole objects, as they are in
+// the file; Secrets and ConfigMaps are still read as metadata.
+func (s *Snapshot) Whole() *Snapshot {
+	whole := *s
+	whole.whole = true
+	return &whole
 }
 
-func (s *Snapshot) take(d *Document) error {
-	if d.Object["kind"] == HeadKind && d.Object["apiVersion"] == APIVersion {
-		s.head = &Head{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(d.Object, s.head); err != nil {
-			return fmt.Errorf("%s: %w", d.At, err)
-		}
-		return nil
-	}
-	u := &unstructured.Unstructured{Object: d.Object}
-	if !isList(u) {
-		s.entries = append(s.entries, entry{d.At, u})
-		return nil
-	}
-	items, _ := d.Object["items"].([]any)
-	for i, item := range items {
-		m, ok := item.(map[string]any)
-		if !ok {
-			return fmt.Errorf("%s: item %d is not an object", d.item(i), i+1)
-		}
-		s.entries = append(s.entries, entry{Place{}, &unstructured.Unstructured{Object: m}})
-		e := &s.entries[len(s.entries)-1]
-		e.at = Place{File: d.At.File, Document: d.At.Document, item: i + 1, list: d}
-	}
-	return nil
-}
-
-// isList tells a list from an object of a custom kind that has items.
-func isList(u *unstructured.Unstructured) bool {
-	kind := u.GetKind()
-	if len(kind) < 4 || kind[len(kind)-4:] != "List" || u.GetName() != "" {
-		return false
-	}
-	_, ok := u.Object["items"].([]any)
-	return ok || u.Object["items"] == nil
-}
-
-// check refuses what nothing could be said of: an object without identity, a
-// kind that a built-in group never had, two objects in one place.
-func (s *Snapshot) check() error {
-	seen := map[object.Ref]*Place{}
-	for i := range s.entries {
-		e := &s.entries[i]
-		gvk := e.body.GroupVersionKind()
-		switch {
-		case gvk.Kind == "" || gvk.Version == "":
-			return fmt.Errorf("%s: no apiVersion and kind: not an object, or cut short", e.at)
-		case e.body.GetName() == "":
-			return fmt.Errorf("%s: %s without metadata.name", e.at, gvk.Kind)
-		}
-		if _, known := s.kinds.Kind(gvk.GroupKind()); !known {
-			_, err := s.kinds.Find(gvk.Kind)
-			return fmt.Errorf("%s: %s %s: %w", e.at, gvk.GroupVersion(), gvk.Kind, err)
-		}
-		r := s.ref(e.body)
-		if first := seen[r]; first != nil {
-			return fmt.Errorf("%s: %s is here a second time (first at %s)", e.at, r, first)
-		}
-		seen[r] = &e.at
-	}
-	return nil
-}
-
-// ref is the identity of an object; a dump may leave the namespace of a
-// namespaced object out, as a manifest does, and it is then "default".
-func (s *Snapshot) ref(u *unstructured.Unstructured) object.Ref {
-	gvk := u.GroupVersionKind()
-	r := object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
-	if k, ok := s.kinds.Kind(gvk.GroupKind()); ok {
-		switch {
-		case !k.Namespaced:
-			r.Namespace = ""
-		case r.Namespace == "":
-			r.Namespace = metav1.NamespaceDefault
-		}
-	}
-	return r
+// Reading returns the same snapshot as a source that gives objects the detail,
+// and the version, that a cluster would be read with. Without it, every built-in
+// kind is Typed in its newest version, and every other one Fields.
+func (s *Snapshot) Reading(detail func(object.Resource) (Detail, string)) *Snapshot {
+	reading := *s
+	reading.detail = detail
+	return &reading
 }
 
 // Kinds returns the built-in kinds and those of the snapshot.
@@ -177,8 +83,8 @@ func (s *Snapshot) Name() string { return s.name }
 func (s *Snapshot) Namespaces() []string {
 	var out []string
 	for _, e := range s.entries {
-		if ns := s.ref(e.body).Namespace; ns != "" {
-			out = append(out, ns)
+		if e.ref.Namespace != "" {
+			out = append(out, e.ref.Namespace)
 		}
 	}
 	slices.Sort(out)
@@ -189,21 +95,24 @@ func (s *Snapshot) Namespaces() []string {
 func (s *Snapshot) Definitions(context.Context, Sink) ([]metav1.Object, error) {
 	var out []metav1.Object
 	for _, e := range s.entries {
-		if e.body.GroupVersionKind().GroupKind() == crdKind {
+		if e.ref.GroupKind() == crdKind {
 			out = append(out, e.body)
 		}
 	}
-	slices.SortFunc(out, func(a, b metav1.Object) int { return compareNames(a, b) })
+	slices.SortFunc(out, compareNames)
 	return out, nil
 }
 
-var crdKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-
-// Read hands on every object, whatever is asked for: they are all here.
+// Read hands on every object, whatever is asked for: they are all here. What is
+// left out of a cluster is left out here, too. The error may also be that an
+// object does not have the shape of its kind.
 func (s *Snapshot) Read(ctx context.Context, _ Ask, sink Sink) error {
 	for _, e := range s.entries {
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if r, _ := s.kinds.Kind(e.ref.GroupKind()); leftOut(r) {
+			continue
 		}
 		o, err := s.object(e, sink)
 		if err != nil {
@@ -218,29 +127,64 @@ func (s *Snapshot) Read(ctx context.Context, _ Ask, sink Sink) error {
 // object gives an entry the form in which a cluster would have been read.
 func (s *Snapshot) object(e entry, sink Sink) (object.Object, error) {
 	gvk := e.body.GroupVersionKind()
-	o := object.Object{Ref: s.ref(e.body), Version: gvk.Version, Meta: e.body, Body: e.body}
+	o := object.Object{Ref: e.ref, Version: gvk.Version, Meta: e.body, Body: e.body}
+	switch s.detailOf(gvk, sink) {
+	case Fields:
+		if s.whole {
+			// Whoever writes it down changes it first.
+			u := e.body.DeepCopy()
+			o.Meta, o.Body = u, u
+		}
+		return o, nil
+	case Typed:
+		into, err := scheme.Scheme.New(gvk)
+		if err != nil {
+			return o, fmt.Errorf("%s: %s: %w", e.at, o.Ref, err)
+		}
+		return convert(e, o, e.body.Object, into)
+	}
+	return convert(e, o, map[string]any{"metadata": e.body.Object["metadata"]}, &metav1.PartialObjectMetadata{})
+}
+
+func convert(e entry, o object.Object, fields map[string]any, into runtime.Object) (object.Object, error) {
+	body, ok := into.(whole)
+	if !ok {
+		return o, fmt.Errorf("%s: %s has no metadata", e.at, o.Ref)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, body); err != nil {
+		return o, fmt.Errorf("%s: %s: %w", e.at, o.Ref, err)
+	}
+	if neverWhole(o.GroupKind()) {
+		body.SetAnnotations(withoutCopies(body.GetAnnotations()))
+	}
+	o.Meta, o.Body = body, body
+	return o, nil
+}
+
+// detailOf settles how an object is read. A built-in kind in another version
+// than the one that is wanted is a gap, and metadata only.
+func (s *Snapshot) detailOf(gvk schema.GroupVersionKind, sink Sink) Detail {
+	r, _ := s.kinds.Kind(gvk.GroupKind())
+	wanted, version := Fields, gvk.Version
 	switch {
 	case neverWhole(gvk.GroupKind()):
-		meta := &metav1.PartialObjectMetadata{}
-		err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"metadata": e.body.Object["metadata"]}, meta)
-		if err != nil {
-			return o, fmt.Errorf("%s: %s: %w", e.at, o.Ref, err)
-		}
-		o.Meta, o.Body = meta, meta
+		return Metadata
 	case s.whole:
-	case scheme.Scheme.Recognizes(gvk):
-		typed, err := scheme.Scheme.New(gvk)
-		if err != nil {
-			return o, fmt.Errorf("%s: %s: %w", e.at, o.Ref, err)
-		}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(e.body.Object, typed); err != nil {
-			return o, fmt.Errorf("%s: %s: %w", e.at, o.Ref, err)
-		}
-		o.Body = typed
+		return Fields
+	case s.detail != nil:
+		wanted, version = s.detail(r)
 	case scheme.Scheme.IsGroupRegistered(gvk.Group):
-		sink.Gap(object.Gap{Resource: gvk.GroupVersion().String(), Reason: "UnknownVersion", Message: fmt.Sprintf("%s of this version is read for its metadata only", gvk.Kind)})
+		wanted, version = Typed, r.Version
 	}
-	return o, nil
+	if wanted == Metadata || (version == "" || version == gvk.Version) && (wanted != Typed || scheme.Scheme.Recognizes(gvk)) {
+		return wanted
+	}
+	message := fmt.Sprintf("in the snapshot as %s, not as %s: its fields were not read", gvk.Version, version)
+	if version == "" || version == gvk.Version {
+		message = fmt.Sprintf("the shape of %s is not known here: its fields were not read", gvk.GroupVersion())
+	}
+	sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: message})
+	return Metadata
 }
 
 // cover says what is complete. A snapshot that we took knows. Of another dump it
@@ -262,8 +206,15 @@ func (s *Snapshot) cover(sink Sink) {
 		}
 		return
 	}
+	type scope struct {
+		gk schema.GroupKind
+		ns string
+	}
+	told := map[scope]bool{}
 	for _, e := range s.entries {
-		r := s.ref(e.body)
-		sink.Cover(r.GroupKind(), r.Namespace)
+		if at := (scope{e.ref.GroupKind(), e.ref.Namespace}); !told[at] {
+			told[at] = true
+			sink.Cover(at.gk, at.ns)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -10,128 +11,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
-
-// Redact takes out of an object's fields what a picture of a cluster must not
-// carry on: managed fields, the copy that kubectl apply keeps, the data of
-// Secrets and ConfigMaps, and the values of environment variables unless withEnv
-// is set. It changes its argument.
-func Redact(fields map[string]any, withEnv bool) {
-	if meta, ok := fields["metadata"].(map[string]any); ok {
-		delete(meta, "managedFields")
-		if notes, ok := meta["annotations"].(map[string]any); ok {
-			delete(notes, "kubectl.kubernetes.io/last-applied-configuration")
-			if len(notes) == 0 {
-				delete(meta, "annotations")
-			}
-		}
-	}
-	if fields["apiVersion"] == "v1" && (fields["kind"] == "Secret" || fields["kind"] == "ConfigMap") {
-		for _, key := range []string{"data", "stringData", "binaryData"} {
-			delete(fields, key)
-		}
-	}
-	if !withEnv {
-		dropEnv(fields)
-	}
-}
-
-// dropEnv takes the values out of every list named env, at any depth: pod
-// templates stand in custom resources and in ControllerRevisions as well.
-func dropEnv(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, below := range v {
-			list, ok := below.([]any)
-			if key == "env" && ok {
-				for _, item := range list {
-					if m, ok := item.(map[string]any); ok && m["name"] != nil {
-						delete(m, "value")
-					}
-				}
-			}
-			dropEnv(below)
-		}
-	case []any:
-		for _, below := range v {
-			dropEnv(below)
-		}
-	}
-}
-
-// Keeper is a sink that keeps objects whole, for writing them down.
-type Keeper struct {
-	Sink
-	// Keep says which objects to keep; nil keeps all.
-	Keep func(object.Ref) bool
-
-	lock    chan struct{}
-	objects map[object.Ref]map[string]any
-}
-
-// NewKeeper returns a keeper that hands what it is told besides objects on to
-// the sink.
-func NewKeeper(s Sink, keep func(object.Ref) bool) *Keeper {
-	return &Keeper{Sink: s, Keep: keep, lock: make(chan struct{}, 1), objects: map[object.Ref]map[string]any{}}
-}
-
-// Add keeps an object.
-func (k *Keeper) Add(o object.Object) {
-	if k.Keep != nil && !k.Keep(o.Ref) {
-		return
-	}
-	fields := o.Fields()
-	if fields == nil {
-		var err error
-		if fields, err = runtime.DefaultUnstructuredConverter.ToUnstructured(o.Body); err != nil {
-			k.Gap(object.Gap{Resource: o.Ref.String(), Reason: "Unreadable", Message: err.Error()})
-			return
-		}
-		fields["apiVersion"], fields["kind"] = o.GroupKind().WithVersion(o.Version).GroupVersion().String(), o.Kind
-	}
-	k.lock <- struct{}{}
-	defer func() { <-k.lock }()
-	k.objects[o.Ref] = fields
-}
-
-// Objects returns what was kept, CustomResourceDefinitions first, then in order.
-func (k *Keeper) Objects() []map[string]any {
-	refs := make([]object.Ref, 0, len(k.objects))
-	for r := range k.objects {
-		refs = append(refs, r)
-	}
-	slices.SortFunc(refs, func(a, b object.Ref) int {
-		if x, y := a.GroupKind() == crdKind, b.GroupKind() == crdKind; x != y {
-			if x {
-				return -1
-			}
-			return 1
-		}
-		return object.Compare(a, b)
-	})
-	out := make([]map[string]any, 0, len(refs))
-	for _, r := range refs {
-		out = append(out, k.objects[r])
-	}
-	return out
-}
 
 // ErrExists says that a file is there and was not to be replaced.
 var ErrExists = errors.New("the file exists")
 
 // Write writes a snapshot to a file, whole or not at all: YAML, or a JSON
 // document a line where the name ends in .json; gzipped where it ends in .gz.
-func Write(name string, head Head, objects []map[string]any, force bool) (err error) {
-	if _, err := os.Lstat(name); err == nil && !force {
-		return fmt.Errorf("%s: %w", name, ErrExists)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+// With force it replaces a file, or a link to one (not what it leads to); it
+// never replaces a folder, a device or a pipe.
+func Write(name string, head Head, objects []map[string]any, force bool) error {
+	if err := replaceable(name, force); err != nil {
 		return err
 	}
 	// The picture of a cluster is its owner's: CreateTemp makes it 0600.
@@ -139,32 +34,63 @@ func Write(name string, head Head, objects []map[string]any, force bool) (err er
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
-		}
-	}()
-	if err := WriteTo(f, filepath.Ext(strings.TrimSuffix(name, ".gz")) == ".json", strings.HasSuffix(name, ".gz"), head, objects); err != nil {
-		return err
+	err = errors.Join(fill(f, name, head, objects), f.Close())
+	if err == nil {
+		err = place(f.Name(), name, force)
 	}
-	if err := f.Sync(); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if !force {
-		// A link fails where the name has been taken meanwhile; a rename would not.
-		if err := os.Link(f.Name(), name); err == nil {
-			return os.Remove(f.Name())
-		} else if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s: %w", name, ErrExists)
-		}
-	}
-	return os.Rename(f.Name(), name)
+	return nil
 }
 
-// WriteTo writes a snapshot to a stream.
+// replaceable says why a name cannot be written to.
+func replaceable(name string, force bool) error {
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: not a file that could be replaced (%s)", name, info.Mode().Type())
+	}
+	if !force {
+		return fmt.Errorf("%s: %w", name, ErrExists)
+	}
+	return nil
+}
+
+func fill(f *os.File, name string, head Head, objects []map[string]any) error {
+	asJSON := filepath.Ext(strings.TrimSuffix(name, ".gz")) == ".json"
+	if err := WriteTo(f, asJSON, strings.HasSuffix(name, ".gz"), head, objects); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// place gives a finished file its name.
+func place(temp, name string, force bool) error {
+	if force {
+		return os.Rename(temp, name)
+	}
+	// A link fails where the name has been taken meanwhile; a rename would not. On a
+	// file system without links there is only that.
+	err := os.Link(temp, name)
+	switch {
+	case err == nil:
+		// The snapshot is there under its name; a second one beside it is no failure
+		// of the writing.
+		_ = os.Remove(temp)
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s: %w", name, ErrExists)
+	}
+	return os.Rename(temp, name)
+}
+
+// WriteTo writes a snapshot to a stream. The head comes first and is told how
+// many objects follow; YAML ends with the mark "...", so that a cut shows even
+// within the last object.
 func WriteTo(w io.Writer, asJSON, zip bool, head Head, objects []map[string]any) error {
 	out := bufio.NewWriter(w)
 	var to io.Writer = out
@@ -175,10 +101,15 @@ func WriteTo(w io.Writer, asJSON, zip bool, head Head, objects []map[string]any)
 	}
 	head.APIVersion, head.Kind, head.Objects = APIVersion, HeadKind, len(objects)
 	if err := writeDocument(to, head, asJSON); err != nil {
-		return err
+		return fmt.Errorf("write the head: %w", err)
 	}
 	for _, o := range objects {
 		if err := writeDocument(to, o, asJSON); err != nil {
+			return fmt.Errorf("write %v %v: %w", o["kind"], name(o), err)
+		}
+	}
+	if !asJSON {
+		if _, err := io.WriteString(to, endMark); err != nil {
 			return err
 		}
 	}
@@ -190,12 +121,21 @@ func WriteTo(w io.Writer, asJSON, zip bool, head Head, objects []map[string]any)
 	return out.Flush()
 }
 
+func name(o map[string]any) any {
+	meta, _ := o["metadata"].(map[string]any)
+	return meta["name"]
+}
+
 func writeDocument(w io.Writer, doc any, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(w).Encode(doc)
-	}
-	b, err := yaml.Marshal(doc)
+	b, err := json.Marshal(doc)
 	if err != nil {
+		return err
+	}
+	if asJSON {
+		_, err = w.Write(append(b, '\n'))
+		return err
+	}
+	if b, err = yaml.JSONToYAML(escaped(b)); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(w, "---\n"); err != nil {
@@ -203,4 +143,24 @@ func writeDocument(w io.Writer, doc any, asJSON bool) error {
 	}
 	_, err = w.Write(b)
 	return err
+}
+
+// escaped writes the characters of JSON that YAML does not let stand (DEL, C1
+// controls, byte order marks) as escapes, which it does.
+func escaped(b []byte) []byte {
+	odd := func(r rune) bool {
+		return r >= utf8.RuneSelf-1 && !unicode.IsGraphic(r) && r < 1<<16
+	}
+	if bytes.IndexFunc(b, odd) < 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b)+64)
+	for _, r := range string(b) {
+		if odd(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }

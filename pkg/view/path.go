@@ -41,7 +41,7 @@ func reached(s graph.Step) graph.ID {
 // above. What is not there is marked.
 func pathTable(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Table {
 	t := &Table{Columns: []Column{
-		{Name: "OBJECT", Cut: Middle, Least: leastName},
+		{Name: "OBJECT", Cut: Middle, Least: 32},
 		{Name: "RELATION"},
 		{Name: "VIA", Drop: 2},
 		{Name: "WHY", Drop: 1, Cut: Middle, Least: leastWhy},

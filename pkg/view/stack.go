@@ -20,6 +20,9 @@ type StackOptions struct {
 	Why bool
 	// Namespace is that of the user: objects of others are shown with theirs.
 	Namespace string
+	// Shape is the one that is wanted, since each takes time on a large stack; 0 is
+	// all of them.
+	Shape Shape
 }
 
 // Stack returns the answer of the graph command.
@@ -36,12 +39,43 @@ func Stack(s *graph.Stack, o StackOptions) Answer {
 			}
 		}
 	}
-	doc := v.document()
-	names := make([]string, 0, len(v.shown))
-	for _, id := range v.shown {
-		names = append(names, v.g.Ref(id).String())
+	return v.answer()
+}
+
+func (v *stackView) answer() Answer {
+	var a Answer
+	wanted := func(shape Shape) bool { return v.o.Shape == 0 || v.o.Shape == shape }
+	if wanted(TreeShape) {
+		a.Tree = v.tree()
 	}
-	return Answer{Tree: v.tree(), Table: v.table(), Wide: v.wide(doc.Edges), Net: v.net(doc.Edges), Document: doc, Names: names}
+	if wanted(TableShape) {
+		a.Table = v.table()
+	}
+	if wanted(NamesShape) {
+		a.Names = v.ids()
+	}
+	if !wanted(WideShape) && !wanted(NetShape) && !wanted(DocumentShape) {
+		return a
+	}
+	doc := v.document()
+	if wanted(DocumentShape) {
+		a.Document = doc
+	}
+	if wanted(WideShape) {
+		a.Wide = v.wide(doc.Edges)
+	}
+	if wanted(NetShape) {
+		a.Net = v.net(doc.Edges)
+	}
+	return a
+}
+
+func (v *stackView) ids() []string {
+	ids := make([]string, 0, len(v.shown))
+	for _, id := range v.shown {
+		ids = append(ids, v.g.Ref(id).String())
+	}
+	return ids
 }
 
 type stackView struct {

@@ -14,6 +14,19 @@ type Answer struct {
 	Names    []string
 }
 
+// Shape is one of the forms that an answer may have.
+type Shape uint8
+
+// The shapes.
+const (
+	TreeShape Shape = iota + 1
+	TableShape
+	WideShape
+	NetShape
+	DocumentShape
+	NamesShape
+)
+
 // Tone says what a piece of text means, so that a format may tell it by colour
 // besides the word.
 type Tone uint8

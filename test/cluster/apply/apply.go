@@ -80,7 +80,8 @@ type Skip struct {
 // Objects creates the objects: definitions first, and when those are
 // established namespaces, then what is cluster-wide, then the rest, and every
 // owner before what it owns. Namespaces that are not in the input are made.
-// Status is written where no maker writes it. The input is not changed.
+// Status is written where no maker writes it. Pods of StatefulSets that come to
+// be get the labels that they have in the input. The input is not changed.
 //
 // An error ends it; the Result tells what was done until then. Webhook
 // configurations come last, and take effect: the objects they send requests
@@ -110,7 +111,10 @@ func Objects(ctx context.Context, cfg *rest.Config, m Makers, objects []*unstruc
 			return a.result, err
 		}
 	}
-	return a.result, a.awaitEstablished(ctx, pending)
+	if err := a.awaitEstablished(ctx, pending); err != nil {
+		return a.result, err
+	}
+	return a.result, a.labelPods(ctx, objects)
 }
 
 type applier struct {

@@ -176,6 +176,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestLackingLabels(t *testing.T) {
+	now := map[string]string{"app": "db", "controller-revision-hash": "new"}
+	old := map[string]string{"app": "other", "controller-revision-hash": "old", "role": "master", "topology.kubernetes.io/zone": "a"}
+	if got := fmt.Sprint(lacking(now, old)); got != "map[role:master]" {
+		t.Errorf("labels %s are added, want role alone", got)
+	}
+}
+
+func TestPodsOfStatefulSets(t *testing.T) {
+	for what, owner := range map[string]string{"v1/Pod/db-0": "apps/v1/StatefulSet/db", "v1/Pod/web-x": "apps/v1/ReplicaSet/web", "v1/ConfigMap/c": "apps/v1/StatefulSet/db"} {
+		if got, want := ofStatefulSet(object(t, what, owner)), what == "v1/Pod/db-0"; got != want {
+			t.Errorf("%s of %s: %v", what, owner, got)
+		}
+	}
+}
+
 func TestRefString(t *testing.T) {
 	got := []string{refOf(object(t, "v1/Node/n")).String(), refOf(object(t, "apps/v1/Deployment/d")).String()}
 	if want := []string{"Node/n", "Deployment.apps/d"}; !slices.Equal(got, want) {

@@ -42,7 +42,7 @@ func run(ctx context.Context, runs int, sizes string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	programs, err := build(ctx, dir)
 	if err != nil {
 		return err

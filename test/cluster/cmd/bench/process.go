@@ -77,7 +77,7 @@ func (b *bench) once(ctx context.Context, program string, args []string) (measur
 
 // count reads "requests 12" or "requests=12" out of what a program told.
 func count(text, name string) int64 {
-	found := regexp.MustCompile(`\b`+name+`[ =](\d+)`).FindStringSubmatch(text)
+	found := regexp.MustCompile(`\b` + name + `[ =](\d+)`).FindStringSubmatch(text)
 	if found == nil {
 		return 0
 	}

@@ -35,6 +35,9 @@ func main() {
 	}
 }
 
+// defaultName is the sandbox that make sandbox starts and make sandbox-down ends.
+const defaultName = "sandbox"
+
 // detached is the hidden command that up starts: the process that the cluster
 // belongs to.
 const detached = "detached"
@@ -45,7 +48,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, talk io.Writer) 
 	}
 	flags := flag.NewFlagSet("sandbox "+args[0], flag.ContinueOnError)
 	flags.SetOutput(talk)
-	name := flags.String("name", "sandbox", "`name` of the sandbox: there can be several")
+	name := flags.String("name", defaultName, "`name` of the sandbox: there can be several")
 	var files paths
 	if args[0] == "up" {
 		flags.Var(&files, "f", "`file or directory` of manifests to apply; can be given again")

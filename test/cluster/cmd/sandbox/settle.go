@@ -31,7 +31,7 @@ func settle(ctx context.Context, cfg *rest.Config, talk io.Writer) error {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		missing := unsettled(limit, client)
+		missing := unsettled(ctx, client)
 		if missing == nil {
 			return nil
 		}

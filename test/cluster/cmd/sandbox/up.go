@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -72,9 +73,26 @@ func (s sandbox) up(ctx context.Context, files []string, out, talk io.Writer) er
 		}
 		return err
 	}
-	fmt.Fprintf(talk, "sandbox %s is up. Use it:  export KUBECONFIG=%s\nStop it: sandbox down --name %s\n", s.name, st.Kubeconfig, s.name)
+	fmt.Fprintf(talk, "sandbox %s is up. Use it:  export KUBECONFIG=%s\n", s.name, st.Kubeconfig)
+	if slices.ContainsFunc(objects, isExample) {
+		fmt.Fprintln(talk, "Try it:   kubectl sysop graph moodle/moodle-1 -n moodle")
+	}
+	fmt.Fprintf(talk, "Stop it:  %s\n", s.downCommand())
 	fmt.Fprintf(out, "export KUBECONFIG=%s\n", st.Kubeconfig)
 	return nil
+}
+
+// isExample says whether the object is the one with which the example is shown.
+func isExample(o *unstructured.Unstructured) bool {
+	return o.GetKind() == "Moodle" && o.GetNamespace() == "moodle" && o.GetName() == "moodle-1"
+}
+
+// downCommand is what stops this sandbox, to be typed where the Makefile is.
+func (s sandbox) downCommand() string {
+	if s.name == defaultName {
+		return "make sandbox-down"
+	}
+	return "go run ./test/cluster/cmd/sandbox down --name " + s.name
 }
 
 // fill applies the manifests and waits for what runs.

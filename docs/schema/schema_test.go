@@ -1,0 +1,159 @@
+// Package schema_test holds the published JSON schemas against the documents
+// that the commands write, and against the Go types behind them.
+package schema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/examples"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+)
+
+// schemas are the files beside this one.
+var schemas = []string{"graph", "path", "impact", "version", "snapshot"}
+
+func compile(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	s, err := c.Compile(name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func read(t *testing.T, name string) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// run returns what a command writes on standard output.
+func run(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	env := cli.Env{
+		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
+		Getenv:    func(string) string { return "" }, Demo: examples.Demo(), Now: func() time.Time { return time.Time{} },
+	}
+	if code := cli.Main(t.Context(), env, args); code != cli.ExitDone {
+		t.Fatalf("%v: exit code %d: %s", args, code, &errOut)
+	}
+	return out.Bytes()
+}
+
+func instance(t *testing.T, document []byte) any {
+	t.Helper()
+	text, err := yaml.YAMLToJSON(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestEverySchemaIsListed(t *testing.T) {
+	files, err := filepath.Glob("*.json")
+	if err != nil || len(files) != len(schemas) {
+		t.Errorf("files %v, schemas %v: %v", files, schemas, err)
+	}
+	for _, name := range schemas {
+		compile(t, name)
+		doc := read(t, name)
+		if id, _ := doc["$id"].(string); !strings.HasSuffix(id, "/docs/schema/"+name+".json") {
+			t.Errorf("%s: $id %q", name, id)
+		}
+	}
+}
+
+func TestDocumentsOfTheCommands(t *testing.T) {
+	for _, c := range []struct {
+		schema string
+		args   string
+	}{
+		{"graph", "graph moodle/moodle-1 -o json --from demo"},
+		{"graph", "graph moodle/moodle-1 -o yaml --from demo"},
+		{"graph", "graph moodle/moodle-1 moodle/moodle-2 --why --show-boundary -o json --from demo"},
+		{"graph", "graph deployment/moodle-1 --up -o json --from demo"},
+		{"graph", "graph deployment/moodle-1 --connected -o json --from demo"},
+		{"graph", "graph deployment/moodle-1 --kinds pods -o json --from demo"},
+		{"path", "path moodle/moodle-1 pvc/data-cluster1-mysql-0 -o json --from demo"},
+		{"path", "path moodle/moodle-1 moodle/moodle-1 -o yaml --from demo"},
+		{"impact", "impact secret/cluster1-secret -o json --from demo"},
+		{"impact", "impact mysqlcluster/cluster1 -o yaml --from demo"},
+		{"version", "version -o json"},
+	} {
+		out := run(t, strings.Fields(c.args)...)
+		if err := compile(t, c.schema).Validate(instance(t, out)); err != nil {
+			t.Errorf("%s: %#v", c.args, err)
+		}
+	}
+}
+
+func TestHeadOfSnapshots(t *testing.T) {
+	out := string(run(t, "snapshot", "moodle/moodle-1", "-o", "-", "--from", "demo"))
+	head, _, _ := strings.Cut(strings.TrimPrefix(out, "---\n"), "\n---\n")
+	if err := compile(t, "snapshot").Validate(instance(t, []byte(head))); err != nil {
+		t.Errorf("%#v\n%s", err, head)
+	}
+}
+
+// TestSchemasRefuse holds that a schema says something: each document that is
+// wrong in one place is refused.
+func TestSchemasRefuse(t *testing.T) {
+	out, schema := run(t, "graph", "moodle/moodle-1", "-o", "json", "--from", "demo"), compile(t, "graph")
+	first := func(doc map[string]any, list string) map[string]any { return doc[list].([]any)[0].(map[string]any) }
+	for what, spoil := range map[string]func(map[string]any){
+		"another kind":       func(d map[string]any) { d["kind"] = "Path" },
+		"another version":    func(d map[string]any) { d["apiVersion"] = "sysop.dev/v1" },
+		"an unknown field":   func(d map[string]any) { d["more"] = true },
+		"no gaps":            func(d map[string]any) { delete(d, "gaps") },
+		"null edges":         func(d map[string]any) { d["edges"] = nil },
+		"an unknown state":   func(d map[string]any) { first(d, "nodes")["state"] = "gone" },
+		"an empty namespace": func(d map[string]any) { first(d, "nodes")["namespace"] = "" },
+		"a node's field":     func(d map[string]any) { first(d, "nodes")["labels"] = map[string]any{} },
+		"a relation":         func(d map[string]any) { first(d, "edges")["relation"] = "uses" },
+		"an edge to no ID":   func(d map[string]any) { first(d, "edges")["to"] = "pod" },
+	} {
+		doc := instance(t, out).(map[string]any)
+		spoil(doc)
+		if err := schema.Validate(doc); err == nil {
+			t.Errorf("%s is not refused", what)
+		}
+	}
+}
+
+// TestSameDefinitions holds that what two schemas call by one name is one thing.
+func TestSameDefinitions(t *testing.T) {
+	seen := map[string]any{}
+	for _, name := range schemas {
+		defs, _ := read(t, name)["$defs"].(map[string]any)
+		for def, body := range defs {
+			if other, ok := seen[def]; ok && !reflect.DeepEqual(other, body) {
+				t.Errorf("%s: another %q than in the schemas before", name, def)
+			}
+			seen[def] = body
+		}
+	}
+}

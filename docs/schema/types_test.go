@@ -1,0 +1,171 @@
+package schema_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// field is what a Go type says of a property.
+type field struct {
+	typ      reflect.Type
+	optional bool
+}
+
+// fields are those of a struct as encoding/json sees them.
+func fields(t *testing.T, typ reflect.Type) map[string]field {
+	t.Helper()
+	out := map[string]field{}
+	for f := range typ.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			maps.Copy(out, fields(t, f.Type))
+		case name == "" || name == "-":
+			t.Errorf("%s.%s has no name in JSON", typ, f.Name)
+		default:
+			out[name] = field{f.Type, strings.Contains(options, "omit")}
+		}
+	}
+	return out
+}
+
+// checker walks a Go type and a schema together.
+type checker struct {
+	*testing.T
+	defs map[string]any
+}
+
+func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
+	c.Helper()
+	ref, isRef := schema["$ref"].(string)
+	if s, _ := schema["description"].(string); s == "" && !isRef && !strings.HasSuffix(at, "[]") {
+		c.Errorf("%s: no description", at)
+	}
+	if isRef {
+		schema, _ = c.defs[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
+		if s, _ := schema["description"].(string); s == "" {
+			c.Errorf("%s: %s has no description", at, ref)
+		}
+	}
+	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer"}[typ.Kind()]
+	_, isConst := schema["const"].(string)
+	if got := schema["type"]; got != want && !(isConst && want == "string") {
+		c.Errorf("%s: type %v, want %s", at, got, want)
+	}
+	switch typ.Kind() {
+	case reflect.Slice:
+		items, _ := schema["items"].(map[string]any)
+		c.check(at+"[]", typ.Elem(), items)
+	case reflect.Struct:
+		c.properties(at, fields(c.T, typ), schema)
+	}
+}
+
+func (c checker) properties(at string, fields map[string]field, schema map[string]any) {
+	c.Helper()
+	properties, _ := schema["properties"].(map[string]any)
+	if schema["additionalProperties"] != false {
+		c.Errorf("%s: additional properties are allowed", at)
+	}
+	if got, want := slices.Sorted(maps.Keys(properties)), slices.Sorted(maps.Keys(fields)); !slices.Equal(got, want) {
+		c.Errorf("%s: properties %v, want %v", at, got, want)
+		return
+	}
+	required, _ := schema["required"].([]any)
+	for name, f := range fields {
+		// The type and version of our documents are always there, whatever the type
+		// that they borrow from says.
+		head := name == "apiVersion" && at == "" || name == "kind"
+		if slices.Contains(required, any(name)) == (f.optional && !head) {
+			c.Errorf("%s.%s: optional is %v, required are %v", at, name, f.optional, required)
+		}
+		property, _ := properties[name].(map[string]any)
+		if f.typ != nil {
+			c.check(at+"."+name, f.typ, property)
+		}
+	}
+}
+
+func TestSchemasAreTheTypes(t *testing.T) {
+	for name, v := range map[string]any{
+		"graph": view.GraphDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc := read(t, name)
+			defs, _ := doc["$defs"].(map[string]any)
+			checker{t, defs}.check("", reflect.TypeOf(v), doc)
+		})
+	}
+}
+
+// TestVersionIsTheType reads the type from its source, since it is not exported.
+func TestVersionIsTheType(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../../internal/cli/version.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]field{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		s, ok := n.(*ast.TypeSpec)
+		if !ok || s.Name.Name != "versionDocument" {
+			return true
+		}
+		for _, f := range s.Type.(*ast.StructType).Fields.List {
+			if len(f.Names) == 0 {
+				maps.Copy(got, fields(t, reflect.TypeFor[view.Head]()))
+				continue
+			}
+			tag, _ := strconv.Unquote(f.Tag.Value)
+			name, options, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+			got[name] = field{optional: strings.Contains(options, "omit")}
+		}
+		return false
+	})
+	checker{t, nil}.properties("", got, read(t, "version"))
+}
+
+func TestEnumsAreTheConstants(t *testing.T) {
+	defs, _ := read(t, "graph")["$defs"].(map[string]any)
+	enum := func(def, property string) []string {
+		properties := defs[def].(map[string]any)["properties"].(map[string]any)
+		var out []string
+		for _, v := range properties[property].(map[string]any)["enum"].([]any) {
+			out = append(out, v.(string))
+		}
+		return out
+	}
+	var relations, vias, states []string
+	for _, r := range relation.Relations() {
+		relations = append(relations, r.String())
+	}
+	for v := relation.Owner; v <= relation.Env; v++ {
+		vias = append(vias, v.String())
+	}
+	for s := graph.Present; s <= graph.Unread; s++ {
+		states = append(states, s.String())
+	}
+	for what, c := range map[string][2][]string{
+		"relation": {enum("edge", "relation"), relations},
+		"via":      {enum("edge", "via"), vias},
+		"state":    {enum("node", "state"), states},
+		"reason": {enum("problem", "reason"), {
+			graph.OwnerAbsent, graph.OwnerReplaced, graph.OwnerMismatch, graph.OwnerForeignNamespace, graph.OwnerNamespaced, graph.OwnerCycle,
+		}},
+	} {
+		if !slices.Equal(c[0], c[1]) {
+			t.Errorf("%s: %v, want %v", what, c[0], c[1])
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/examples"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+)
+
+var update = flag.Bool("update", false, "write the generated files anew")
+
+// TestMain makes the plugin a command of the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"kubectl-sysop": func() {
+			os.Exit(cli.Main(context.Background(), cli.Process(examples.Demo()), os.Args[1:]))
+		},
+	})
+}
+
+// TestScripts is the third ring: every command, on snapshots.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true})
+}
+
+func env(in io.Reader, out, talk io.Writer) cli.Env {
+	return cli.Env{
+		IOStreams: genericiooptions.IOStreams{In: in, Out: out, ErrOut: talk},
+		Getenv:    os.Getenv, Demo: examples.Demo(),
+		Now: func() time.Time { return time.Date(2026, 9, 14, 9, 30, 0, 0, time.UTC) },
+	}
+}
+
+// walk calls f for every command that a user can run.
+func walk(cmd *cobra.Command, f func(*cobra.Command)) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "help" {
+			if c.Runnable() && !c.HasSubCommands() {
+				f(c)
+			}
+			walk(c, f)
+		}
+	}
+}
+
+func newRoot() *cobra.Command {
+	root := cli.New(env(strings.NewReader(""), io.Discard, io.Discard))
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// TestExamples runs each example of each command's help, as it stands there.
+func TestExamples(t *testing.T) {
+	walk(newRoot(), func(c *cobra.Command) {
+		if c.Parent().Name() == "completion" {
+			return // cobra's own
+		}
+		t.Run(c.Name(), func(t *testing.T) {
+			if c.Example == "" {
+				t.Fatal("no example")
+			}
+			t.Chdir(t.TempDir())
+			for line := range strings.Lines(c.Example) {
+				text, ok := strings.CutPrefix(strings.TrimSpace(line), "kubectl sysop ")
+				if !ok {
+					continue
+				}
+				var out, talk bytes.Buffer
+				if code := cli.Main(t.Context(), env(strings.NewReader(""), &out, &talk), strings.Fields(text)); code != 0 {
+					t.Errorf("%s: exit code %d: %s", line, code, talk.String())
+				}
+				if !strings.Contains(text, " -o m") && out.Len() == 0 {
+					t.Errorf("%s: no output", line)
+				}
+			}
+		})
+	})
+}
+
+// TestSuite holds plugins.yaml equal to the commands, both ways.
+func TestSuite(t *testing.T) {
+	b, err := os.ReadFile("../../plugins.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite struct {
+		Commands []struct{ Name, Short string }
+	}
+	if err := yaml.Unmarshal(b, &suite); err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	for _, c := range suite.Commands {
+		listed[c.Name] = c.Short
+	}
+	for _, c := range newRoot().Commands() {
+		if c.Name() == "help" {
+			continue
+		}
+		if listed[c.Name()] != c.Short {
+			t.Errorf("plugins.yaml says %q of %s, its help says %q", listed[c.Name()], c.Name(), c.Short)
+		}
+		delete(listed, c.Name())
+	}
+	for name := range listed {
+		t.Errorf("plugins.yaml lists %s, which is no command", name)
+	}
+}
+
+// TestReference holds docs/commands.md equal to the help; -update writes it.
+func TestReference(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nThis page is made from the help of the commands (`go test ./internal/cli -run TestReference -update`).\n")
+	walk(newRoot(), func(c *cobra.Command) {
+		if c.Parent().Name() == "completion" {
+			return
+		}
+		b.WriteString("\n## kubectl sysop " + c.Use + "\n\n" + c.Short + ".\n")
+		if c.Long != "" {
+			b.WriteString("\n" + c.Long + "\n")
+		}
+		b.WriteString("\n```console\n")
+		for line := range strings.Lines(c.Example) {
+			b.WriteString(strings.TrimPrefix(line, "  "))
+		}
+		b.WriteString("\n```\n\n```text\n" + flags(c) + "```\n")
+	})
+	golden(t, "../../docs/commands.md", b.String())
+}
+
+// flags is the usage of a command's own flags, without those of the connection,
+// which are kubectl's.
+func flags(c *cobra.Command) string {
+	var out []string
+	for line := range strings.Lines(c.LocalNonPersistentFlags().FlagUsages()) {
+		name := strings.TrimSpace(line)
+		if i := strings.Index(name, "--"); i >= 0 {
+			name, _, _ = strings.Cut(name[i+2:], " ")
+		}
+		if !slices.Contains(kubectlFlags, name) {
+			out = append(out, strings.ReplaceAll(line, os.Getenv("HOME"), "~"))
+		}
+	}
+	return strings.Join(out, "")
+}
+
+var kubectlFlags = []string{
+	"as", "as-group", "as-uid", "as-user-extra", "cache-dir", "certificate-authority", "client-certificate", "client-key", "cluster", "context",
+	"disable-compression", "insecure-skip-tls-verify", "kubeconfig", "request-timeout", "server", "tls-server-name", "token", "user",
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(filepath.Clean(name), []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(filepath.Clean(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is not current: run go test ./internal/cli -update", name)
+	}
+}

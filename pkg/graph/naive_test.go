@@ -1,0 +1,229 @@
+package graph_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+type set map[graph.ID]bool
+
+// naive is the definition of a stack of one root, as a fixed point: everything is
+// gone over until nothing more comes.
+type naive struct {
+	g     *graph.Graph
+	edges []graph.Edge
+	root  graph.ID
+	in    set
+	stand set
+}
+
+func naiveStack(g *graph.Graph, root graph.ID, o graph.StackOptions) set {
+	n := naive{g: g, root: root, in: set{root: true}, stand: set{root: true}}
+	for node := range g.Nodes() {
+		for e := range g.Out(node.ID) {
+			if (!o.NoInferred || !e.Inferred) && (len(o.Relations) == 0 || slices.Contains(o.Relations, e.Relation)) {
+				n.edges = append(n.edges, e)
+			}
+		}
+	}
+	step := n.closure
+	if o.Connected {
+		step = n.connected
+	}
+	if o.Up {
+		step = n.up
+	}
+	for size := -1; size != len(n.in)+len(n.stand); {
+		size = len(n.in) + len(n.stand)
+		for _, e := range n.edges {
+			step(e)
+		}
+	}
+	return n.in
+}
+
+// follows says that the stack goes beyond a node.
+func (n *naive) follows(id graph.ID) bool {
+	return n.in[id] && (id == n.root || !n.g.Node(id).Boundary)
+}
+
+func (n *naive) closure(e graph.Edge) {
+	switch e.Relation {
+	case relation.Owns:
+		if n.follows(e.From) {
+			n.in[e.To] = true
+		}
+	case relation.Needs:
+		if n.follows(e.From) {
+			n.in[e.To], n.stand[e.To] = true, true
+		}
+	case relation.Serves:
+		if n.follows(e.To) {
+			n.in[e.From] = true
+		}
+		if n.follows(e.From) && n.stand[e.From] && n.g.State(e.To) != graph.Missing {
+			n.in[e.To], n.stand[e.To] = true, true
+			if n.follows(e.To) {
+				maps.Copy(n.in, n.tops(e.To, set{}))
+			}
+		}
+	}
+}
+
+func (n *naive) connected(e graph.Edge) {
+	if n.follows(e.From) || n.follows(e.To) {
+		n.in[e.From], n.in[e.To] = true, true
+	}
+}
+
+func (n *naive) up(e graph.Edge) {
+	above, below := e.From, e.To
+	if e.Relation == relation.Serves {
+		above, below = below, above
+	}
+	if n.follows(below) {
+		n.in[above] = true
+	}
+}
+
+// tops are the last owners above a node, or the node itself.
+func (n *naive) tops(id graph.ID, seen set) set {
+	found, last := set{}, true
+	if seen[id] {
+		return found
+	}
+	seen[id] = true
+	for _, e := range n.edges {
+		if e.To == id && e.Relation == relation.Owns && !n.g.Node(e.From).Boundary && n.g.State(e.From) != graph.Missing {
+			last = false
+			maps.Copy(found, n.tops(e.From, seen))
+		}
+	}
+	if last {
+		found[id] = true
+	}
+	return found
+}
+
+func TestStackIsTheFixedPoint(t *testing.T) {
+	options := []graph.StackOptions{
+		{}, {NoInferred: true}, {Connected: true}, {Up: true},
+		{Relations: []relation.Relation{relation.Owns, relation.Serves}}, {Relations: []relation.Relation{relation.Needs}, Connected: true},
+	}
+	for seed := range uint64(1500) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		g := randomWorld(t, random, 5+random.IntN(12), 5+random.IntN(40)).build(nil)
+		if g.Len() == 0 {
+			continue
+		}
+		o := options[seed%uint64(len(options))]
+		var roots []graph.ID
+		want := map[graph.ID]int{}
+		for range 1 + random.IntN(4) {
+			root := graph.ID(random.IntN(g.Len()))
+			if slices.Contains(roots, root) {
+				continue
+			}
+			roots = append(roots, root)
+			for id := range naiveStack(g, root, o) {
+				want[id]++
+			}
+		}
+		s := g.Stack(roots, o)
+		if got := slices.Sorted(maps.Keys(want)); !slices.Equal(got, s.Members()) {
+			t.Fatalf("seed %d, options %+v, roots %q: members %q, want %q of\n%s", seed, o, names(g, roots), names(g, s.Members()), names(g, got), dump(g))
+		}
+		for id, n := range want {
+			if s.Shared(id) != (n > 1) {
+				t.Fatalf("seed %d, options %+v, roots %q: %s is in %d stacks", seed, o, names(g, roots), nameOf(g.Ref(id)), n)
+			}
+		}
+		checkForest(t, seed, s)
+	}
+}
+
+// checkForest holds a forest to its promises.
+func checkForest(t *testing.T, seed uint64, s *graph.Stack) {
+	t.Helper()
+	g := s.Graph()
+	placed := set{}
+	var walk func(above, b *graph.Branch)
+	walk = func(above, b *graph.Branch) {
+		if !s.Has(b.ID) {
+			t.Errorf("seed %d: %s is no member", seed, nameOf(g.Ref(b.ID)))
+		}
+		if b.Again {
+			if len(b.Children) > 0 || len(s.Roots()) < 2 || b.How != graph.Needed {
+				t.Errorf("seed %d: %s again, with %d children, %s", seed, nameOf(g.Ref(b.ID)), len(b.Children), b.How)
+			}
+		} else if placed[b.ID] {
+			t.Errorf("seed %d: %s twice", seed, nameOf(g.Ref(b.ID)))
+		} else {
+			placed[b.ID] = true
+		}
+		zero := b.Edge == graph.Edge{}
+		if !zero && (above == nil || !(b.Edge.From == b.ID && b.Edge.To == above.ID) && !(b.Edge.To == b.ID && b.Edge.From == above.ID)) {
+			t.Errorf("seed %d: %s hangs by %s", seed, nameOf(g.Ref(b.ID)), edgeText(g, b.Edge))
+		}
+		if (above == nil) != (b.How == graph.Root) || zero && b.How != graph.Root && b.How != graph.Behind {
+			t.Errorf("seed %d: %s is there as %q", seed, nameOf(g.Ref(b.ID)), b.How)
+		}
+		for _, child := range b.Children {
+			walk(b, child)
+		}
+	}
+	trees := s.Forest()
+	for _, b := range trees {
+		walk(nil, b)
+	}
+	if len(trees) != len(s.Roots()) || len(placed) != len(s.Members()) {
+		t.Errorf("seed %d: %d trees of %d roots, %d nodes of %d members in\n%s", seed, len(trees), len(s.Roots()), len(placed), len(s.Members()), dump(g))
+	}
+}
+
+func TestCyclesAreMutualReach(t *testing.T) {
+	keep := func(e graph.Edge) bool { return e.Relation != relation.Serves }
+	found := 0
+	for seed := range uint64(800) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		g := randomWorld(t, random, 4+random.IntN(14), 4+random.IntN(30)).build(nil)
+		reach := make([]set, g.Len())
+		for id := range reach {
+			reach[id] = set{}
+			for todo := []graph.ID{graph.ID(id)}; len(todo) > 0; todo = todo[1:] {
+				for e := range g.Out(todo[0]) {
+					if keep(e) && !reach[id][e.To] {
+						reach[id][e.To] = true
+						todo = append(todo, e.To)
+					}
+				}
+			}
+		}
+		var want [][]graph.ID
+		seen := set{}
+		for a := range graph.ID(g.Len()) {
+			if seen[a] || !reach[a][a] {
+				continue
+			}
+			var c []graph.ID
+			for b := range graph.ID(g.Len()) {
+				if reach[a][b] && reach[b][a] {
+					c, seen[b] = append(c, b), true
+				}
+			}
+			want = append(want, c)
+		}
+		found += len(want)
+		if got := g.Cycles(keep); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Fatalf("seed %d: cycles %v, want %v of\n%s", seed, got, want, dump(g))
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d cycles in all", found)
+	}
+}

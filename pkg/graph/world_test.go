@@ -1,0 +1,262 @@
+package graph_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// world is a small cluster, written down in lines:
+//
+//	a owns b       b carries an owner reference to a
+//	a made b       a says that it owns b: a guess
+//	a needs b      a needs? b     optional
+//	a guesses b    a needs b, inferred
+//	a serves b
+//	gone a         a is not there
+//	a              a is there
+//
+// A name is kind:name, of the kinds in letters below; a name alone is a Thing in
+// the namespace ns, and ns/name one of another. Everything that is named is there
+// unless it is gone or of the kind u, which nobody reads.
+type world struct {
+	t     testing.TB
+	metas map[object.Ref]*metav1.PartialObjectMetadata
+	order []object.Ref
+	gone  map[object.Ref]bool
+	links map[string]map[object.Ref][]relation.Link
+	notes []string
+}
+
+var letters = map[string]object.Ref{
+	"":     {Group: "test", Kind: "Thing", Namespace: "ns"},
+	"u":    {Group: "test", Kind: "Other", Namespace: "ns"},
+	"g":    {Group: "test", Kind: "Global"},
+	"n":    {Kind: "Node"},
+	"sa":   {Kind: "ServiceAccount", Namespace: "ns"},
+	"pod":  {Kind: "Pod", Namespace: "ns"},
+	"apps": {Group: "apps", Kind: "Deployment", Namespace: "ns"},
+	"ext":  {Group: "extensions", Kind: "Deployment", Namespace: "ns"},
+	"ev":   {Kind: "Event", Namespace: "ns"},
+	"evs":  {Group: "events.k8s.io", Kind: "Event", Namespace: "ns"},
+}
+
+func refOf(name string) object.Ref {
+	letter, rest, ok := strings.Cut(name, ":")
+	if !ok {
+		letter, rest = "", name
+	}
+	r, known := letters[letter]
+	if !known {
+		panic("no such kind: " + name)
+	}
+	r.Name = rest
+	if ns, n, ok := strings.Cut(rest, "/"); ok {
+		r.Namespace, r.Name = ns, n
+	}
+	return r
+}
+
+// nameOf is refOf backwards.
+func nameOf(r object.Ref) string {
+	for letter, l := range letters {
+		if l.Group != r.Group || l.Kind != r.Kind {
+			continue
+		}
+		name := r.Name
+		if r.Namespace != l.Namespace {
+			name = r.Namespace + "/" + name
+		}
+		if letter == "" {
+			return name
+		}
+		return letter + ":" + name
+	}
+	return r.String()
+}
+
+func uidOf(name string) types.UID { return types.UID("uid of " + name) }
+
+func newWorld(t testing.TB, lines string) *world {
+	w := &world{
+		t: t, metas: map[object.Ref]*metav1.PartialObjectMetadata{},
+		gone: map[object.Ref]bool{}, links: map[string]map[object.Ref][]relation.Link{},
+	}
+	for line := range strings.Lines(lines) {
+		line, _, _ = strings.Cut(line, "#")
+		switch words := strings.Fields(line); {
+		case len(words) == 0:
+		case len(words) == 1:
+			w.object(words[0])
+		case words[0] == "gone":
+			w.gone[refOf(words[1])] = true
+		case len(words) == 3:
+			w.edge(words[0], words[1], words[2])
+		default:
+			t.Fatalf("line %q", line)
+		}
+	}
+	return w
+}
+
+func (w *world) object(name string) *metav1.PartialObjectMetadata {
+	r := refOf(name)
+	if w.metas[r] == nil {
+		w.metas[r] = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: r.Name, Namespace: r.Namespace, UID: uidOf(name)}}
+		w.order = append(w.order, r)
+	}
+	return w.metas[r]
+}
+
+func (w *world) edge(from, word, to string) {
+	if word == "owns" {
+		w.object(from)
+		r := refOf(from)
+		w.owner(to, metav1.OwnerReference{APIVersion: r.Group + "/v1", Kind: r.Kind, Name: r.Name, UID: uidOf(from)})
+		return
+	}
+	w.object(to)
+	r := refOf(to)
+	l := relation.Link{
+		Target: relation.Target{Kind: r.GroupKind(), Namespace: r.Namespace, Name: r.Name},
+		Field:  "spec." + word, Value: r.Name, Optional: word == "needs?", Inferred: word == "made" || word == "guesses",
+	}
+	rule := map[string]string{"made": "owns", "needs?": "needs", "guesses": "needs"}[word]
+	if rule == "" {
+		rule = word
+	}
+	w.link(from, rule, l)
+}
+
+func (w *world) owner(child string, o metav1.OwnerReference) {
+	m := w.object(child)
+	o.APIVersion = strings.TrimPrefix(o.APIVersion, "/")
+	m.OwnerReferences = append(m.OwnerReferences, o)
+}
+
+// link makes an object say something, by the rule of a relation.
+func (w *world) link(name, rule string, l relation.Link) {
+	w.object(name)
+	if _, ok := relation.ParseRelation(rule); !ok {
+		w.t.Fatalf("no relation %q", rule)
+	}
+	if w.links[rule] == nil {
+		w.links[rule] = map[object.Ref][]relation.Link{}
+	}
+	w.links[rule][refOf(name)] = append(w.links[rule][refOf(name)], l)
+}
+
+func (w *world) rules() *relation.Set {
+	rules := slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Name != "owner-reference" })
+	for _, r := range relation.Relations() {
+		said := w.links[r.String()]
+		rules = append(rules, relation.Rule{Name: "test-" + r.String(), Relation: r, Via: relation.Spec, Links: func(o object.Object, emit relation.Emit) {
+			for _, l := range said[o.Ref] {
+				emit(l)
+			}
+		}})
+	}
+	return relation.NewSet(rules...)
+}
+
+// build adds the objects in their order, or in a random one.
+func (w *world) build(random *rand.Rand) *graph.Graph {
+	b := graph.NewBuilder(w.rules(), builtInKinds())
+	inv := inventory.New(w.notes, b.Extract)
+	order := slices.Clone(w.order)
+	if random != nil {
+		random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	}
+	for _, r := range order {
+		if m := w.metas[r]; !w.gone[r] && r.Kind != "Other" {
+			inv.Add(object.Object{Ref: r, Version: "v1", Meta: m, Body: m})
+		}
+	}
+	for _, r := range builtInKinds().All() {
+		if r.Kind != "Other" {
+			inv.Cover(r.GroupKind(), "")
+		}
+	}
+	return b.Build(inv)
+}
+
+func graphOf(t testing.TB, lines string) *graph.Graph {
+	t.Helper()
+	return newWorld(t, lines).build(nil)
+}
+
+func node(t testing.TB, g *graph.Graph, name string) graph.ID {
+	t.Helper()
+	id, ok := g.Find(refOf(name))
+	if !ok {
+		t.Fatalf("no node %s", name)
+	}
+	return id
+}
+
+func nodes(t testing.TB, g *graph.Graph, list string) []graph.ID {
+	t.Helper()
+	var ids []graph.ID
+	for _, name := range strings.Fields(list) {
+		ids = append(ids, node(t, g, name))
+	}
+	return ids
+}
+
+// names writes nodes in the order of the alphabet.
+func names(g *graph.Graph, ids []graph.ID) string {
+	var out []string
+	for _, id := range ids {
+		out = append(out, nameOf(g.Ref(id)))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+// edgeText writes an edge as a line of a world, with its evidence.
+func edgeText(g *graph.Graph, e graph.Edge) string {
+	flags := ""
+	if e.Optional {
+		flags += " optional"
+	}
+	if e.Inferred {
+		flags += " inferred"
+	}
+	return fmt.Sprintf("%s %s %s (%s %s)%s", nameOf(g.Ref(e.From)), e.Relation, nameOf(g.Ref(e.To)), e.Rule, e.Why(), flags)
+}
+
+// dump writes all that is known of a graph.
+func dump(g *graph.Graph) string {
+	var b strings.Builder
+	for n := range g.Nodes() {
+		fmt.Fprintf(&b, "%d %s %s %q %q %v\n", n.ID, n.Ref, n.State, n.APIVersion, n.UID, n.Boundary)
+		for e := range g.Out(n.ID) {
+			fmt.Fprintf(&b, "  %s\n", edgeText(g, e))
+		}
+		for e := range g.In(n.ID) {
+			fmt.Fprintf(&b, "  < %s\n", edgeText(g, e))
+		}
+	}
+	for _, p := range g.Problems() {
+		fmt.Fprintf(&b, "%s: %s: %s\n", p.Object, p.Reason, p.Message)
+	}
+	return b.String()
+}
+
+func out(g *graph.Graph, id graph.ID) []string {
+	var lines []string
+	for e := range g.Out(id) {
+		lines = append(lines, edgeText(g, e))
+	}
+	return lines
+}

@@ -1,0 +1,106 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// take makes entries of a document: an object, or the items of a list.
+func (s *Snapshot) take(d *Document) error {
+	if isHead(d.Object) {
+		return s.takeHead(d)
+	}
+	return s.add(d.At, d.Object)
+}
+
+func (s *Snapshot) add(at Place, fields map[string]any) error {
+	u := &unstructured.Unstructured{Object: fields}
+	if !isList(u) {
+		if meta, ok := fields["metadata"].(map[string]any); ok {
+			delete(meta, "managedFields") // often half of a dump
+		}
+		s.entries = append(s.entries, entry{at: at, body: u})
+		return nil
+	}
+	items, _ := fields["items"].([]any)
+	for i, item := range items {
+		m, ok := item.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s: not an object", at.item(i))
+		}
+		// The items of a list that a server sent (kubectl get --raw) leave it to the
+		// list to say what they are.
+		if kind := strings.TrimSuffix(u.GetKind(), "List"); kind != "" && m["kind"] == nil && m["apiVersion"] == nil {
+			m["kind"], m["apiVersion"] = kind, u.GetAPIVersion()
+		}
+		if err := s.add(at.item(i), m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isList tells a list from an object of a custom kind that is called so
+// (AccessList), which has a name, and may have items.
+func isList(u *unstructured.Unstructured) bool {
+	items, ok := u.Object["items"]
+	_, many := items.([]any)
+	return strings.HasSuffix(u.GetKind(), "List") && ok && (many || items == nil) && u.GetName() == ""
+}
+
+// check refuses what nothing could be said of: an object without identity, a
+// kind that a built-in group never had, two objects in one place.
+func (s *Snapshot) check() error {
+	seen := make(map[object.Ref]int, len(s.entries))
+	for i := range s.entries {
+		e := &s.entries[i]
+		gvk := e.body.GroupVersionKind()
+		switch {
+		case gvk.Kind == "" || gvk.Version == "":
+			return fmt.Errorf("%s: no apiVersion and kind: not a Kubernetes object, or cut short", e.at)
+		case gvk.Kind == "List":
+			return fmt.Errorf("%s: a List without items: cut short?", e.at)
+		case e.body.GetName() == "":
+			return fmt.Errorf("%s: %s without metadata.name", e.at, gvk.Kind)
+		}
+		r, known := s.kinds.Kind(gvk.GroupKind())
+		if !known {
+			return s.unknown(e)
+		}
+		e.locate(r)
+		if first, twice := seen[e.ref]; twice {
+			return fmt.Errorf("%s: %s is here a second time (first at %s)", e.at, e.ref, s.entries[first].at)
+		}
+		seen[e.ref] = i
+	}
+	return nil
+}
+
+// unknown says what is wrong with a kind that its group does not have.
+func (s *Snapshot) unknown(e *entry) error {
+	gvk := e.body.GroupVersionKind()
+	other, err := s.kinds.Find(gvk.Kind)
+	if err == nil {
+		return fmt.Errorf("%s: %s has no kind %s: that is in %s", e.at, gvk.GroupVersion(), gvk.Kind, other.APIVersion())
+	}
+	return fmt.Errorf("%s: %s: %w", e.at, gvk.GroupVersion(), err)
+}
+
+// locate gives an object its identity: a dump may leave the namespace of a
+// namespaced object out, as a manifest does, and it is then "default"; one that a
+// cluster-scoped object has is dropped, as the server drops it.
+func (e *entry) locate(r object.Resource) {
+	ns := e.body.GetNamespace()
+	switch {
+	case !r.Namespaced && ns != "":
+		e.body.SetNamespace("")
+	case r.Namespaced && ns == "":
+		e.body.SetNamespace(metav1.NamespaceDefault)
+	}
+	e.ref = object.Ref{Group: r.Group, Kind: r.Kind, Namespace: e.body.GetNamespace(), Name: e.body.GetName()}
+}

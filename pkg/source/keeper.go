@@ -1,0 +1,92 @@
+package source
+
+import (
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Keeper is a sink that keeps objects whole, for writing them down. It hands on
+// the gaps that it is told of; that something is complete, or absent, it keeps to
+// itself, since what it reads are chosen objects, a second time.
+type Keeper struct {
+	// Keep says which objects to keep; nil keeps all.
+	Keep func(object.Ref) bool
+
+	sink    Sink
+	mu      sync.Mutex
+	objects map[object.Ref]map[string]any
+}
+
+// NewKeeper returns a keeper that tells the sink of gaps.
+func NewKeeper(s Sink, keep func(object.Ref) bool) *Keeper {
+	return &Keeper{sink: s, Keep: keep, objects: map[object.Ref]map[string]any{}}
+}
+
+// Add keeps an object.
+func (k *Keeper) Add(o object.Object) {
+	if k.Keep != nil && !k.Keep(o.Ref) {
+		return
+	}
+	fields := o.Fields()
+	if fields == nil {
+		var err error
+		if fields, err = runtime.DefaultUnstructuredConverter.ToUnstructured(o.Body); err != nil {
+			k.Gap(object.Gap{Resource: o.Ref.String(), Namespace: o.Namespace, Reason: "Unreadable", Message: err.Error()})
+			return
+		}
+	}
+	// The items of a list do not carry these.
+	fields["apiVersion"], fields["kind"] = o.GroupKind().WithVersion(o.Version).GroupVersion().String(), o.Kind
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.objects[o.Ref] = fields
+}
+
+// Reset forgets what was kept of a kind in a namespace, or everywhere.
+func (k *Keeper) Reset(gk schema.GroupKind, namespace string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for r := range k.objects {
+		if r.GroupKind() == gk && (namespace == "" || r.Namespace == namespace) {
+			delete(k.objects, r)
+		}
+	}
+}
+
+// Cover does nothing.
+func (k *Keeper) Cover(schema.GroupKind, string) {}
+
+// Absent does nothing: the object went away since it was chosen.
+func (k *Keeper) Absent(object.Ref) {}
+
+// Gap hands the gap on.
+func (k *Keeper) Gap(g object.Gap) { k.sink.Gap(g) }
+
+// Objects returns what was kept, CustomResourceDefinitions first, then in order.
+func (k *Keeper) Objects() []map[string]any {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	refs := make([]object.Ref, 0, len(k.objects))
+	for r := range k.objects {
+		refs = append(refs, r)
+	}
+	slices.SortFunc(refs, func(a, b object.Ref) int {
+		if x, y := a.GroupKind() == crdKind, b.GroupKind() == crdKind; x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return object.Compare(a, b)
+	})
+	out := make([]map[string]any, 0, len(refs))
+	for _, r := range refs {
+		out = append(out, k.objects[r])
+	}
+	return out
+}

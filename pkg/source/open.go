@@ -1,0 +1,157 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// Open reads a snapshot: a file, a folder of files, "-" for standard input, or
+// "demo" for the example, which the caller embeds. Files are YAML or JSON, one
+// document or many, Lists among them, and may be gzipped.
+func Open(name string, stdin io.Reader, demo fs.FS) (*Snapshot, error) {
+	docs, err := open(name, stdin, demo)
+	if err != nil {
+		return nil, err
+	}
+	return NewSnapshot(name, docs)
+}
+
+func open(name string, stdin io.Reader, demo fs.FS) ([]Document, error) {
+	switch {
+	case name == "demo" && demo != nil:
+		return readAll(demo, "demo")
+	case name == "-" && stdin != nil:
+		return Parse("standard input", stdin)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("open snapshot: %w", err)
+	}
+	if info.IsDir() {
+		return readAll(os.DirFS(name), name)
+	}
+	f, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		return nil, fmt.Errorf("open snapshot: %w", err)
+	}
+	defer f.Close()
+	return Parse(name, f)
+}
+
+// readAll parses every snapshot file below a folder, in the order of their names.
+func readAll(dir fs.FS, name string) ([]Document, error) {
+	var docs []Document
+	files := 0
+	err := fs.WalkDir(dir, ".", func(p string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !isSnapshotFile(p) {
+			return err
+		}
+		files++
+		f, err := dir.Open(p)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		more, err := Parse(path.Join(name, p), f)
+		docs = append(docs, more...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read snapshot: %w", err)
+	}
+	if files == 0 {
+		return nil, fmt.Errorf("%s: no .yaml, .yml or .json file, gzipped or not", name)
+	}
+	return docs, nil
+}
+
+func isSnapshotFile(p string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(p, ".gz")))
+}
+
+// Parse reads the documents of one file. The name is for messages. What says
+// nothing (a comment, an empty document) is no document.
+func Parse(name string, r io.Reader) ([]Document, error) {
+	content, err := unpack(r)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum):
+		return nil, fmt.Errorf("%s: cut short or damaged: %w", name, err)
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	// JSON documents between YAML marks are YAML; within JSON no line can begin so.
+	if t := bytes.TrimLeft(content, " \t\r\n"); len(t) > 0 && t[0] == '{' && !bytes.Contains(content, []byte("\n---")) {
+		docs, err := parseJSON(name, content)
+		var syntax *json.SyntaxError
+		if !errors.As(err, &syntax) {
+			return docs, err
+		}
+		// {a: b} is YAML, too.
+		if docs, err := parseYAML(name, content); err == nil {
+			return docs, nil
+		}
+		return nil, err
+	}
+	return parseYAML(name, content)
+}
+
+// enough bounds what a few kilobytes of gzip may turn into.
+const enough = 4 << 30
+
+func unpack(r io.Reader) ([]byte, error) {
+	br := bufio.NewReader(r)
+	head, err := br.Peek(2)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		gz, err := gzip.NewReader(br)
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		br = bufio.NewReader(gz)
+	}
+	content, err := io.ReadAll(io.LimitReader(br, enough+1))
+	if err == nil && len(content) > enough {
+		err = fmt.Errorf("larger than %d GiB", enough>>30)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return toUTF8(content), nil
+}
+
+// toUTF8 takes a byte order mark off, and reads the UTF-16 that PowerShell writes
+// when it redirects.
+func toUTF8(b []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(b, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(b, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	}
+	units := make([]uint16, 0, len(b)/2)
+	for b = b[2:]; len(b) > 1; b = b[2:] {
+		units = append(units, order.Uint16(b))
+	}
+	return []byte(string(utf16.Decode(units)))
+}

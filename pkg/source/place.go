@@ -1,0 +1,139 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+)
+
+// Document is one document of a file, and where it begins.
+type Document struct {
+	At     Place
+	Object map[string]any
+}
+
+// Place is where a document or an item of a list stands.
+type Place struct {
+	File     string
+	Document int // from 1; those that say nothing are not counted
+	Line     int // from 1, where the document begins; 0 where it is not known
+	items    []int
+	text     *text
+}
+
+// text is what a document was read from, for finding lines when something is
+// wrong: it is parsed a second time for it, which only an error is worth.
+type text struct {
+	bytes  []byte
+	line   int // of its first byte
+	asJSON bool
+}
+
+// item is the place of an item of the list at p.
+func (p Place) item(i int) Place {
+	p.items = append(p.items[:len(p.items):len(p.items)], i)
+	return p
+}
+
+// String returns file:line: document N, item N.
+func (p Place) String() string {
+	line := p.Line
+	if len(p.items) > 0 && p.text != nil {
+		if n := p.text.lineOf(p.items); n > 0 {
+			line = n
+		}
+	}
+	var b strings.Builder
+	b.WriteString(p.File)
+	if line > 0 {
+		fmt.Fprintf(&b, ":%d", line)
+	}
+	fmt.Fprintf(&b, ": document %d", p.Document)
+	for _, i := range p.items {
+		fmt.Fprintf(&b, ", item %d", i+1)
+	}
+	return b.String()
+}
+
+// lineOf returns the line where an item of a list, of a list in a list, begins,
+// or 0.
+func (t *text) lineOf(items []int) int {
+	if t.asJSON {
+		if at := offsetOf(t.bytes, items); at >= 0 {
+			return t.line + bytes.Count(t.bytes[:at], []byte("\n"))
+		}
+		return 0
+	}
+	var root yamlv3.Node
+	if yamlv3.Unmarshal(t.bytes, &root) != nil || len(root.Content) == 0 {
+		return 0
+	}
+	node := root.Content[0]
+	for _, i := range items {
+		if node = itemOf(node, i); node == nil {
+			return 0
+		}
+	}
+	return t.line + node.Line - 1
+}
+
+func itemOf(list *yamlv3.Node, item int) *yamlv3.Node {
+	if list.Kind != yamlv3.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(list.Content); i += 2 {
+		if list.Content[i].Value == "items" && item < len(list.Content[i+1].Content) {
+			return list.Content[i+1].Content[item]
+		}
+	}
+	return nil
+}
+
+// offsetOf returns where in JSON an item begins, or -1.
+func offsetOf(doc []byte, items []int) int {
+	at := 0
+	for _, i := range items {
+		n := offsetOfItem(doc[at:], i)
+		if n < 0 {
+			return -1
+		}
+		at += n
+	}
+	return at
+}
+
+func offsetOfItem(doc []byte, item int) int {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	if _, err := dec.Token(); err != nil {
+		return -1
+	}
+	var skip json.RawMessage
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return -1
+		}
+		if key != "items" {
+			if dec.Decode(&skip) != nil {
+				return -1
+			}
+			continue
+		}
+		if _, err := dec.Token(); err != nil {
+			return -1
+		}
+		for n := 0; dec.More(); n++ {
+			if dec.Decode(&skip) != nil {
+				return -1
+			}
+			if n == item {
+				return int(dec.InputOffset()) - len(skip)
+			}
+		}
+		return -1
+	}
+	return -1
+}

@@ -1,0 +1,142 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// message is an API type that reads itself from protobuf.
+type message interface {
+	whole
+	Unmarshal([]byte) error
+}
+
+// The protobuf form of every list in Kubernetes is {1: ListMeta, 2: items}, in an
+// envelope of four magic bytes and a message runtime.Unknown whose field 2 is
+// the list. Walking it by hand spares the list type, a second copy of the page
+// and all but one of the decoded objects.
+const (
+	magic         = "k8s\x00"
+	unknownRaw    = 2
+	listMeta      = 1
+	listItems     = 2
+	metaContinue  = 3
+	objectMeta    = 1
+	managedFields = 17
+)
+
+func envelope(body []byte) ([]byte, error) {
+	if !bytes.HasPrefix(body, []byte(magic)) {
+		return nil, errTruncated
+	}
+	var raw []byte
+	found := false
+	err := fields(body[len(magic):], func(num protowire.Number, _, value []byte) error {
+		if num == unknownRaw {
+			raw, found = value, true
+		}
+		return nil
+	})
+	if err == nil && !found {
+		err = errTruncated
+	}
+	return raw, err
+}
+
+// decodeProtobufList is decodeList for protobuf. What it hands on before it meets
+// an error was whole.
+func decodeProtobufList(body []byte, r object.Resource, detail Detail, add func(object.Object)) (next string, err error) {
+	raw, err := envelope(body)
+	if err != nil {
+		return "", err
+	}
+	err = fields(raw, func(num protowire.Number, _, value []byte) error {
+		switch num {
+		case listMeta:
+			return fields(value, func(num protowire.Number, _, value []byte) error {
+				if num == metaContinue {
+					next = string(value)
+				}
+				return nil
+			})
+		case listItems:
+			o, err := decodeProtobuf(value, r, detail)
+			if err == nil {
+				add(o)
+			}
+			return err
+		}
+		return nil
+	})
+	return next, err
+}
+
+func decodeProtobuf(raw []byte, r object.Resource, detail Detail) (object.Object, error) {
+	into, err := empty(r, detail)
+	if err != nil {
+		return object.Object{}, err
+	}
+	body, ok := into.(message)
+	if !ok {
+		return object.Object{}, fmt.Errorf("%s cannot be read from protobuf", r)
+	}
+	if err := hideManagedFields(raw); err != nil {
+		return object.Object{}, err
+	}
+	if err := body.Unmarshal(raw); err != nil {
+		return object.Object{}, err
+	}
+	return newObject(r, body), nil
+}
+
+// hideManagedFields gives the managed fields of an object, often half of its
+// bytes, the number of a field that no type has: the decoder skips those. The
+// new number is as long as the old one, so nothing moves. It changes raw.
+func hideManagedFields(raw []byte) error {
+	return fields(raw, func(num protowire.Number, _, value []byte) error {
+		if num != objectMeta {
+			return nil
+		}
+		return fields(value, func(num protowire.Number, tag, _ []byte) error {
+			const nobodys = 2000
+			hidden := protowire.AppendTag(nil, nobodys, protowire.BytesType)
+			if num == managedFields && len(tag) == len(hidden) {
+				copy(tag, hidden)
+			}
+			return nil
+		})
+	})
+}
+
+// fields calls each for every length-delimited field of a message, with the
+// bytes of its tag and of its value.
+func fields(b []byte, each func(num protowire.Number, tag, value []byte) error) error {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return errTruncated
+		}
+		tag := b[:n]
+		b = b[n:]
+		if typ != protowire.BytesType {
+			if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
+				return errTruncated
+			}
+			b = b[n:]
+			continue
+		}
+		value, n := protowire.ConsumeBytes(b)
+		if n < 0 {
+			return errTruncated
+		}
+		if err := each(num, tag, value); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}

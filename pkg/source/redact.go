@@ -1,0 +1,115 @@
+package source
+
+import (
+	"slices"
+	"strings"
+)
+
+// copies are annotations that hold a copy of the object, its data and its
+// environment included, for the next apply of the tool that wrote them.
+const copies = `
+kubectl.kubernetes.io/last-applied-configuration
+kapp.k14s.io/original
+objectset.rio.cattle.io/applied
+banzaicloud.com/last-applied
+`
+
+func isCopy(annotation string) bool {
+	return slices.Contains(strings.Fields(copies), annotation)
+}
+
+// withoutCopies returns the annotations but for copies of the object.
+func withoutCopies(notes map[string]string) map[string]string {
+	for key := range notes {
+		if isCopy(key) {
+			delete(notes, key)
+		}
+	}
+	return notes
+}
+
+// Redact takes out of an object's fields what a picture of a cluster must not
+// carry on, wherever it stands in them: managed fields, the copies that kubectl
+// apply and its like keep, the data of Secrets and ConfigMaps, and the values of
+// environment variables unless withEnv is set. It changes its argument.
+//
+// Environment variables are what a field called env, or one of a few names that
+// charts use for it, holds: a list of names and values, a list of NAME=value, or
+// a map. A value under another name (an argument, a URL with a password) stays.
+func Redact(fields map[string]any, withEnv bool) {
+	redact(fields, withEnv)
+}
+
+func redact(v any, withEnv bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		redactMetadata(v)
+		if v["apiVersion"] == "v1" && (v["kind"] == "Secret" || v["kind"] == "ConfigMap") {
+			for _, key := range []string{"data", "stringData", "binaryData"} {
+				delete(v, key)
+			}
+		}
+		for key, below := range v {
+			if !withEnv && isEnv(key) {
+				dropValues(below)
+			}
+			redact(below, withEnv)
+		}
+	case []any:
+		for _, below := range v {
+			redact(below, withEnv)
+		}
+	}
+}
+
+func redactMetadata(object map[string]any) {
+	meta, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	delete(meta, "managedFields")
+	notes, ok := meta["annotations"].(map[string]any)
+	if !ok {
+		return
+	}
+	for key := range notes {
+		if isCopy(key) {
+			delete(notes, key)
+		}
+	}
+	if len(notes) == 0 {
+		delete(meta, "annotations")
+	}
+}
+
+func isEnv(key string) bool {
+	return slices.Contains([]string{"env", "envs", "extraenv", "extraenvs", "envvars", "extraenvvars", "environmentvariables"}, strings.ToLower(key))
+}
+
+// dropValues empties environment variables: names stay, and where a value comes
+// from (valueFrom) does too.
+func dropValues(env any) {
+	switch env := env.(type) {
+	case []any:
+		for i, item := range env {
+			switch item := item.(type) {
+			case map[string]any:
+				delete(item, "value")
+			case string:
+				if name, _, ok := strings.Cut(item, "="); ok {
+					env[i] = name
+				}
+			}
+		}
+	case map[string]any:
+		for name, value := range env {
+			switch value := value.(type) {
+			case map[string]any:
+				delete(value, "value")
+			case []any:
+			default:
+				env[name] = nil
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
+)
+
+// demo is the namespace of the example.
+const demo = "moodle"
+
+var demoOnce sync.Once
+
+// example applies the example once, for all tests of it. It stays: its
+// namespace and its cluster-wide objects have names of their own.
+func example(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	demoOnce.Do(func() {
+		objects, err := apply.ReadFiles("../../examples/demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Apply(t.Context(), objects); err != nil {
+			t.Fatal(err)
+		}
+		runNow(t, c, demo, "wordpress-backup") // its schedule says: at night
+	})
+}
+
+// The list of the example's edges holds on the real cluster, where controllers
+// and cert-manager have made anew what they make.
+func TestExample(t *testing.T) {
+	c := shared.Cluster(t)
+	example(t, c)
+	b, err := os.ReadFile("../../examples/demo.edges")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := parseEdges(t, string(b))
+	types := strings.Join(kindsOf(t, c), ",")
+	cluster.Eventually(t, limit, func() error {
+		d := graph(t, c.Kubeconfig, types, "-A")
+		d.Edges = slices.DeleteFunc(d.Edges, func(e edge) bool { return !ofExample(e.From) })
+		return lists(want.differences(d))
+	})
+}
+
+// ofExample says whether the list tells of what the object points to: it is of
+// the example's namespace, or one of its cluster-wide objects.
+func ofExample(id string) bool {
+	parts := strings.Split(id, "/")
+	if len(parts) == 3 {
+		return parts[1] == demo
+	}
+	return slices.Contains([]string{
+		"StorageClass.storage.k8s.io/standard", "PersistentVolume/spare-volume",
+		"ClusterRoleBinding.rbac.authorization.k8s.io/moodle-storage-reader",
+	}, id)
+}

@@ -1,0 +1,105 @@
+// Package e2e runs the plugin, as a user would, against a real control plane
+// with real operators, and looks at what it says, what it asks the API server
+// for, and how it bears that server's moods.
+//
+// The plugin is built once, with the race detector. Each run is a process of
+// its own, with a home directory of its own, so that no cache outlives it. A
+// test works in a namespace of its own, except for the example (examples/demo),
+// whose namespace is called moodle and which one test applies for all.
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+)
+
+// limit is how long a test waits for what a controller does.
+const limit = 2 * time.Minute
+
+var shared = cluster.NewShared(cluster.Full())
+
+// plugin is the file of the program under test.
+var plugin string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if testing.Short() { // every test needs the cluster, and is left out
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "sysop-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	plugin = filepath.Join(dir, "kubectl-sysop")
+	build := exec.CommandContext(context.Background(), "go", "build", "-race", "-o", plugin, "github.com/kubectl-sysop/kubectl-sysop/cmd/kubectl-sysop")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build the plugin:", err)
+		return 1
+	}
+	return shared.Run(m)
+}
+
+func admin(c *cluster.Cluster) kubernetes.Interface { return kubernetes.NewForConfigOrDie(c.Config()) }
+
+// applied creates the objects of a file of testdata in the namespace.
+func applied(t *testing.T, c *cluster.Cluster, ns, file string) {
+	t.Helper()
+	applyText(t, c, inNamespace(t, ns, file))
+}
+
+func applyText(t *testing.T, c *cluster.Cluster, text string) {
+	t.Helper()
+	objects, err := apply.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Apply(t.Context(), objects); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inNamespace reads a file of testdata, with the word NAMESPACE replaced.
+func inNamespace(t *testing.T, ns, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(b), "NAMESPACE", ns)
+}
+
+// proxy is a proxy in front of the API server that acts as the user of the
+// kubeconfig (the administrator, if that is empty) and ends with the test.
+func proxy(t *testing.T, c *cluster.Cluster, kubeconfig string) *faults.Proxy {
+	t.Helper()
+	p, err := c.Proxy(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}

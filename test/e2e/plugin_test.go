@@ -1,0 +1,171 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// runLimit ends a run that hangs.
+const runLimit = time.Minute
+
+// result is what a run of the plugin left.
+type result struct {
+	args           []string
+	code           int
+	stdout, stderr string
+}
+
+// process is a run that has not ended yet. It is killed when the test ends.
+type process struct {
+	t              *testing.T
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+// start starts the plugin with nothing in its environment but what it needs.
+func start(t *testing.T, kubeconfig string, args ...string) *process {
+	t.Helper()
+	home := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	p := &process{t: t, cmd: exec.CommandContext(ctx, plugin, args...)}
+	p.cmd.Dir = home
+	// The race detector waits a second before the process ends, unless told not to.
+	p.cmd.Env = []string{"HOME=" + home, "TMPDIR=" + os.TempDir(), "KUBECONFIG=" + kubeconfig, "GORACE=atexit_sleep_ms=0"}
+	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	if err := p.cmd.Start(); err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // what has ended already is left alone
+		cancel()
+		_ = p.cmd.Wait()
+	})
+	return p
+}
+
+// wait returns when the process has ended.
+func (p *process) wait() result {
+	p.t.Helper()
+	err := p.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	r := result{p.cmd.Args[1:], p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()}
+	for _, word := range []string{"DATA RACE", "panic:", "goroutine "} {
+		if strings.Contains(r.stderr, word) {
+			p.t.Fatalf("%v: %s on stderr:\n%s", r.args, word, r.stderr)
+		}
+	}
+	return r
+}
+
+// sysop runs the plugin.
+func sysop(t *testing.T, kubeconfig string, args ...string) result {
+	t.Helper()
+	return start(t, kubeconfig, args...).wait()
+}
+
+// succeeds fails the test unless the run ended with 0.
+func (r result) succeeds(t *testing.T) result {
+	t.Helper()
+	if r.code != 0 {
+		t.Fatalf("%v: exit code %d, want 0; stderr:\n%s", r.args, r.code, r.stderr)
+	}
+	return r
+}
+
+// fails fails the test unless the run ended with 1, nothing on stdout, and a
+// message that has the words.
+func (r result) fails(t *testing.T, words ...string) {
+	t.Helper()
+	if r.code != 1 || r.stdout != "" || !strings.Contains(r.stderr, "error: ") {
+		t.Errorf("%v: exit code %d, want 1 with an error; stdout %q, stderr:\n%s", r.args, r.code, r.stdout, r.stderr)
+	}
+	for _, w := range words {
+		if !strings.Contains(r.stderr, w) {
+			t.Errorf("%v: no %q in the error:\n%s", r.args, w, r.stderr)
+		}
+	}
+}
+
+// document is the JSON of the graph command, as far as tests look at it.
+type document struct {
+	Roots []string
+	Nodes []node
+	Edges []edge
+	Gaps  []gap
+}
+
+type node struct {
+	ID, Kind, Namespace, Name, UID, State string
+	Boundary, Shared                      bool
+}
+
+type edge struct {
+	From, To, Relation, Via, Why, Rule string
+	Inferred, Optional                 bool
+}
+
+type gap struct{ Resource, Namespace, Reason, Message string }
+
+// line is the edge as the lists in .edges files have it.
+func (e edge) line() string { return e.From + " --" + e.Relation + "--> " + e.To }
+
+// graph runs the graph command, which succeeds, and returns its document.
+func graph(t *testing.T, kubeconfig string, args ...string) document {
+	t.Helper()
+	d, _ := graphSaying(t, kubeconfig, args...)
+	return d
+}
+
+// graphSaying returns what the graph command said on stderr, too.
+func graphSaying(t *testing.T, kubeconfig string, args ...string) (document, string) {
+	t.Helper()
+	r := sysop(t, kubeconfig, append([]string{"graph", "-o", "json"}, args...)...).succeeds(t)
+	var d document
+	if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
+		t.Fatalf("%v: %v in:\n%s", args, err, r.stdout)
+	}
+	return d, r.stderr
+}
+
+// node returns the node with the ID, an empty one if there is none.
+func (d document) node(id string) node {
+	for _, n := range d.Nodes {
+		if n.ID == id {
+			return n
+		}
+	}
+	return node{}
+}
+
+// same fails the test unless the two show the same nodes and edges.
+func same(t *testing.T, want, got document) {
+	t.Helper()
+	if !slices.Equal(want.Roots, got.Roots) {
+		t.Errorf("roots %v, want %v", got.Roots, want.Roots)
+	}
+	missing(t, "missing", want.Nodes, got.Nodes)
+	missing(t, "too much", got.Nodes, want.Nodes)
+	missing(t, "missing", want.Edges, got.Edges)
+	missing(t, "too much", got.Edges, want.Edges)
+}
+
+// missing tells what of one list is not in the other.
+func missing[T comparable](t *testing.T, what string, all, in []T) {
+	t.Helper()
+	for _, x := range all {
+		if !slices.Contains(in, x) {
+			t.Errorf("%s: %+v", what, x)
+		}
+	}
+}
