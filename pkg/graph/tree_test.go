@@ -104,7 +104,7 @@ a
 // A thing that very many need, with an owner to wait for, and many that wait for
 // an owner to which nothing leads: what is tried is not tried again.
 func TestForestIsWide(t *testing.T) {
-	const n = 50_000
+	const n = 10_000
 	w := newWorld(t, "root needs far\nfar owns secret")
 	for i := range n {
 		pod := fmt.Sprint("pod", i)

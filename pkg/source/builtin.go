@@ -18,7 +18,7 @@ import (
 func builtIn() []object.Resource {
 	cluster := sets.New(strings.Fields(clusterScoped)...)
 	short := map[string][]string{}
-	for _, line := range strings.Split(strings.TrimSpace(shortNames), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(shortNames), "\n") {
 		f := strings.Fields(line)
 		short[f[0]] = f[1:]
 	}

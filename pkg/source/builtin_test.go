@@ -137,7 +137,7 @@ func TestBuiltInVersions(t *testing.T) {
 			t.Errorf("%s is %s, want %s (%v)", name, r.APIVersion(), want, err)
 		}
 	}
-	if fmt.Sprint(builtIn()) != fmt.Sprint(builtIn()) {
+	if first, second := fmt.Sprint(builtIn()), fmt.Sprint(builtIn()); first != second {
 		t.Error("the order differs from call to call")
 	}
 	for gvk := range scheme.Scheme.AllKnownTypes() {

@@ -16,7 +16,7 @@ import (
 )
 
 func pod(ns, name string) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}}}}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: metav1.NewFieldsV1("{}")}}}}
 	p.Spec.NodeName = "n1"
 	return p
 }
@@ -105,7 +105,7 @@ func TestValuesAreNeverRequested(t *testing.T) {
 			continue
 		}
 		asked++
-		for _, media := range strings.Split(r.accept, ",") {
+		for media := range strings.SplitSeq(r.accept, ",") {
 			if !strings.Contains(media, "as=PartialObjectMetadata") {
 				t.Errorf("%s?%s asked for as %s", r.path, r.query, r.accept)
 			}

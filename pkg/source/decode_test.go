@@ -45,7 +45,7 @@ func TestDecodesAsClientGoDoes(t *testing.T) {
 			_, list := make()
 			random.Fill(list)
 			for _, item := range itemsOf(t, list) {
-				item.(metav1.Object).SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: "Apply", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}}})
+				item.(metav1.Object).SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: "Apply", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}})
 			}
 			raw, err := list.Marshal()
 			if err != nil {
@@ -205,7 +205,7 @@ func FuzzDecodeProtobufList(f *testing.F) {
 				if o.Meta.GetManagedFields() != nil {
 					t.Error("managed fields")
 				}
-				out = append(out, o.Ref.String())
+				out = append(out, o.String())
 			})
 			return out, next, err
 		}

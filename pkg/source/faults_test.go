@@ -12,10 +12,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 const podsOfShop = "/api/v1/namespaces/shop/pods"
@@ -253,47 +250,5 @@ func TestTimeLimitIsAGap(t *testing.T) {
 	err := c.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, got)
 	if err != nil || got.reasons() != "pods@shop:Timeout" || len(waited.all) > 0 {
 		t.Errorf("error %v, gaps %v", err, got.gaps)
-	}
-}
-
-func TestForbiddenEverywhereIsReadWhereItMayBe(t *testing.T) {
-	f := newFake(t)
-	f.onlyPods()
-	f.pods("shop", "a")
-	f.fault = func(w http.ResponseWriter, r *http.Request, n int) bool {
-		return r.URL.Path == "/api/v1/pods" && refuse(403, metav1.StatusReasonForbidden, "no")(w, r, n)
-	}
-	c, _ := f.cluster(t, ClusterOptions{})
-	got := newRecorder()
-	asks := []Ask{{Namespaces: []string{"far"}, Objects: []object.Ref{{Kind: "Pod", Namespace: "elsewhere", Name: "x"}}}, {}}
-	err := Follow(t.Context(), c, Ask{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{podKind}}, got, func() Ask {
-		next := asks[0]
-		asks = asks[1:]
-		return next
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.names() != "Pod/shop/a" || got.coverage() != "Pod@far Pod@shop" || got.reasons() != "pods@:Forbidden" || len(got.absent) != 1 {
-		t.Errorf("read %s, covered %s, gaps %s, absent %v", got.names(), got.coverage(), got.reasons(), got.absent)
-	}
-}
-
-func TestManyThatMayNotBeListedAreGot(t *testing.T) {
-	f := newFake(t)
-	f.onlyPods()
-	f.pods("shop", "p1")
-	f.fault = refuse(403, metav1.StatusReasonForbidden, "no")
-	c, _ := f.cluster(t, ClusterOptions{})
-	var refs []object.Ref
-	for i := range many + 1 {
-		refs = append(refs, object.Ref{Kind: "Pod", Namespace: "shop", Name: fmt.Sprint("p", i)})
-	}
-	got := newRecorder()
-	if err := c.Read(t.Context(), Ask{Objects: refs}, got); err != nil {
-		t.Fatal(err)
-	}
-	if got.names() != "Pod/shop/p1" || len(got.absent) != many || len(got.gaps) > 0 {
-		t.Errorf("read %s, %d absent, gaps %v", got.names(), len(got.absent), got.gaps)
 	}
 }

@@ -72,8 +72,7 @@ func gap(r object.Resource, ns string, err error) object.Gap {
 // say is what an error says in one line of bearable length: without the URL, and
 // of a refusal what was refused to whom, which is the same for every object.
 func say(err error) string {
-	var sent *url.Error
-	if errors.As(err, &sent) {
+	if sent, ok := errors.AsType[*url.Error](err); ok {
 		err = sent.Err
 	}
 	msg := strings.Join(strings.Fields(err.Error()), " ")

@@ -36,7 +36,7 @@ func (k *Keeper) Add(o object.Object) {
 	if fields == nil {
 		var err error
 		if fields, err = runtime.DefaultUnstructuredConverter.ToUnstructured(o.Body); err != nil {
-			k.Gap(object.Gap{Resource: o.Ref.String(), Namespace: o.Namespace, Reason: "Unreadable", Message: err.Error()})
+			k.Gap(object.Gap{Resource: o.String(), Namespace: o.Namespace, Reason: "Unreadable", Message: err.Error()})
 			return
 		}
 	}

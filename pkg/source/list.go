@@ -65,39 +65,93 @@ const restarts = 3
 
 var errSamePage = errors.New("the server answers with the same page again")
 
-// list reads every page of a list. A page token that has expired (a list that
-// takes minutes, a server that compacts early) starts the list again from its
-// head, and the sink forgets what the first reading brought.
+// list reads every page of a list; the next one is on its way while a page is
+// decoded. A page token that has expired (a list that takes minutes, a server that
+// compacts early) starts the list again from its head, and the sink forgets what
+// the first reading brought.
 func (c *Cluster) list(ctx context.Context, r object.Resource, ns string, detail Detail, sink Sink) error {
-	query := url.Values{"limit": {strconv.Itoa(c.opts.Page)}}
-	again := 0
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	pages := &pages{ask: func(token string, limit int) (answer, error) {
+		query := url.Values{}
+		if limit > 0 {
+			query.Set("limit", strconv.Itoa(limit))
+		}
+		if token != "" {
+			query.Set("continue", token)
+		}
+		return c.ask(ctx, pathOf(r, ns, ""), query, accept(r, detail, true))
+	}}
+	limit, again, token := c.opts.Page, 0, ""
+	pages.fetch(token, limit)
 	for {
-		token := query.Get("continue")
-		a, err := c.ask(ctx, pathOf(r, ns, ""), query, accept(r, detail, true))
+		a, err := pages.wait()
 		if token != "" && again < restarts && (apierrors.IsResourceExpired(err) || apierrors.IsGone(err)) {
-			again++
-			sink.Reset(r.GroupKind(), ns)
-			query.Del("continue")
-			if again == restarts {
-				query.Del("limit")
+			if again++; again == restarts {
+				limit = 0
 			}
+			sink.Reset(r.GroupKind(), ns)
+			token = ""
+			pages.fetch(token, limit)
 			continue
 		}
 		if err != nil {
 			return err
 		}
+		ahead := peek(a)
+		if ahead != "" && ahead != token {
+			pages.fetch(ahead, limit)
+		}
 		next, err := decodeList(a, r, detail, sink.Add)
 		switch {
 		case err != nil:
+			cancel()
+			pages.drain()
 			return err
 		case ctx.Err() != nil:
+			pages.drain()
 			return ctx.Err()
 		case next == "":
 			return nil
 		case next == token:
 			return errSamePage
+		case next != ahead:
+			pages.fetch(next, limit)
 		}
-		query.Set("continue", next)
+		token = next
+	}
+}
+
+// pages has at most one page of a list under way.
+type pages struct {
+	ask     func(token string, limit int) (answer, error)
+	pending chan arrival
+}
+
+type arrival struct {
+	answer
+	err error
+}
+
+func (p *pages) fetch(token string, limit int) {
+	pending := make(chan arrival, 1)
+	p.pending = pending
+	go func() {
+		a, err := p.ask(token, limit)
+		pending <- arrival{a, err}
+	}()
+}
+
+func (p *pages) wait() (answer, error) {
+	got := <-p.pending
+	p.pending = nil
+	return got.answer, got.err
+}
+
+// drain waits for a page that nobody wants any more.
+func (p *pages) drain() {
+	if p.pending != nil {
+		<-p.pending
 	}
 }
 

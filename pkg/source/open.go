@@ -95,8 +95,7 @@ func Parse(name string, r io.Reader) ([]Document, error) {
 	// JSON documents between YAML marks are YAML; within JSON no line can begin so.
 	if t := bytes.TrimLeft(content, " \t\r\n"); len(t) > 0 && t[0] == '{' && !bytes.Contains(content, []byte("\n---")) {
 		docs, err := parseJSON(name, content)
-		var syntax *json.SyntaxError
-		if !errors.As(err, &syntax) {
+		if _, ok := errors.AsType[*json.SyntaxError](err); !ok {
 			return docs, err
 		}
 		// {a: b} is YAML, too.

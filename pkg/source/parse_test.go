@@ -117,7 +117,8 @@ func TestParses(t *testing.T) {
 		"a star that is none":      {"apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec: {schedule: \"*/5 *x * * *\"}\n", "CronJob.batch/default/a"},
 		"control and bidi":         {"apiVersion: v1\nkind: Pod\nmetadata: {name: \"a\\e[31m\\u202Eb\\x7f\"}\n", "Pod/default/a\x1b[31m\u202eb\x7f"},
 		"empty list":               {"apiVersion: v1\nkind: PodList\nitems: []\n---\napiVersion: v1\nkind: List\nitems: null\n---\n" + one, "Pod/default/a"},
-		"ten megabytes":            {one + "  annotations: {a: " + strings.Repeat("x", 10<<20) + "}\n", "Pod/default/a"},
+		"one megabyte":             {one + "  annotations: {a: " + strings.Repeat("x", 1<<20) + "}\n", "Pod/default/a"},
+		"ten megabytes":            {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","annotations":{"a":"` + strings.Repeat("x", 10<<20) + `"}}}`, "Pod/default/a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := read(t, snapshotOf(t, c.text)); got.names() != c.names {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
@@ -34,7 +35,7 @@ type text struct {
 
 // item is the place of an item of the list at p.
 func (p Place) item(i int) Place {
-	p.items = append(p.items[:len(p.items):len(p.items)], i)
+	p.items = append(slices.Clip(p.items), i)
 	return p
 }
 

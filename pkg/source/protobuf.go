@@ -75,6 +75,27 @@ func decodeProtobufList(body []byte, r object.Resource, detail Detail, add func(
 	return next, err
 }
 
+// peek returns the token of the next page, if it can be had before the page is
+// decoded: in protobuf it stands at the head of the list.
+func peek(a answer) string {
+	if !protobuf(a) {
+		return ""
+	}
+	raw, err := envelope(a.body)
+	if err != nil {
+		return ""
+	}
+	meta, err := field(raw, listMeta)
+	if err != nil {
+		return ""
+	}
+	token, err := field(meta, metaContinue)
+	if err != nil {
+		return ""
+	}
+	return string(token)
+}
+
 func decodeProtobuf(raw []byte, r object.Resource, detail Detail) (object.Object, error) {
 	into, err := empty(r, detail)
 	if err != nil {
@@ -93,23 +114,54 @@ func decodeProtobuf(raw []byte, r object.Resource, detail Detail) (object.Object
 	return newObject(r, body), nil
 }
 
+// hiddenTag is the tag of a field that no type has; it is as long as that of
+// managedFields.
+var hiddenTag = protowire.AppendTag(nil, 2000, protowire.BytesType)
+
 // hideManagedFields gives the managed fields of an object, often half of its
 // bytes, the number of a field that no type has: the decoder skips those. The
 // new number is as long as the old one, so nothing moves. It changes raw.
 func hideManagedFields(raw []byte) error {
-	return fields(raw, func(num protowire.Number, _, value []byte) error {
-		if num != objectMeta {
-			return nil
+	meta, err := field(raw, objectMeta)
+	for err == nil && len(meta) > 0 {
+		num, typ, n := protowire.ConsumeTag(meta)
+		if n < 0 {
+			return errTruncated
 		}
-		return fields(value, func(num protowire.Number, tag, _ []byte) error {
-			const nobodys = 2000
-			hidden := protowire.AppendTag(nil, nobodys, protowire.BytesType)
-			if num == managedFields && len(tag) == len(hidden) {
-				copy(tag, hidden)
+		if num == managedFields && typ == protowire.BytesType && n == len(hiddenTag) {
+			copy(meta, hiddenTag)
+		}
+		m := protowire.ConsumeFieldValue(num, typ, meta[n:])
+		if m < 0 {
+			return errTruncated
+		}
+		meta = meta[n+m:]
+	}
+	return err
+}
+
+// field returns the value of the first length-delimited field of that number;
+// nil where there is none.
+func field(b []byte, want protowire.Number) ([]byte, error) {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return nil, errTruncated
+		}
+		if num == want && typ == protowire.BytesType {
+			value, m := protowire.ConsumeBytes(b[n:])
+			if m < 0 {
+				return nil, errTruncated
 			}
-			return nil
-		})
-	})
+			return value, nil
+		}
+		m := protowire.ConsumeFieldValue(num, typ, b[n:])
+		if m < 0 {
+			return nil, errTruncated
+		}
+		b = b[n+m:]
+	}
+	return nil, nil
 }
 
 // fields calls each for every length-delimited field of a message, with the

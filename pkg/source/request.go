@@ -102,8 +102,7 @@ func (c *Cluster) final(f failure) error {
 		return f.err
 	}
 	err := f.err
-	var sent *url.Error
-	if errors.As(err, &sent) {
+	if sent, ok := errors.AsType[*url.Error](err); ok {
 		err = sent.Err
 	}
 	return &ConnectError{Host: c.opts.Config.Host, Err: err}

@@ -135,8 +135,13 @@ func writeDocument(w io.Writer, doc any, asJSON bool) error {
 		_, err = w.Write(append(b, '\n'))
 		return err
 	}
-	if b, err = yaml.JSONToYAML(escaped(b)); err != nil {
-		return err
+	b = append(escaped(b), '\n')
+	// The writer of YAML leaves a field called "<<" unquoted, which then merges. JSON
+	// is YAML as well.
+	if !bytes.Contains(b, []byte(`"\u003c\u003c":`)) {
+		if b, err = yaml.JSONToYAML(b); err != nil {
+			return err
+		}
 	}
 	if _, err := io.WriteString(w, "---\n"); err != nil {
 		return err

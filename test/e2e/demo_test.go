@@ -53,12 +53,12 @@ func TestExample(t *testing.T) {
 // ofExample says whether the list tells of what the object points to: it is of
 // the example's namespace, or one of its cluster-wide objects.
 func ofExample(id string) bool {
-	parts := strings.Split(id, "/")
-	if len(parts) == 3 {
-		return parts[1] == demo
+	kind, rest, _ := strings.Cut(id, "/")
+	if strings.HasPrefix(rest, demo+"/") {
+		return true
 	}
-	return slices.Contains([]string{
-		"StorageClass.storage.k8s.io/standard", "PersistentVolume/spare-volume",
-		"ClusterRoleBinding.rbac.authorization.k8s.io/moodle-storage-reader",
+	volume := kind == "PersistentVolume" && (strings.HasPrefix(rest, "pvc-") || rest == "spare-volume")
+	return volume || slices.Contains([]string{
+		"StorageClass.storage.k8s.io/standard", "ClusterRoleBinding.rbac.authorization.k8s.io/moodle-storage-reader",
 	}, id)
 }

@@ -53,19 +53,24 @@ func set(edges []edge, names map[string]string) map[string]bool {
 	return out
 }
 
-// counted counts edges by their canonical lines. What several fields say of the
-// same two objects is one edge here.
+// counted counts edges by their canonical lines.
 func counted(edges []edge, names map[string]string) map[string]int {
-	seen, out := map[string]bool{}, map[string]int{}
+	out := map[string]int{}
 	for _, e := range edges {
-		if seen[e.line()] {
-			continue
-		}
-		seen[e.line()] = true
 		e.From, e.To = cmp.Or(names[e.From], e.From), cmp.Or(names[e.To], e.To)
 		out[e.line()]++
 	}
 	return out
+}
+
+// unique makes one edge of what several fields say of the same two objects.
+func unique(edges []edge) []edge {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(edges), func(e edge) bool {
+		again := seen[e.line()]
+		seen[e.line()] = true
+		return again
+	})
 }
 
 // made tells which kinds a controller gives the name of their owner with
@@ -125,7 +130,7 @@ func name(id string) string { return id[strings.LastIndex(id, "/")+1:] }
 // Edges that the list does not know are a difference, too.
 func (l edgeList) differences(d document) []string {
 	var out []string
-	found := counted(d.Edges, canonicalNames(d.Edges, d.Nodes))
+	found := counted(unique(d.Edges), canonicalNames(d.Edges, d.Nodes))
 	for line, n := range l.wanted {
 		if found[line] != n {
 			out = append(out, fmt.Sprintf("%d times, want %d: %s", found[line], n, line))

@@ -175,6 +175,10 @@ func TestFaultsBetweenPages(t *testing.T) {
 		p.Reset()
 		p.Inject(faults.Fault{Match: ofMaps, Effect: faults.Expired()})
 		d, said := graphSaying(t, p.Kubeconfig(), "configmaps", "-n", ns)
+		if len(d.Gaps) == 0 { // it found another way
+			same(t, whole, d)
+			return
+		}
 		if len(d.Gaps) != 1 || d.Gaps[0].Resource != "configmaps" || !strings.Contains(said, "configmaps") {
 			t.Errorf("gaps %+v, want one of configmaps; stderr:\n%s", d.Gaps, said)
 		}

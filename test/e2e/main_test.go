@@ -26,8 +26,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
 
-// limit is how long a test waits for what a controller does.
-const limit = 2 * time.Minute
+// limit is how long a test waits for what a controller does: seconds, on an idle
+// machine.
+const limit = 40 * time.Second
 
 var shared = cluster.NewShared(cluster.Full())
 

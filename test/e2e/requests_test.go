@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
@@ -131,14 +134,33 @@ func asksForLittle(t *testing.T, p *faults.Proxy, namespaces ...string) {
 	}
 }
 
-// load fills other namespaces with 5,000 objects, past the API server.
+// load fills other namespaces with 5,000 objects, past the API server, and takes
+// them away when the test ends: other tests read the whole cluster.
 func load(t *testing.T, c *cluster.Cluster, tag string) {
 	t.Helper()
-	// 400 Deployments with a ReplicaSet and 8 pods each, and 1,000 ConfigMaps.
 	out, err := exec.CommandContext(t.Context(), c.Binaries().Path("loader"), "-etcd", c.Etcd, "-tag", tag+"-load",
-		"-namespaces", "5", "-deployments", "400", "-replicas", "8", "-configmaps", "1000").CombinedOutput()
+		"-namespaces", "5", "-configmaps", "5000").CombinedOutput()
 	if err != nil {
 		t.Fatalf("load: %v\n%s", err, out)
+	}
+	namespaces, err := admin(c).CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := 0
+	for _, ns := range namespaces.Items {
+		if !strings.HasPrefix(ns.Name, tag+"-load") {
+			continue
+		}
+		loaded++
+		t.Cleanup(func() { // the test's context has ended by now
+			if err := admin(c).CoreV1().Namespaces().Delete(context.Background(), ns.Name, metav1.DeleteOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if loaded != 5 {
+		t.Fatalf("%d namespaces were loaded, want 5\n%s", loaded, out)
 	}
 }
 

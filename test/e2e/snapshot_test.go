@@ -44,8 +44,8 @@ func TestSnapshotShowsTheSame(t *testing.T) {
 			args := append(args, "-n", demo)
 			want := graph(t, c.Kubeconfig, args...)
 			same(t, want, graph(t, "", append(args, "--from", withEnv)...))
-			// Without the variables, what is needed by them alone is out of the picture
-			// on both sides.
+			// Without the variables, what is needed by them alone is out of the picture;
+			// --no-inferred takes it out on both sides.
 			args = append(args, "--no-inferred")
 			want = graph(t, c.Kubeconfig, args...)
 			same(t, want.withoutEnv(), graph(t, "", append(args, "--from", plain)...).withoutEnv())

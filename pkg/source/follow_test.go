@@ -1,0 +1,85 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func TestFollowAsksOnce(t *testing.T) {
+	f := newFake(t)
+	f.objects["/api/v1/namespaces"] = []fakeObject{&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}}
+	f.pods("shop", "a")
+	f.pods("far", "b")
+	c, _ := f.cluster(t, ClusterOptions{Page: 100})
+	known(t, c)
+	f.forget()
+	deployment := schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	rounds := []Ask{
+		{Namespaces: []string{"shop", "far", ""}, Objects: []object.Ref{{Kind: "Pod", Namespace: "far", Name: "b"}, {Group: "apps", Kind: "Deployment", Namespace: "x", Name: "y"}, {Kind: "Namespace", Name: "shop"}}},
+		{Namespaces: []string{"far", "shop"}, Kinds: []schema.GroupKind{deployment}, Objects: []object.Ref{{Kind: "Namespace", Name: "shop"}, {Kind: "Pod", Namespace: "shop", Name: "zzz"}}},
+		{},
+	}
+	got := newRecorder()
+	err := Follow(t.Context(), c, Ask{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{deployment}}, got, func() Ask {
+		next := rounds[0]
+		rounds = rounds[1:]
+		return next
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range f.log() {
+		if seen[r.path] {
+			t.Errorf("%s is asked for again", r.path)
+		}
+		seen[r.path] = true
+		if strings.HasSuffix(r.path, "deployments") && strings.Contains(r.path, "/namespaces/") {
+			t.Errorf("%s: all deployments are there already", r.path)
+		}
+		if strings.HasSuffix(r.path, "events") {
+			t.Errorf("%s is no part of a stack", r.path)
+		}
+	}
+	if got.names() != "Namespace/shop Pod/far/b Pod/shop/a" {
+		t.Errorf("read %s", got.names())
+	}
+}
+
+func TestFollowCallsMoreForNothing(t *testing.T) {
+	called := 0
+	s := &Snapshot{kinds: object.NewKinds(nil)}
+	if err := Follow(t.Context(), s, Ask{}, newRecorder(), func() Ask { called++; return Ask{} }); err != nil || called != 1 {
+		t.Errorf("called %d times, %v", called, err)
+	}
+}
+
+func TestFollowReadsASnapshotOnce(t *testing.T) {
+	s, err := NewSnapshot("x", parsed(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, left := newRecorder(), 3
+	err = Follow(t.Context(), s, Ask{Namespaces: []string{"default"}}, got, func() Ask {
+		left--
+		return Ask{Namespaces: []string{fmt.Sprint(left)}}
+	})
+	if err != nil || got.added != 1 || left != 2 {
+		t.Errorf("added %d, left %d, %v", got.added, left, err)
+	}
+}
+
+func parsed(t *testing.T, text string) []Document {
+	t.Helper()
+	docs, err := Parse("x", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs
+}
