@@ -43,6 +43,9 @@ func (w *walker) run(roots []ID) {
 	for _, root := range roots {
 		w.add(root, root, member)
 		w.add(root, root, standing)
+		if w.opts.Up && !w.opts.Connected {
+			w.fronts(root)
+		}
 	}
 	for len(w.todo) > 0 {
 		v := w.todo[len(w.todo)-1]
@@ -136,10 +139,15 @@ func (w *walker) around(v visit) {
 	}
 }
 
-// above follows the closure backwards: who owns it, who needs it, whom it serves.
+// above follows the closure backwards: who owns it, who needs it, whom it serves,
+// and what stands for it with somebody who needs that.
 func (w *walker) above(v visit) {
 	for _, i := range w.g.into[w.g.in[v.id]:w.g.in[v.id+1]] {
-		if e := &w.g.edges[i]; w.g.relation(e) != relation.Serves && w.opts.keeps(w.g, e) {
+		e := &w.g.edges[i]
+		if !w.opts.keeps(w.g, e) {
+			continue
+		}
+		if w.g.relation(e) != relation.Serves || w.g.needed(e.from, w.opts) {
 			w.add(e.from, v.root, member)
 		}
 	}
@@ -148,4 +156,75 @@ func (w *walker) above(v visit) {
 			w.add(e.to, v.root, member)
 		}
 	}
+}
+
+// fronts adds what others need a root by: a Service in front of something that
+// the root owns, at any depth, and the owners in between.
+func (w *walker) fronts(root ID) {
+	below := w.g.descendants(root, w.opts)
+	needed := map[ID]bool{} // by front: one may stand before all of them
+	for t := range below {
+		for _, i := range w.g.into[w.g.in[t]:w.g.in[t+1]] {
+			e := &w.g.edges[i]
+			if w.g.relation(e) != relation.Serves || !w.opts.keeps(w.g, e) {
+				continue
+			}
+			yes, known := needed[e.from]
+			if !known {
+				yes = w.g.neededBeside(e.from, below, w.opts)
+				needed[e.from] = yes
+			}
+			if yes {
+				w.add(e.from, root, member)
+				w.between(t, root, below)
+			}
+		}
+	}
+}
+
+// between adds a descendant of the root, and the owners of it on the way up.
+func (w *walker) between(id, root ID, below map[ID]bool) {
+	next := []ID{id}
+	seen := map[ID]bool{id: true}
+	for len(next) > 0 {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		w.add(at, root, member)
+		for _, owner := range w.g.ownersOf(at, w.opts) {
+			if below[owner] && !seen[owner] {
+				seen[owner] = true
+				next = append(next, owner)
+			}
+		}
+	}
+}
+
+// descendants returns a node and all that it owns, at any depth.
+func (g *Graph) descendants(id ID, o StackOptions) map[ID]bool {
+	below := map[ID]bool{id: true}
+	next := []ID{id}
+	for len(next) > 0 {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		for i := g.out[at]; i < g.out[at+1]; i++ {
+			if e := &g.edges[i]; g.relation(e) == relation.Owns && o.keeps(g, e) && !below[e.to] {
+				below[e.to] = true
+				next = append(next, e.to)
+			}
+		}
+	}
+	return below
+}
+
+// needed says whether anybody needs a node.
+func (g *Graph) needed(id ID, o StackOptions) bool { return g.neededBeside(id, nil, o) }
+
+// neededBeside says whether anybody needs a node who is not among these.
+func (g *Graph) neededBeside(id ID, these map[ID]bool, o StackOptions) bool {
+	for _, i := range g.into[g.in[id]:g.in[id+1]] {
+		if e := &g.edges[i]; g.relation(e) == relation.Needs && o.keeps(g, e) && !these[e.from] {
+			return true
+		}
+	}
+	return false
 }

@@ -89,6 +89,41 @@ func (n *naive) up(e graph.Edge) {
 	if n.follows(below) {
 		n.in[above] = true
 	}
+	if e.Relation != relation.Serves {
+		return
+	}
+	if n.follows(e.To) && n.needed(e.From, nil) {
+		n.in[e.From] = true
+	}
+	owned := n.owned(n.root)
+	if owned[e.To] && n.needed(e.From, owned) {
+		n.in[e.From] = true
+		for id := range owned {
+			if n.owned(id)[e.To] {
+				n.in[id] = true
+			}
+		}
+	}
+}
+
+// owned is a node and all that it owns.
+func (n *naive) owned(id graph.ID) set {
+	found := set{id: true}
+	for size := 0; size != len(found); {
+		size = len(found)
+		for _, e := range n.edges {
+			if e.Relation == relation.Owns && found[e.From] {
+				found[e.To] = true
+			}
+		}
+	}
+	return found
+}
+
+func (n *naive) needed(id graph.ID, beside set) bool {
+	return slices.ContainsFunc(n.edges, func(e graph.Edge) bool {
+		return e.Relation == relation.Needs && e.To == id && !beside[e.From]
+	})
 }
 
 // tops are the last owners above a node, or the node itself.

@@ -17,7 +17,8 @@ type StackOptions struct {
 	// Connected takes in everything that is reached in either direction, up to a
 	// boundary, instead of what belongs to the roots.
 	Connected bool
-	// Up goes the other way: who owns, needs or is served by the roots.
+	// Up goes the other way: who owns the roots, needs them (or what stands for them)
+	// or is served by them.
 	Up bool
 }
 

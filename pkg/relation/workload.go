@@ -21,6 +21,10 @@ func statefulSetService(s *appsv1.StatefulSet, self object.Ref, emit Emit) {
 	named(emit, service, self.Namespace, s.Spec.ServiceName, "spec.serviceName")
 }
 
+// mostOrdinals is how many claims of a template are linked by their very names;
+// those above it are found by pattern and label.
+const mostOrdinals = 1000
+
 // statefulSetClaims: claims carry no owner reference unless the retention policy
 // asks for one, but their names are fixed: TEMPLATE-SET-ORDINAL. The controller
 // takes the claims of its present ordinals by name, whoever made them. What is
@@ -35,15 +39,17 @@ func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit Emit) {
 	if s.Spec.Replicas != nil {
 		replicas = int(*s.Spec.Replicas)
 	}
+	// A hostile object may claim two thousand million replicas.
+	exact := min(max(replicas, 0), mostOrdinals)
 	for i := range s.Spec.VolumeClaimTemplates {
 		name := s.Spec.VolumeClaimTemplates[i].Name
 		prefix, field := name+"-"+self.Name+"-", at("spec.volumeClaimTemplates[", i, "].metadata.name")
 		l := Link{Target: Target{Kind: claim, Namespace: self.Namespace, IfPresent: true}, Field: field, Value: name, Inferred: true}
-		for n := start; n < start+replicas; n++ {
+		for n := start; n < start+exact; n++ {
 			l.Target.Name = prefix + strconv.Itoa(n)
 			emit(l)
 		}
-		l.Target.Name, l.Target.Selector = "", &Selector{Name: &NamePattern{Prefix: prefix, Start: start, End: start + replicas}}
+		l.Target.Name, l.Target.Selector = "", &Selector{Name: &NamePattern{Prefix: prefix, Start: start, End: start + exact}}
 		if s.Spec.Selector != nil {
 			l.Target.Selector.Labels = s.Spec.Selector.MatchLabels
 		}

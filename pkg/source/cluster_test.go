@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -205,7 +206,7 @@ func TestCancelEndsTheReading(t *testing.T) {
 			go func() { done <- c.Read(ctx, Ask{Namespaces: []string{"a", "b"}}, got) }()
 			<-entered
 			cancel()
-			if err := <-done; err != context.Canceled {
+			if err := <-done; !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v", err)
 			}
 			close(release)
@@ -235,7 +236,7 @@ func TestCancelEndsTheWaiting(t *testing.T) {
 		return pause(ctx, d)
 	}
 	got := newRecorder()
-	if err := c.Read(ctx, Ask{All: true}, got); err != context.Canceled || len(got.gaps) > 0 {
+	if err := c.Read(ctx, Ask{All: true}, got); !errors.Is(err, context.Canceled) || len(got.gaps) > 0 {
 		t.Errorf("error %v, gaps %v", err, got.gaps)
 	}
 }

@@ -47,7 +47,7 @@ func open(name string, stdin io.Reader, demo fs.FS) ([]Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open snapshot: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	return Parse(name, f)
 }
 
@@ -64,7 +64,7 @@ func readAll(dir fs.FS, name string) ([]Document, error) {
 		if err != nil {
 			return err
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		more, err := Parse(path.Join(name, p), f)
 		docs = append(docs, more...)
 		return err

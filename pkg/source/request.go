@@ -123,7 +123,7 @@ func (c *Cluster) send(ctx context.Context, p string, query url.Values, accept s
 	if err != nil {
 		return answer{}, failure{err: err, connected: connected.Load()}
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	fail := failure{connected: true, status: resp.StatusCode}
 	switch {

@@ -85,7 +85,7 @@ func TestOwnersEqualAWalk(t *testing.T) {
 	applied(t, c, ns, "prometheus.yaml")
 	applied(t, c, ns, "deployment.yaml")
 	kinds := strings.Join(kindsOf(t, c), ",")
-	cluster.Eventually(t, limit, func() error {
+	cluster.Eventually(t, 3*limit, func() error { // the namespaces of other tests are being emptied
 		before := walk(t, c)
 		d := graph(t, c.Kubeconfig, kinds, "-A")
 		if after := walk(t, c); !maps.Equal(before, after) || len(after) < 50 {
