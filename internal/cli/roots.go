@@ -168,6 +168,9 @@ func (s *session) missing(g *graph.Graph, roots []rootArg, selector labels.Selec
 	for _, r := range roots {
 		found := s.nodes(g, r, selector)
 		if r.name == "" {
+			if gap, ok := s.gapOf(g, r.kind); ok && len(found) == 0 {
+				return fmt.Errorf("read %s: %s", r.text, gap.Message)
+			}
 			continue
 		}
 		if len(found) > 1 && r.group == "" && s.snapshot {
@@ -185,6 +188,16 @@ func (s *session) missing(g *graph.Graph, roots []rootArg, selector labels.Selec
 	return nil
 }
 
+// gapOf returns why a kind could not be read where the roots are.
+func (s *session) gapOf(g *graph.Graph, kind object.Resource) (object.Gap, bool) {
+	for _, gap := range g.Gaps() {
+		if gap.Resource == kind.String() && (gap.Namespace == "" || gap.Namespace == s.namespace) {
+			return gap, true
+		}
+	}
+	return object.Gap{}, false
+}
+
 func (s *session) notFound(g *graph.Graph, r rootArg) error {
 	where := ""
 	if s.namespace != "" && (r.group != "" || r.kind.Namespaced) {
@@ -194,10 +207,8 @@ func (s *session) notFound(g *graph.Graph, r rootArg) error {
 		what := map[string]string{"helm": "Helm release", "app": "application (label " + instanceLabel + ")"}[r.group]
 		return fmt.Errorf("no object of the %s %q%s", what, r.name, where)
 	}
-	for _, gap := range g.Gaps() {
-		if gap.Resource == r.kind.String() && (gap.Namespace == "" || gap.Namespace == s.namespace) {
-			return fmt.Errorf("read %s%s: %s", r.text, where, gap.Message)
-		}
+	if gap, ok := s.gapOf(g, r.kind); ok {
+		return fmt.Errorf("read %s%s: %s", r.text, where, gap.Message)
 	}
 	err := fmt.Errorf("%s %q not found%s", r.kind, r.name, where)
 	var there []string

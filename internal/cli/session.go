@@ -34,7 +34,7 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	s := &session{c: c, snapshot: c.from != ""}
 	early := &early{}
 	var err error
-	if s.source, s.namespace, err = c.source(); err != nil {
+	if s.source, s.namespace, err = c.source(ctx); err != nil {
 		return nil, err
 	}
 	if s.kinds, err = s.source.Kinds(ctx, early); err != nil {
@@ -57,9 +57,9 @@ func (c *common) open(ctx context.Context) (*session, error) {
 }
 
 // source returns the snapshot or the cluster, and the namespace that is meant.
-func (c *common) source() (source.Source, string, error) {
+func (c *common) source(ctx context.Context) (source.Source, string, error) {
 	if c.from != "" {
-		snap, err := source.Open(c.from, c.env.In, c.env.Demo)
+		snap, err := c.openSnapshot(ctx)
 		if err != nil {
 			return nil, "", err
 		}
@@ -67,7 +67,7 @@ func (c *common) source() (source.Source, string, error) {
 		if given(c.config.Namespace) {
 			ns = *c.config.Namespace
 		}
-		return snap, ns, nil
+		return snap.Reading(c.detail()), ns, nil
 	}
 	config, err := c.config.ToRESTConfig()
 	if err != nil {
@@ -86,6 +86,26 @@ func (c *common) source() (source.Source, string, error) {
 	}
 	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail()})
 	return cluster, ns, err
+}
+
+// openSnapshot reads a snapshot. Standard input may never end: an interrupt ends
+// the waiting, not the reading.
+func (c *common) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
+	type opened struct {
+		snap *source.Snapshot
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		snap, err := source.Open(c.from, c.env.In, c.env.Demo)
+		done <- opened{snap, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case o := <-done:
+		return o.snap, o.err
+	}
 }
 
 // learn collects the rules: the built-in ones, and what the CRDs declare.

@@ -83,6 +83,9 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		return err
 	}
 	objects := keeper.Objects()
+	if gone := len(keep) - len(objects); gone > 0 {
+		fmt.Fprintf(o.env.ErrOut, "warning: %d objects were gone, or could not be read, when they were to be written\n", gone)
+	}
 	for _, fields := range objects {
 		source.Redact(fields, o.withEnv)
 	}
@@ -127,6 +130,9 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 	}
 	if err := s.missing(g, roots, nil); err != nil {
 		return nil, nil, err
+	}
+	if gaps := g.Gaps(); roots == nil && len(find(g)) == 0 && len(gaps) > 0 {
+		return nil, nil, fmt.Errorf("nothing could be read%s: %s", inNamespace(s.namespace), gaps[0].Message)
 	}
 	stack := g.Union(find(g), graph.StackOptions{})
 	keep := map[object.Ref]bool{}

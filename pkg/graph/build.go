@@ -26,15 +26,28 @@ type resolver struct {
 	alias map[inventory.ID]inventory.ID
 
 	edges    []rawEdge
-	maybe    map[inventory.ID][]inventory.ID
+	maybe    map[inventory.ID][]maybe
 	problems []Problem
+}
+
+// maybe is the target of a link that counts only if it exists, and that nobody has
+// looked for.
+type maybe struct {
+	to       inventory.ID
+	inferred bool
+}
+
+// candidate is such a target, of a node.
+type candidate struct {
+	ref      object.Ref
+	inferred bool
 }
 
 // Build resolves the links of the inventory's objects into a graph. It may be
 // called again after more has been added. Time and memory grow with objects and
 // edges.
 func (b *Builder) Build(inv *inventory.Inventory) *Graph {
-	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]inventory.ID{}}
+	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}}
 	r.edges = make([]rawEdge, 0, len(b.links))
 	for id := range inventory.ID(inv.Len()) {
 		if !inv.Present(id) {
@@ -115,7 +128,7 @@ func (r *resolver) resolve(from inventory.ID, l *link) {
 		to := inventory.ID(l.target)
 		if l.flags&ifPresent != 0 && !r.inv.Present(to) {
 			if !r.inv.Missing(to) {
-				r.maybe[from] = append(r.maybe[from], to)
+				r.maybe[from] = append(r.maybe[from], maybe{to, l.flags&inferred != 0})
 			}
 			return
 		}
@@ -176,17 +189,14 @@ func (r *resolver) nodes() ([]ID, []inventory.ID) {
 
 // candidates are the targets that are edges if they exist, and that nobody has
 // looked for.
-func (r *resolver) candidates(g *Graph) map[ID][]object.Ref {
-	out := make(map[ID][]object.Ref, len(r.maybe))
+func (r *resolver) candidates(g *Graph) map[ID][]candidate {
+	out := make(map[ID][]candidate, len(r.maybe))
 	for from, targets := range r.maybe {
-		for _, t := range targets {
-			n := g.number[from]
-			out[n] = append(out[n], r.inv.Ref(t))
+		if n := g.number[from]; n >= 0 {
+			for _, t := range targets {
+				out[n] = append(out[n], candidate{r.inv.Ref(t.to), t.inferred})
+			}
 		}
-	}
-	for n, refs := range out {
-		slices.SortFunc(refs, object.Compare)
-		out[n] = slices.Compact(refs)
 	}
 	return out
 }

@@ -72,7 +72,7 @@ type Graph struct {
 	in    []uint32 // start in into, by node; one more at the end
 
 	problems   []Problem
-	candidates map[ID][]object.Ref
+	candidates map[ID][]candidate
 }
 
 // Len is the number of nodes.

@@ -30,6 +30,7 @@ type Stack struct {
 	// members in order, and whether each is in the stack of more than one root.
 	members []ID
 	shared  map[ID]bool
+	stands  map[ID]bool // members that stand for what they serve
 }
 
 // Stack returns the stack of the roots. It never fails: a root alone is a stack.
@@ -40,10 +41,14 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	w.run(s.roots)
 	s.members = make([]ID, 0, len(w.seen))
 	s.shared = make(map[ID]bool, len(w.seen))
+	s.stands = map[ID]bool{}
 	for id, m := range w.seen {
 		if is, shared := m.member(); is {
 			s.members = append(s.members, id)
 			s.shared[id] = shared
+		}
+		if m[standing][0] != 0 {
+			s.stands[id] = true
 		}
 	}
 	slices.Sort(s.members)
@@ -112,8 +117,10 @@ func (s *Stack) Wanted() []object.Ref {
 		if s.g.State(id) == Unread {
 			out = append(out, s.g.Ref(id))
 		}
-		if !s.opts.NoInferred {
-			out = append(out, s.g.candidates[id]...)
+		for _, c := range s.g.candidates[id] {
+			if !c.inferred || !s.opts.NoInferred {
+				out = append(out, c.ref)
+			}
 		}
 	}
 	for _, id := range s.Owners() {

@@ -133,8 +133,11 @@ func (f *forest) children(id ID, strict bool) {
 			try(e.from, Serving, e)
 		}
 	}
-	f.behind(id, try)
-	if f.s.opts.Up || f.s.opts.Connected {
+	around := f.s.opts.Up || f.s.opts.Connected
+	if f.s.stands[id] || around {
+		f.behind(id, try)
+	}
+	if around {
 		f.backwards(id, try)
 	}
 }

@@ -61,6 +61,14 @@ func (c *Cluster) discover(ctx context.Context, sink Sink) error {
 		return &ConnectError{Host: c.opts.Config.Host, Err: cmp.Or(err, errNothingServed)}
 	}
 	kinds := object.NewKinds(all)
+	for _, g := range groups {
+		// The discovery of an aggregated API that is down comes from the API server:
+		// the group, and no version of it.
+		if len(g.Versions) == 0 && g.Name != "" {
+			kinds.Fail(g.Name)
+			sink.Gap(object.Gap{Resource: g.Name, Reason: "Unavailable", Message: "discover " + g.Name + ": the API that serves it does not answer"})
+		}
+	}
 	if partly != nil {
 		for _, gv := range slices.SortedFunc(maps.Keys(partly.Groups), func(a, b schema.GroupVersion) int { return cmp.Compare(a.String(), b.String()) }) {
 			kinds.Fail(gv.Group)
