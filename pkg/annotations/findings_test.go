@@ -155,7 +155,7 @@ func TestDefinitionThatIsNotServed(t *testing.T) {
 		if len(findings) != want || kindsOf(d) != "Pod" {
 			t.Errorf("%q: findings %v, composition %q", crd, findings, kindsOf(d))
 		}
-		if d, findings = parse(t, crd, "resource/composition", "Pod"); len(findings) != 0 {
+		if _, findings = parse(t, crd, "resource/composition", "Pod"); len(findings) != 0 {
 			t.Errorf("%q: findings %v", crd, findings)
 		}
 	}

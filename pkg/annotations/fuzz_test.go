@@ -1,6 +1,7 @@
 package annotations
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -99,7 +100,8 @@ func FuzzPath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePath(text)
 		if err != nil {
-			if _, ok := err.(*PathError); !ok || err.Error() == "" {
+			pathError := &PathError{}
+			if errors.As(err, &pathError) {
 				t.Errorf("%q: %v", text, err)
 			}
 			return

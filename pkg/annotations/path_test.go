@@ -112,9 +112,25 @@ func TestPathError(t *testing.T) {
 		path   string
 		offset int
 	}{
-		{"", 0}, {".", 0}, {".spec", 0}, {"spec.", 5}, {"spec..x", 5}, {"INSTANCE.", 9}, {"INSTANCE..x", 9},
-		{"spec.x[", 6}, {"spec.x[a]", 7}, {"spec.x[-1]", 7}, {"spec.x[99999999999]", 7}, {`spec["]`, 5}, {`spec[""]`, 5}, {`spec["a"x]`, 5},
-		{"spec.x]", 6}, {"spec x", 4}, {"spec.x[0]y", 9}, {"spec.a:b", 6}, {"spec.(x)", 5},
+		{"", 0},
+		{".", 0},
+		{".spec", 0},
+		{"spec.", 5},
+		{"spec..x", 5},
+		{"INSTANCE.", 9},
+		{"INSTANCE..x", 9},
+		{"spec.x[", 6},
+		{"spec.x[a]", 7},
+		{"spec.x[-1]", 7},
+		{"spec.x[99999999999]", 7},
+		{`spec["]`, 5},
+		{`spec[""]`, 5},
+		{`spec["a"x]`, 5},
+		{"spec.x]", 6},
+		{"spec x", 4},
+		{"spec.x[0]y", 9},
+		{"spec.a:b", 6},
+		{"spec.(x)", 5},
 	}
 	for _, tt := range tests {
 		_, err := ParsePath(tt.path)

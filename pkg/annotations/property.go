@@ -12,7 +12,7 @@ import (
 )
 
 // property reads a relationship by a field of the instance that holds a name.
-// Whether the instances have such a field is not known here: a misspelt one is
+// Whether the instances have such a field is not known here: a misspelled one is
 // silent.
 func (r *reader) property(c clauses) []relation.Rule {
 	if !r.need(c.on, "on:"+instanceWord+".spec.<path>") || !r.need(c.value, "value:<Kind>.metadata.name") {
@@ -53,8 +53,7 @@ func (r *reader) paths(s span) []Path {
 			continue
 		}
 		p, err := ParsePath(part.text)
-		var wrong *PathError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*PathError](err); ok {
 			r.report(part.from(wrong.Offset).problem("%s", wrong.Message))
 			continue
 		}

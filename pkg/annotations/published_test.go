@@ -18,23 +18,28 @@ func TestPublishedCompositionAndUsage(t *testing.T) {
 	}{
 		{
 			"mysqlclusters.mysql.presslabs.org", "StatefulSet, Service, ConfigMap, Secret, PodDisruptionBudget", "mysqlcluster-usage.usage",
-			"StatefulSet.apps Service ConfigMap Secret PodDisruptionBudget.policy", Usage{ConfigMap: "mysqlcluster-usage", Key: "usage"},
+			"StatefulSet.apps Service ConfigMap Secret PodDisruptionBudget.policy",
+			Usage{ConfigMap: "mysqlcluster-usage", Key: "usage"},
 		},
 		{
 			"moodles.moodlecontroller.kubeplus", "Deployment, Service, PersistentVolume, PersistentVolumeClaim, Secret, Ingress", "moodle-operator-usage.usage",
-			"Deployment.apps Service PersistentVolume PersistentVolumeClaim Secret Ingress.networking.k8s.io", Usage{ConfigMap: "moodle-operator-usage", Key: "usage"},
+			"Deployment.apps Service PersistentVolume PersistentVolumeClaim Secret Ingress.networking.k8s.io",
+			Usage{ConfigMap: "moodle-operator-usage", Key: "usage"},
 		},
 		{
 			"cassandradatacenters.cassandra.datastax.com", "StatefulSet, Service, PodDisruptionBudget", "ops.cassandra-usage.usage",
-			"StatefulSet.apps Service PodDisruptionBudget.policy", Usage{Namespace: "ops", ConfigMap: "cassandra-usage", Key: "usage"},
+			"StatefulSet.apps Service PodDisruptionBudget.policy",
+			Usage{Namespace: "ops", ConfigMap: "cassandra-usage", Key: "usage"},
 		},
 		{
 			"elasticsearches.elasticsearch.k8s.elastic.co", "Pod, Service, Secret, ConfigMap", "elasticsearch-operator-usage.usage",
-			"Pod Service Secret ConfigMap", Usage{ConfigMap: "elasticsearch-operator-usage", Key: "usage"},
+			"Pod Service Secret ConfigMap",
+			Usage{ConfigMap: "elasticsearch-operator-usage", Key: "usage"},
 		},
 		{
 			"redisenterpriseclusters.app.redislabs.com", `"StatefulSet, Service, PodDisruptionBudget"`, " 'redis.manual' ",
-			"StatefulSet.apps Service PodDisruptionBudget.policy", Usage{ConfigMap: "redis", Key: "manual"},
+			"StatefulSet.apps Service PodDisruptionBudget.policy",
+			Usage{ConfigMap: "redis", Key: "manual"},
 		},
 	}
 	for _, prefix := range []string{"resource/", "platform-as-code/"} {

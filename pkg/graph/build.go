@@ -60,7 +60,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy()}
 	g.number, g.rows = r.nodes()
 	g.connect(r.edges)
-	g.problems = append(r.problems, g.ownerCycles()...)
+	g.problems = slices.Concat(r.problems, g.ownerCycles())
 	slices.SortFunc(g.problems, func(a, b Problem) int {
 		return cmp.Or(object.Compare(a.Object, b.Object), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 	})

@@ -132,14 +132,14 @@ func randomWorld(t testing.TB, random *rand.Rand, n, m int) *world {
 	w := newWorld(t, "")
 	pick := func() string {
 		i := random.IntN(n)
-		switch {
-		case i == 0:
+		switch i {
+		case 0:
 			return "n:node"
-		case i == 1:
+		case 1:
 			return "sa:default"
-		case i == 2:
+		case 2:
 			return "u:unread"
-		case i == 3:
+		case 3:
 			return "g:global"
 		}
 		return string(rune('a' + i))

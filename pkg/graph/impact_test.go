@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -54,8 +55,10 @@ func TestImpact(t *testing.T) {
 			g := graphOf(t, c.lines)
 			im := g.Impact(node(t, g, "a"), c.opts)
 			for _, x := range [][3]string{
-				{"deleted", names(g, im.Deleted), c.deleted}, {"orphaned", names(g, im.Orphaned), c.orphaned},
-				{"direct", dependents(g, im.Direct), c.direct}, {"through", dependents(g, im.Through), c.through},
+				{"deleted", names(g, im.Deleted), c.deleted},
+				{"orphaned", names(g, im.Orphaned), c.orphaned},
+				{"direct", dependents(g, im.Direct), c.direct},
+				{"through", dependents(g, im.Through), c.through},
 			} {
 				if x[1] != x[2] {
 					t.Errorf("%s %q, want %q", x[0], x[1], x[2])
@@ -87,7 +90,7 @@ func TestImpactHoldsTogether(t *testing.T) {
 			}
 			hit[d] = true
 		}
-		all := append(im.Direct, im.Through...)
+		all := slices.Concat(im.Direct, im.Through)
 		for _, d := range all {
 			if hit[d.ID] {
 				t.Errorf("seed %d: %s twice", seed, nameOf(g.Ref(d.ID)))

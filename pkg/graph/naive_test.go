@@ -147,8 +147,12 @@ func (n *naive) tops(id graph.ID, seen set) set {
 
 func TestStackIsTheFixedPoint(t *testing.T) {
 	options := []graph.StackOptions{
-		{}, {NoInferred: true}, {Connected: true}, {Up: true},
-		{Relations: []relation.Relation{relation.Owns, relation.Serves}}, {Relations: []relation.Relation{relation.Needs}, Connected: true},
+		{},
+		{NoInferred: true},
+		{Connected: true},
+		{Up: true},
+		{Relations: []relation.Relation{relation.Owns, relation.Serves}},
+		{Relations: []relation.Relation{relation.Needs}, Connected: true},
 	}
 	for seed := range uint64(1500) {
 		random := rand.New(rand.NewPCG(seed, 2))
@@ -192,17 +196,18 @@ func checkForest(t *testing.T, seed uint64, s *graph.Stack) {
 		if !s.Has(b.ID) {
 			t.Errorf("seed %d: %s is no member", seed, nameOf(g.Ref(b.ID)))
 		}
-		if b.Again {
+		switch {
+		case b.Again:
 			if len(b.Children) > 0 || len(s.Roots()) < 2 || b.How != graph.Needed {
 				t.Errorf("seed %d: %s again, with %d children, %s", seed, nameOf(g.Ref(b.ID)), len(b.Children), b.How)
 			}
-		} else if placed[b.ID] {
+		case placed[b.ID]:
 			t.Errorf("seed %d: %s twice", seed, nameOf(g.Ref(b.ID)))
-		} else {
+		default:
 			placed[b.ID] = true
 		}
 		zero := b.Edge == graph.Edge{}
-		if !zero && (above == nil || !(b.Edge.From == b.ID && b.Edge.To == above.ID) && !(b.Edge.To == b.ID && b.Edge.From == above.ID)) {
+		if !zero && (above == nil || (b.Edge.From != b.ID || b.Edge.To != above.ID) && (b.Edge.To != b.ID || b.Edge.From != above.ID)) {
 			t.Errorf("seed %d: %s hangs by %s", seed, nameOf(g.Ref(b.ID)), edgeText(g, b.Edge))
 		}
 		if (above == nil) != (b.How == graph.Root) || zero && b.How != graph.Root && b.How != graph.Behind {

@@ -206,7 +206,7 @@ func node(t testing.TB, g *graph.Graph, name string) graph.ID {
 func nodes(t testing.TB, g *graph.Graph, list string) []graph.ID {
 	t.Helper()
 	var ids []graph.ID
-	for _, name := range strings.Fields(list) {
+	for name := range strings.FieldsSeq(list) {
 		ids = append(ids, node(t, g, name))
 	}
 	return ids

@@ -130,8 +130,16 @@ func TestEdits(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1},
-		{"moodel", "moodle", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3}, {"abcd", "badc", 2},
+		{"", "", 0},
+		{"a", "", 1},
+		{"", "ab", 2},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},
+		{"abc", "ab", 1},
+		{"moodel", "moodle", 1},
+		{"kitten", "sitting", 3},
+		{"ca", "abc", 3},
+		{"abcd", "badc", 2},
 	} {
 		if got := edits(c.a, c.b); got != c.want {
 			t.Errorf("%q and %q: %d, want %d", c.a, c.b, got, c.want)

@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,10 +40,8 @@ func envHost(t template, text string, bare bool, visit func(namespace, service, 
 	n, shown := 0, ""
 	hostsIn(text, bare, func(h host) {
 		servicesOf(h.name, t.namespace, func(namespace, svc string) {
-			for _, have := range told[:min(n, len(told))] {
-				if have == [2]string{namespace, svc} {
-					return
-				}
+			if slices.Contains(told[:min(n, len(told))], [2]string{namespace, svc}) {
+				return
 			}
 			told[n%len(told)] = [2]string{namespace, svc}
 			n++
@@ -103,9 +102,9 @@ func expandWithin(text string, before []corev1.EnvVar, budget *int) string {
 
 // literal returns the last definition of a variable, if it is a literal.
 func literal(name string, env []corev1.EnvVar) int {
-	for i := len(env) - 1; i >= 0; i-- {
-		if env[i].Name == name {
-			if env[i].ValueFrom != nil || variable(name) == secretValue {
+	for i, e := range slices.Backward(env) {
+		if e.Name == name {
+			if e.ValueFrom != nil || variable(name) == secretValue {
 				return -1
 			}
 			return i

@@ -72,6 +72,7 @@ func endpointsService(o object.Object, emit Emit) {
 	present(emit, service, o.Namespace, o.Name, "metadata.name")
 }
 
+//nolint:staticcheck // Deprecated, and still what a dump may hold.
 func endpointsPods(e *corev1.Endpoints, self object.Ref, emit Emit) {
 	for i := range e.Subsets {
 		for _, list := range [...]struct {

@@ -61,8 +61,11 @@ func shop(why bool) *view.Tree {
 func people() *view.Table {
 	return &view.Table{
 		Columns: []view.Column{
-			{Name: "EFFECT"}, {Name: "OBJECT", Cut: view.Middle, Least: 24}, {Name: "$/MO", Right: true},
-			{Name: "BECAUSE OF", Drop: 1, Cut: view.Middle, Least: 24}, {Name: "MESSAGE", Drop: 2, Cut: view.End, Least: 20},
+			{Name: "EFFECT"},
+			{Name: "OBJECT", Cut: view.Middle, Least: 24},
+			{Name: "$/MO", Right: true},
+			{Name: "BECAUSE OF", Drop: 1, Cut: view.Middle, Least: 24},
+			{Name: "MESSAGE", Drop: 2, Cut: view.End, Least: 20},
 		},
 		Rows: [][]view.Cell{
 			{{Text: "breaks", Tone: view.Bad}, {Text: "Pod/shop-web-6c9f7d5b8-x2x7q"}, {Text: "7.20"}, {Text: "Secret/shop-database-credentials", Tone: view.Faint}, {Text: "back-off 5m0s restarting failed container"}},
