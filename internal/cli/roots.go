@@ -88,8 +88,16 @@ func (s *session) ask(roots []rootArg) source.Ask {
 	}
 	ask := source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
 	for _, r := range roots {
-		if r.group == "" && r.kind.Kind == "Namespace" && r.kind.Group == "" && r.name != "" {
-			ask.Objects = append(ask.Objects, object.Ref{Kind: "Namespace", Name: r.name})
+		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Namespace: s.namespace, Name: r.name}
+		switch {
+		case r.group != "" || r.name == "":
+		case r.kind.Namespaced && !source.LeftOut(r.kind):
+			// It comes with its namespace.
+		case r.kind.Namespaced:
+			ask.Objects = append(ask.Objects, ref)
+		default:
+			ref.Namespace = ""
+			ask.Objects = append(ask.Objects, ref)
 		}
 	}
 	return ask

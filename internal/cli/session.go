@@ -84,7 +84,7 @@ func (c *common) source(ctx context.Context) (source.Source, string, error) {
 	if c.allNamespaces {
 		ns = ""
 	}
-	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail()})
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail(), Also: c.also})
 	return cluster, ns, err
 }
 
@@ -137,6 +137,12 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		}
 		return source.Metadata, ""
 	}
+}
+
+// also says that a rule looks into objects of a kind that is otherwise left out.
+// Endpoints say nothing that EndpointSlices do not say.
+func (c *common) also(r object.Resource) bool {
+	return c.rules != nil && c.rules.Reads(r.GroupKind()) && r.Kind != "Endpoints"
 }
 
 // read reads the first ask and what the stack of the roots leads to, and returns

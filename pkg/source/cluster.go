@@ -28,9 +28,11 @@ type ClusterOptions struct {
 	// out to be stale.
 	Discovery discovery.CachedDiscoveryInterface
 	// Detail says how much to read of a kind, and in which version ("" for the
-	// preferred one). A version that the server does not have makes it Metadata,
+	// preferred one); without it nothing but metadata is read. A version that the server does not have makes it Metadata,
 	// and a gap.
 	Detail func(object.Resource) (Detail, string)
+	// Also names kinds that are read although they are LeftOut; nil is none.
+	Also func(object.Resource) bool
 	// Parallel bounds the requests in flight (16 where it is 0), Page the objects
 	// in one of them (500).
 	Parallel int
@@ -50,6 +52,9 @@ type Cluster struct {
 
 // NewCluster returns a source for a cluster. It sends no request yet.
 func NewCluster(o ClusterOptions) (*Cluster, error) {
+	if o.Detail == nil {
+		o.Detail = func(object.Resource) (Detail, string) { return Metadata, "" }
+	}
 	o.Parallel, o.Page = cmp.Or(o.Parallel, 16), cmp.Or(o.Page, 500)
 	config := rest.CopyConfig(o.Config)
 	config.UserAgent = cmp.Or(config.UserAgent, rest.DefaultKubernetesUserAgent())
@@ -77,11 +82,12 @@ func (c *Cluster) Read(ctx context.Context, ask Ask, sink Sink) error {
 	}
 	var jobs []job
 	for _, r := range c.kinds.All() {
-		if !r.Listable || leftOut(r) {
+		named := slices.Contains(ask.Kinds, r.GroupKind())
+		if !r.Listable || LeftOut(r) && !named && !c.also(r) {
 			continue
 		}
 		switch {
-		case ask.All, slices.Contains(ask.Kinds, r.GroupKind()):
+		case ask.All, named:
 			jobs = append(jobs, c.everywhere(r, ask.Namespaces, sink))
 		case r.Namespaced && !slices.Contains(ask.Have, r.GroupKind()):
 			for _, ns := range ask.Namespaces {
@@ -92,6 +98,8 @@ func (c *Cluster) Read(ctx context.Context, ask Ask, sink Sink) error {
 	jobs = append(jobs, c.gets(ask.Objects, sink)...)
 	return c.run(ctx, jobs)
 }
+
+func (c *Cluster) also(r object.Resource) bool { return c.opts.Also != nil && c.opts.Also(r) }
 
 // run runs the jobs, so many at a time. The first error ends them all.
 func (c *Cluster) run(parent context.Context, jobs []job) error {
@@ -190,7 +198,7 @@ func (c *Cluster) gets(refs []object.Ref, sink Sink) []job {
 	var jobs []job
 	for g, refs := range by {
 		r, ok := c.kinds.Kind(g.gk)
-		if !ok || leftOut(r) || r.Namespaced != (g.ns != "") {
+		if !ok || r.Namespaced != (g.ns != "") {
 			continue
 		}
 		if len(refs) > many && r.Listable {

@@ -46,7 +46,8 @@ type follower struct {
 }
 
 // fresh is what of an ask is new. Once everything was read, nothing is: what is
-// still unread is a gap. An object of a kind that was to be read everywhere and
+// still unread is a gap. An object that is asked for together with its namespace
+// is of a kind that is left out of that. An object of a kind that was to be read everywhere and
 // could not (few users may list across namespaces) is still asked for by name.
 func (f *follower) fresh(a Ask) Ask {
 	if f.all {
@@ -62,7 +63,8 @@ func (f *follower) fresh(a Ask) Ask {
 		Kinds:      unseen(a.Kinds, f.kinds, func(schema.GroupKind) bool { return false }),
 	}
 	out.Objects = unseen(a.Objects, f.objects, func(r object.Ref) bool {
-		return r.Namespace != "" && f.namespaces[r.Namespace] || everywhere[r.GroupKind()] || slices.Contains(out.Kinds, r.GroupKind())
+		read := f.namespaces[r.Namespace] && !slices.Contains(out.Namespaces, r.Namespace)
+		return r.Namespace != "" && read || everywhere[r.GroupKind()] || slices.Contains(out.Kinds, r.GroupKind())
 	})
 	if len(out.Namespaces) > 0 {
 		out.Have = slices.SortedFunc(maps.Keys(everywhere), compareKinds)

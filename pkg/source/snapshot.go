@@ -111,7 +111,7 @@ func (s *Snapshot) Read(ctx context.Context, _ Ask, sink Sink) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if r, _ := s.kinds.Kind(e.ref.GroupKind()); leftOut(r) {
+		if r, _ := s.kinds.Kind(e.ref.GroupKind()); LeftOut(r) {
 			continue
 		}
 		o, err := s.object(e, sink)

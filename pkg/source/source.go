@@ -92,10 +92,11 @@ func builtInGroup(group string) bool {
 
 var crdKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
-// leftOut are resources that are not part of any stack and large in number:
+// LeftOut tells resources that are not part of any stack and large in number:
 // records of what happened, locks, samples, and Endpoints, which say what
-// EndpointSlices say (and warn when they are read).
-func leftOut(r object.Resource) bool {
+// EndpointSlices say (and warn when they are read). A cluster's are read where they
+// are asked for by kind or name, or named by ClusterOptions.Also.
+func LeftOut(r object.Resource) bool {
 	switch r.Group {
 	case "":
 		return slices.Contains([]string{"events", "endpoints", "componentstatuses", "bindings"}, r.Plural)
