@@ -23,7 +23,7 @@ const (
 type rootArg struct {
 	text  string
 	kind  object.Resource
-	group string // helm or app, instead of a kind
+	group string // helm or app, beside or instead of a kind
 	name  string // empty for all of the kind
 }
 
@@ -61,13 +61,13 @@ func parseRoots(args []string, kinds *object.Kinds) ([]rootArg, error) {
 	return out, nil
 }
 
-// oneRoot finds the kind. A kind that is really called app or helm wins over the
-// group of that name only where the type is written with its API group.
+// oneRoot finds the kind. A name of a group may be one of a kind as well: app is
+// short for the Application of Argo CD. Then both are meant.
 func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
-	if (typ == "helm" || typ == "app") && name != "" {
-		return rootArg{text: text, group: typ, name: name}, nil
-	}
 	k, err := kinds.Find(typ)
+	if (typ == "helm" || typ == "app") && name != "" {
+		return rootArg{text: text, group: typ, name: name, kind: k}, nil
+	}
 	if err != nil {
 		return rootArg{}, fmt.Errorf("root %q: %w", text, err)
 	}
@@ -114,7 +114,12 @@ func (s *session) resolve(g *graph.Graph, roots []rootArg, selector labels.Selec
 
 func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []graph.ID {
 	if r.group != "" {
-		return s.grouped(g, r)
+		one := r
+		one.group = ""
+		return append(s.grouped(g, r), s.nodes(g, one, selector)...)
+	}
+	if r.kind.Kind == "" {
+		return nil
 	}
 	if r.name != "" && (s.namespace != "" || !r.kind.Namespaced) {
 		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Name: r.name}

@@ -100,8 +100,7 @@ func FuzzPath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePath(text)
 		if err != nil {
-			pathError := &PathError{}
-			if errors.As(err, &pathError) {
+			if _, ok := errors.AsType[*PathError](err); !ok {
 				t.Errorf("%q: %v", text, err)
 			}
 			return
