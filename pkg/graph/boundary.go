@@ -15,6 +15,8 @@ func IsBoundary(r object.Ref) bool {
 			return r.Name == "default"
 		case "ConfigMap":
 			return r.Name == "kube-root-ca.crt"
+		case "Service": // the API server, which anybody may address
+			return r.Namespace == "default" && r.Name == "kubernetes"
 		}
 	case "storage.k8s.io":
 		return r.Kind == "StorageClass" || r.Kind == "VolumeAttributesClass" || r.Kind == "CSIDriver"
