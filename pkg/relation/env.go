@@ -2,6 +2,7 @@ package relation
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,7 @@ func envHosts(t template, emit Emit) {
 				continue
 			}
 			says := variable(e.Name)
-			if says == secretValue {
+			if says == secretValue || says == otherValue {
 				continue
 			}
 			text := e.Value
@@ -39,7 +40,10 @@ func envHost(t template, text string, bare bool, visit func(namespace, service, 
 	var told [8][2]string
 	n, shown := 0, ""
 	hostsIn(text, bare, func(h host) {
-		servicesOf(h.name, t.namespace, func(namespace, svc string) {
+		if !bare && !plausible(text, h) {
+			return
+		}
+		servicesOf(h.name, t.namespace, bare || h.port != "", func(namespace, svc string) {
 			if slices.Contains(told[:min(n, len(told))], [2]string{namespace, svc}) {
 				return
 			}
@@ -51,6 +55,20 @@ func envHost(t template, text string, bare bool, visit func(namespace, service, 
 			visit(namespace, svc, shown)
 		})
 	})
+}
+
+// plausible says whether a host is one although nothing in the name of the
+// variable says so: redis:7 is an image, and https://api.dev somebody's site.
+func plausible(text string, h host) bool {
+	if qualified(h.name) {
+		return true
+	}
+	if h.port != "" && !strings.Contains(text, "://") {
+		const lowest = 80 // Below it, versions are more common than ports.
+		port, err := strconv.Atoi(h.port)
+		return err == nil && port >= lowest
+	}
+	return h.port != "" || strings.IndexByte(h.name, '.') < 0 || !strings.Contains(text, "https://")
 }
 
 // show writes the hosts of a text again, and nothing else of it: no user, no

@@ -5,8 +5,10 @@ import "strings"
 // servicesOf visits the Services that a host name can mean, as the cluster's DNS
 // would read it for a pod of the namespace: service[.namespace[.svc[.domain]]],
 // or pod.service[.namespace[.svc[.domain]]], which stands for the headless
-// Service of the pod. Two labels can be read in both ways. The domain may be any.
-func servicesOf(name, own string, visit func(namespace, service string)) {
+// Service of the pod. Two labels can be read in both ways. Without svc in it, a
+// name is read as that of a pod only where something else says that it is a host,
+// or its first label ends in an ordinal. The domain may be any.
+func servicesOf(name, own string, isHost bool, visit func(namespace, service string)) {
 	var l [4]string
 	n := 0
 	for label := range strings.SplitSeq(strings.TrimSuffix(name, "."), ".") {
@@ -20,20 +22,31 @@ func servicesOf(name, own string, visit func(namespace, service string)) {
 			visit(namespace, service)
 		}
 	}
+	ofPod := isHost || ordinal(l[0])
 	switch {
 	case !isHostName(name) || l[0] == "localhost":
 	case n == 1:
 		found(own, l[0])
 	case n == 2:
 		found(l[1], l[0])
-		found(own, l[1])
+		if ofPod {
+			found(own, l[1])
+		}
 	case l[2] == "svc":
 		found(l[1], l[0])
 	case n == 3:
-		found(l[2], l[1])
+		if ofPod {
+			found(l[2], l[1])
+		}
 	case l[3] == "svc":
 		found(l[2], l[1])
 	}
+}
+
+// ordinal says whether a label ends as the names of a StatefulSet's pods do.
+func ordinal(label string) bool {
+	i := strings.LastIndexByte(label, '-')
+	return i > 0 && number(label[i+1:])
 }
 
 // qualified says whether a host name says by itself that it is of a cluster.

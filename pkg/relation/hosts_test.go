@@ -28,7 +28,14 @@ func TestHosts(t *testing.T) {
 		{text: "db"},
 		{text: "db:5432", want: "shop/db"},
 		{text: "db:5432", bare: true, want: "shop/db"},
-		{text: "db.data", want: "data/db shop/data"},
+		{text: "db.data", want: "data/db"}, // A pod of a Service only where something says that it is a host.
+		{text: "db.data", bare: true, want: "data/db shop/data"},
+		{text: "kafka-0.kafka", want: "kafka/kafka-0 shop/kafka"},
+		{text: "db.data:5432", want: "data/db shop/data"},
+		{text: "redis:7", want: ""}, // An image.
+		{text: "https://www.api.dev/", want: ""},
+		{text: "https://api.dev", want: ""},
+		{text: "https://api.dev.svc", want: "dev/api"},
 		{text: "db.data:5432", want: "data/db shop/data"},
 		{text: "db.data.svc", want: "data/db"},
 		{text: "db.data.svc:5432", want: "data/db"},
@@ -44,7 +51,7 @@ func TestHosts(t *testing.T) {
 
 		// Lists.
 		{text: "kafka-0.kafka:9092,kafka-1.kafka:9092", want: "kafka/kafka-0 shop/kafka kafka/kafka-1"},
-		{text: "a:1, b:2", want: "shop/a shop/b", show: "a:1,b:2"},
+		{text: "a:81, b:82", want: "shop/a shop/b", show: "a:81,b:82"},
 		{text: "zk-0.zk:2181,zk-1.zk:2181/kafka", want: "zk/zk-0 shop/zk zk/zk-1"},
 		{text: "a,b", bare: true, want: "shop/a shop/b"},
 		{text: "a,b"},
@@ -82,7 +89,7 @@ func TestHosts(t *testing.T) {
 
 		// Connection strings.
 		{text: "host=db port=5432 user=x password=s3cr3t", want: "shop/db", show: "db"},
-		{text: "Server=tcp:db.data,1433;Database=x;User Id=u;Password=s3cr3t", want: "data/db shop/data", show: "db.data"},
+		{text: "Server=tcp:db.data,1433;Database=x;User Id=u;Password=s3cr3t", want: "data/db", show: "db.data"},
 		{text: "user:s3cr3t@tcp(db:3306)/x?parseTime=true", want: "shop/db", show: "db:3306"},
 		{text: "mysql://user:s3cr3t@tcp(db:3306)/x", want: "shop/db", show: "mysql://db:3306"},
 		{text: "jdbc:sqlserver://db:1433;databaseName=x;password=s3cr3t", want: "shop/db", show: "jdbc:sqlserver://db:1433"},
@@ -141,8 +148,9 @@ func TestVariable(t *testing.T) {
 	for want, names := range map[meaning]string{
 		hostValue: "DB_HOST HOST dbHost DBHost DB_HOST_1 PGHOST DATABASE_URL databaseUrl TOKEN_URL DB_HOST_NAME DB_HOSTNAME KAFKA_BROKERS BROKER_LIST " +
 			"MY_SERVICE_NAME mySQLServiceName AUTH_SERVICE BOOTSTRAP_SERVERS REDIS_MASTER UPSTREAM ELASTICSEARCH_HOSTS LOG_SERVER PEERS API_KEY_SERVICE_URL DB_DSN MYDBHOST spring.datasource.url",
-		anyValue: "DB_NAME SERVICE_NAME OTEL_SERVICE_NAME DD_SERVICE SERVER_NAME PROXY_USER SERVER_MODE LOG_TARGET_LEVEL BACKEND_TYPE SERVICE_PORT GHOST LOCALHOST CURL DB NAME USER " +
+		anyValue: "DB_NAME SERVICE_NAME SERVER_NAME PROXY_USER SERVER_MODE LOG_TARGET_LEVEL BACKEND_TYPE SERVICE_PORT GHOST LOCALHOST CURL DB NAME USER " +
 			"TARGET_ENV NODE_ENV MONKEY X",
+		otherValue: "OTEL_SERVICE_NAME DD_SERVICE OTEL_EXPORTER_OTLP_ENDPOINT JAEGER_AGENT_HOST NO_PROXY no_proxy ALLOWED_ORIGINS ALLOWED_HOSTS CORS_HOSTS PUBLIC_URL EXTERNAL_URL",
 		secretValue: "DB_PASSWORD SERVICE_TOKEN API_KEY IMAGE PROXY_IMAGE_TAG HOST_KEY SECRET_FILE PASSWORD_FILE dbPassword SERVER_SECRET",
 	} {
 		for name := range strings.FieldsSeq(names) {

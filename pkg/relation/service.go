@@ -44,7 +44,7 @@ func serviceExternalName(s *corev1.Service, self object.Ref, emit Emit) {
 	if !qualified(name) {
 		return
 	}
-	servicesOf(name, self.Namespace, func(namespace, svc string) {
+	servicesOf(name, self.Namespace, true, func(namespace, svc string) {
 		l := to(service, namespace, svc, "spec.externalName")
 		l.Value, l.Inferred, l.Target.IfPresent = name, true, true
 		emit(l)

@@ -7,6 +7,7 @@ const (
 	anyValue    meaning = iota // nothing: only what looks like a host is one
 	hostValue                  // a host: a single word may be one
 	secretValue                // a secret, an image, a version: never a host
+	otherValue                 // hosts that are not needed: of traces, of visitors, to go around
 )
 
 // variable reads the words of a name: DB_HOST, kafkaBrokers, PGHOST. The last
@@ -17,7 +18,7 @@ const (
 // DB_SERVICE_NAME name a Service.
 func variable(name string) meaning {
 	var secret, other, isHost, traces bool
-	words := 0
+	words, never := 0, false
 	previous, last := anyWord, anyWord
 	for start := 0; start < len(name); {
 		end := wordEnd(name, start)
@@ -25,6 +26,7 @@ func variable(name string) meaning {
 			words++
 			previous, last = last, wordClass(name[start:end])
 			traces = traces || last == tracesWord
+			never = never || last == neverWord
 			secret = secret || last == secretWord
 			other = other || last == otherWord
 			isHost = isHost || last == hostWord || last == hostOnlyWord || last == serviceWord
@@ -33,9 +35,13 @@ func variable(name string) meaning {
 		}
 	}
 	switch {
-	case last == hostWord, last == nameWord && previous == hostOnlyWord, last == hostOnlyWord, last == serviceWord && !traces:
+	case never || traces:
+		// A program works without those who listen to its traces; and NO_PROXY,
+		// ALLOWED_ORIGINS, PUBLIC_URL are not what it calls.
+		return otherValue
+	case last == hostWord, last == nameWord && previous == hostOnlyWord, last == hostOnlyWord, last == serviceWord:
 		return hostValue
-	case last == nameWord && previous == serviceWord && words > 2 && !traces:
+	case last == nameWord && previous == serviceWord && words > 2:
 		return hostValue
 	case secret:
 		return secretValue
@@ -64,7 +70,8 @@ const (
 	hostWord
 	hostOnlyWord // host: followed by name, still a host
 	serviceWord
-	tracesWord // a system that names services by what they call themselves
+	tracesWord // a system that programs send traces to, and tell what they are called
+	neverWord
 	nameWord
 	otherWord
 	secretWord
@@ -90,12 +97,14 @@ func wordClass(s string) word {
 	case "hosts", "hostname", "hostnames", "addr", "addrs", "address", "addresses", "url", "urls", "uri", "uris",
 		"server", "servers", "services", "endpoint", "endpoints", "broker", "brokers", "bootstrap",
 		"dsn", "upstream", "upstreams", "target", "targets", "backend", "backends", "peer", "peers", "nodes",
-		"master", "primary", "replica", "proxy", "gateway", "origin", "registry":
+		"master", "primary", "replica", "proxy", "gateway", "registry":
 		return hostWord
 	case "service", "svc":
 		return serviceWord
-	case "otel", "dd", "datadog", "apm", "jaeger", "tracing", "trace", "zipkin", "newrelic", "sentry":
+	case "otel", "otlp", "telemetry", "dd", "datadog", "apm", "jaeger", "tracing", "trace", "zipkin", "newrelic", "sentry":
 		return tracesWord
+	case "no", "cors", "allow", "allowed", "deny", "denied", "origin", "origins", "public", "external", "exclude", "excluded", "ignore", "ignored", "trusted":
+		return neverWord
 	case "name", "names":
 		return nameWord
 	case "user", "username", "login", "mode", "type", "kind", "log", "level", "format", "path", "file", "dir", "port", "ports",
