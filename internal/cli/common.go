@@ -109,7 +109,7 @@ func (c *common) tellGaps(gaps []object.Gap) {
 		}
 		by[g.Reason] = append(by[g.Reason], g)
 	}
-	const few = 4
+	const few, shown = 4, 6
 	for _, reason := range reasons {
 		list := by[reason]
 		if len(list) <= few {
@@ -122,7 +122,11 @@ func (c *common) tellGaps(gaps []object.Gap) {
 		for _, g := range list {
 			names = append(names, safe(g.Resource)+inNamespace(g.Namespace))
 		}
-		fmt.Fprintf(c.env.ErrOut, "warning: not read (%s): %d resources: %s\n", safe(reason), len(list), strings.Join(names, ", "))
+		more := ""
+		if len(names) > shown {
+			names, more = names[:shown], fmt.Sprintf(" and %d more (all of them: -o json)", len(names)-shown)
+		}
+		fmt.Fprintf(c.env.ErrOut, "warning: not read (%s): %d resources: %s%s\n", safe(reason), len(list), strings.Join(names, ", "), more)
 	}
 }
 

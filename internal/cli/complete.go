@@ -79,7 +79,9 @@ type nameList struct {
 
 func (l *nameList) Add(o object.Object) {
 	if o.GroupKind() == l.kind.GroupKind() && (l.namespace == "" || o.Namespace == "" || o.Namespace == l.namespace) {
-		l.names = append(l.names, o.Name)
+		if safe(o.Name) == o.Name { // else it would work on the line that is typed
+			l.names = append(l.names, o.Name)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,6 +103,9 @@ func (o *graphOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if selector != nil && slices.ContainsFunc(roots, func(r rootArg) bool { return r.name != "" }) {
+		return fmt.Errorf("--selector chooses among all of a TYPE: it cannot go with a name")
+	}
 	show, err := o.filter(s.kinds)
 	if err != nil {
 		return err
@@ -113,10 +117,12 @@ func (o *graphOptions) run(ctx context.Context) error {
 	if err := s.missing(g, roots, selector); err != nil {
 		return err
 	}
+	s.tell(g)
 	ids := s.resolve(g, roots, selector)
 	if len(ids) == 0 {
 		fmt.Fprintln(o.env.ErrOut, "none found")
 	}
+	opts.As = s.together(g, roots)
 	stack := g.Stack(ids, opts)
 	answer := view.Stack(stack, view.StackOptions{Depth: o.depth, Kinds: show, Boundary: o.boundary, Why: o.why, Namespace: s.home(g, ids), Shape: render.ShapeOf(o.output)})
 	if err := o.write(answer); err != nil {

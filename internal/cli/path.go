@@ -97,6 +97,7 @@ func (c *common) objects(ctx context.Context, args []string, opts graph.StackOpt
 	if err := s.missing(g, roots, nil); err != nil {
 		return nil, nil, nil, err
 	}
+	s.tell(g)
 	var ids []graph.ID
 	for _, r := range roots {
 		ids = append(ids, s.nodes(g, r, nil)[0])

@@ -60,7 +60,7 @@ func Main(ctx context.Context, env Env, args []string) int {
 	}
 	fmt.Fprintf(env.ErrOut, "error: %s\n", safe(err.Error()))
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(env.ErrOut, "hint: %s\n", hint)
+		fmt.Fprintf(env.ErrOut, "hint: %s\n", safe(hint))
 	}
 	return ExitError
 }
@@ -89,7 +89,7 @@ func withHint(err error, hint string) error { return &hintError{err, hint} }
 // New returns the root command.
 func New(env Env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "sysop",
+		Use:   "kubectl-sysop",
 		Short: "See, price, check and run the application stacks that operators build",
 		Long: `kubectl sysop finds the stack behind any object: what it owns, what it needs
 and what serves it, and why. It only reads, with the rights of its user.

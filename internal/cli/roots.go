@@ -25,6 +25,8 @@ type rootArg struct {
 	kind  object.Resource
 	group string // helm or app, beside or instead of a kind
 	name  string // empty for all of the kind
+	// namespace is set where the root was written as we print it, Kind/ns/name.
+	namespace string
 }
 
 // parseRoots reads TYPE/NAME..., TYPE NAME... or TYPE, as kubectl does.
@@ -33,11 +35,7 @@ func parseRoots(args []string, kinds *object.Kinds) ([]rootArg, error) {
 	var out []rootArg
 	if slashed {
 		for _, a := range args {
-			typ, name, ok := strings.Cut(a, "/")
-			if !ok || typ == "" || name == "" || strings.Contains(name, "/") {
-				return nil, fmt.Errorf("root %q: where one root is TYPE/NAME, all of them are", a)
-			}
-			r, err := oneRoot(a, typ, name, kinds)
+			r, err := slashedRoot(a, kinds)
 			if err != nil {
 				return nil, err
 			}
@@ -59,6 +57,26 @@ func parseRoots(args []string, kinds *object.Kinds) ([]rootArg, error) {
 		}
 	}
 	return out, nil
+}
+
+// slashedRoot reads TYPE/NAME, or TYPE/NAMESPACE/NAME as we print it.
+func slashedRoot(text string, kinds *object.Kinds) (rootArg, error) {
+	parts := strings.Split(text, "/")
+	switch {
+	case len(parts) == 1:
+		return rootArg{}, fmt.Errorf("root %q: where one root is TYPE/NAME, all of them are", text)
+	case len(parts) > 3 || slices.Contains(parts, ""):
+		return rootArg{}, fmt.Errorf("root %q: want TYPE/NAME, or TYPE/NAMESPACE/NAME", text)
+	}
+	r, err := oneRoot(text, parts[0], parts[len(parts)-1], kinds)
+	if err != nil || len(parts) == 2 {
+		return r, err
+	}
+	if r.group == "" && !r.kind.Namespaced {
+		return r, fmt.Errorf("root %q: %s are not namespaced: want TYPE/NAME", text, r.kind)
+	}
+	r.namespace = parts[1]
+	return r, nil
 }
 
 // oneRoot finds the kind. A name of a group may be one of a kind as well: app is
@@ -84,13 +102,25 @@ func (s *session) ask(roots []rootArg) source.Ask {
 		}
 	}
 	if all {
-		return source.Ask{All: true}
+		ask := source.Ask{All: true}
+		for _, r := range roots {
+			if r.group == "" && source.LeftOut(r.kind) {
+				ask.Kinds = append(ask.Kinds, r.kind.GroupKind())
+			}
+		}
+		return ask
 	}
-	ask := source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
+	ask := source.Ask{Kinds: s.rules.Crossing()}
 	for _, r := range roots {
-		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Namespace: s.namespace, Name: r.name}
+		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Namespace: s.in(r), Name: r.name}
+		if !slices.Contains(ask.Namespaces, ref.Namespace) {
+			ask.Namespaces = append(ask.Namespaces, ref.Namespace)
+		}
 		switch {
-		case r.group != "" || r.name == "":
+		case r.group != "":
+		case r.name == "" && source.LeftOut(r.kind):
+			ask.Kinds = append(ask.Kinds, r.kind.GroupKind())
+		case r.name == "":
 		case r.kind.Namespaced && !source.LeftOut(r.kind):
 			// It comes with its namespace.
 		case r.kind.Namespaced:
@@ -103,6 +133,14 @@ func (s *session) ask(roots []rootArg) source.Ask {
 	return ask
 }
 
+// in is the namespace that a root is looked for in; empty for all of them.
+func (s *session) in(r rootArg) string {
+	if r.namespace != "" {
+		return r.namespace
+	}
+	return s.namespace
+}
+
 // resolve returns the nodes of the roots that are there.
 func (s *session) resolve(g *graph.Graph, roots []rootArg, selector labels.Selector) []graph.ID {
 	var out []graph.ID
@@ -110,6 +148,23 @@ func (s *session) resolve(g *graph.Graph, roots []rootArg, selector labels.Selec
 		out = append(out, s.nodes(g, r, selector)...)
 	}
 	return out
+}
+
+// together maps the objects of each group to its first: they are one root.
+func (s *session) together(g *graph.Graph, roots []rootArg) map[graph.ID]graph.ID {
+	as := map[graph.ID]graph.ID{}
+	for _, r := range roots {
+		if r.group == "" {
+			continue
+		}
+		ids := s.nodes(g, r, nil)
+		for _, id := range ids {
+			if _, taken := as[id]; !taken {
+				as[id] = ids[0]
+			}
+		}
+	}
+	return as
 }
 
 func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []graph.ID {
@@ -121,10 +176,11 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 	if r.kind.Kind == "" {
 		return nil
 	}
-	if r.name != "" && (s.namespace != "" || !r.kind.Namespaced) {
+	in := s.in(r)
+	if r.name != "" && (in != "" || !r.kind.Namespaced) {
 		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Name: r.name}
 		if r.kind.Namespaced {
-			ref.Namespace = s.namespace
+			ref.Namespace = in
 		}
 		id, ok := g.Find(ref)
 		if !ok || g.State(id) != graph.Present {
@@ -137,7 +193,7 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 		ref := g.Ref(id)
 		switch {
 		case g.State(id) != graph.Present, r.name != "" && ref.Name != r.name:
-		case s.namespace != "" && ref.Namespace != "" && ref.Namespace != s.namespace:
+		case in != "" && ref.Namespace != "" && ref.Namespace != in:
 		case selector != nil && !selector.Matches(labels.Set(g.Labels(id))):
 		default:
 			out = append(out, id)
@@ -149,7 +205,7 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 // grouped returns the objects of a Helm release, or of an application by its
 // label, that no other of them owns.
 func (s *session) grouped(g *graph.Graph, r rootArg) []graph.ID {
-	in := map[graph.ID]bool{}
+	ours, where := map[graph.ID]bool{}, s.in(r)
 	var all []graph.ID
 	for id := range graph.ID(g.Len()) {
 		ns := g.Ref(id).Namespace
@@ -158,21 +214,21 @@ func (s *session) grouped(g *graph.Graph, r rootArg) []graph.ID {
 		}
 		switch r.group {
 		case "app":
-			if v, ok := g.Label(id, instanceLabel); !ok || v != r.name || (s.namespace != "" && ns != s.namespace) {
+			if v, ok := g.Label(id, instanceLabel); !ok || v != r.name || (where != "" && ns != where) {
 				continue
 			}
 		case "helm":
 			name, _ := g.Note(id, helmName)
 			release, _ := g.Note(id, helmNamespace)
-			if name != r.name || (s.namespace != "" && release != s.namespace) {
+			if name != r.name || (where != "" && release != where) {
 				continue
 			}
 		}
-		in[id] = true
+		ours[id] = true
 		all = append(all, id)
 	}
 	return slices.DeleteFunc(all, func(id graph.ID) bool {
-		return slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return in[o] })
+		return slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return ours[o] })
 	})
 }
 
@@ -181,7 +237,7 @@ func (s *session) missing(g *graph.Graph, roots []rootArg, selector labels.Selec
 	for _, r := range roots {
 		found := s.nodes(g, r, selector)
 		if r.name == "" {
-			if gap, ok := s.gapOf(g, r.kind); ok && len(found) == 0 {
+			if gap, ok := s.gapOf(g, r.kind, s.in(r)); ok && len(found) == 0 {
 				return fmt.Errorf("read %s: %s", r.text, gap.Message)
 			}
 			continue
@@ -202,9 +258,9 @@ func (s *session) missing(g *graph.Graph, roots []rootArg, selector labels.Selec
 }
 
 // gapOf returns why a kind could not be read where the roots are.
-func (s *session) gapOf(g *graph.Graph, kind object.Resource) (object.Gap, bool) {
+func (s *session) gapOf(g *graph.Graph, kind object.Resource, in string) (object.Gap, bool) {
 	for _, gap := range g.Gaps() {
-		if gap.Resource == kind.String() && (gap.Namespace == "" || gap.Namespace == s.namespace) {
+		if gap.Resource == kind.String() && (gap.Namespace == "" || gap.Namespace == in) {
 			return gap, true
 		}
 	}
@@ -212,26 +268,29 @@ func (s *session) gapOf(g *graph.Graph, kind object.Resource) (object.Gap, bool)
 }
 
 func (s *session) notFound(g *graph.Graph, r rootArg) error {
-	where := ""
-	if s.namespace != "" && (r.group != "" || r.kind.Namespaced) {
-		where = " in namespace " + s.namespace
+	where, in := "", s.in(r)
+	if in != "" && (r.group != "" || r.kind.Namespaced) {
+		where = " in namespace " + in
 	}
 	if r.group != "" {
 		what := map[string]string{"helm": "Helm release", "app": "application (label " + instanceLabel + ")"}[r.group]
 		return fmt.Errorf("no object of the %s %q%s", what, r.name, where)
 	}
-	if gap, ok := s.gapOf(g, r.kind); ok {
+	if gap, ok := s.gapOf(g, r.kind, in); ok {
 		return fmt.Errorf("read %s%s: %s", r.text, where, gap.Message)
 	}
 	err := fmt.Errorf("%s %q not found%s", r.kind, r.name, where)
 	var there []string
 	for id := range g.OfKind(r.kind.GroupKind()) {
-		if ref := g.Ref(id); g.State(id) == graph.Present && (s.namespace == "" || ref.Namespace == s.namespace || ref.Namespace == "") {
+		if ref := g.Ref(id); g.State(id) == graph.Present && (in == "" || ref.Namespace == in || ref.Namespace == "") {
 			there = append(there, ref.Name)
 		}
 	}
+	if len(there) == 0 && where != "" {
+		return withHint(err, "there are no "+r.kind.String()+" in it; -n names another namespace, -A looks in all")
+	}
 	if len(there) == 0 {
-		return withHint(err, "there are no "+r.kind.String()+where)
+		return withHint(err, "there are no "+r.kind.String())
 	}
 	const few = 8
 	more := ""

@@ -163,7 +163,6 @@ func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.
 	if err != nil {
 		return nil, err
 	}
-	s.tell(g)
 	return g, nil
 }
 

@@ -131,6 +131,7 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 	if err := s.missing(g, roots, nil); err != nil {
 		return nil, nil, err
 	}
+	s.tell(g)
 	if gaps := g.Gaps(); roots == nil && len(find(g)) == 0 && len(gaps) > 0 {
 		return nil, nil, fmt.Errorf("nothing could be read%s: %s", inNamespace(s.namespace), gaps[0].Message)
 	}
@@ -142,7 +143,12 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 		}
 	}
 	if roots == nil && s.namespace != "" {
-		keep[object.Ref{Kind: "Namespace", Name: s.namespace}] = true
+		ref := object.Ref{Kind: "Namespace", Name: s.namespace}
+		if id, ok := g.Find(ref); ok && g.State(id) == graph.Present {
+			keep[ref] = true
+		} else if len(keep) == 0 {
+			return nil, nil, fmt.Errorf("namespace %q: nothing in it, or no such namespace", s.namespace)
+		}
 	}
 	s.definitions(keep)
 	return keep, g, nil

@@ -27,10 +27,19 @@ func (m *mark) member() (is, shared bool) {
 // walker computes the closures of roots, all at once. It keeps a list of what is
 // to do, and never recurses: owners can be cyclic and chains long.
 type walker struct {
-	g    *Graph
-	opts StackOptions
-	seen map[ID]mark
-	todo []visit
+	g      *Graph
+	opts   StackOptions
+	seen   map[ID]mark
+	todo   []visit
+	isRoot map[ID]bool
+}
+
+// as is the root that another one counts as.
+func (w *walker) as(root ID) ID {
+	if as, ok := w.opts.As[root]; ok {
+		return as
+	}
+	return root
 }
 
 type visit struct {
@@ -39,12 +48,17 @@ type visit struct {
 }
 
 func (w *walker) run(roots []ID) {
+	w.isRoot = make(map[ID]bool, len(roots))
+	for _, root := range roots {
+		w.isRoot[root] = true
+	}
 	// A root knows itself first: if it is a boundary, no other root passes it.
 	for _, root := range roots {
-		w.add(root, root, member)
-		w.add(root, root, standing)
+		as := w.as(root)
+		w.add(root, as, member)
+		w.add(root, as, standing)
 		if w.opts.Up && !w.opts.Connected {
-			w.fronts(root)
+			w.fronts(root, as)
 		}
 	}
 	for len(w.todo) > 0 {
@@ -73,7 +87,7 @@ func (w *walker) add(id, root ID, how uint8) {
 
 func (w *walker) expand(v visit) {
 	switch {
-	case v.id != v.root && IsBoundary(w.g.Ref(v.id)):
+	case IsBoundary(w.g.Ref(v.id)) && (!w.isRoot[v.id] || w.as(v.id) != v.root):
 	case w.opts.Connected:
 		w.around(v)
 	case w.opts.Up:
@@ -160,7 +174,7 @@ func (w *walker) above(v visit) {
 
 // fronts adds what others need a root by: a Service in front of something that
 // the root owns, at any depth, and the owners in between.
-func (w *walker) fronts(root ID) {
+func (w *walker) fronts(root, as ID) {
 	below := w.g.descendants(root, w.opts)
 	needed := map[ID]bool{} // by front: one may stand before all of them
 	for t := range below {
@@ -175,8 +189,8 @@ func (w *walker) fronts(root ID) {
 				needed[e.from] = yes
 			}
 			if yes {
-				w.add(e.from, root, member)
-				w.between(t, root, below)
+				w.add(e.from, as, member)
+				w.between(t, as, below)
 			}
 		}
 	}

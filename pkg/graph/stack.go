@@ -20,6 +20,10 @@ type StackOptions struct {
 	// Up goes the other way: who owns the roots, needs them (or what stands for them)
 	// or is served by them.
 	Up bool
+	// As maps roots that count as one, such as the objects of one release, to one of
+	// them: what only they have in common is not shared. A root that is not in it
+	// counts for itself.
+	As map[ID]ID
 }
 
 // Stack is the set of nodes that belong to its roots.

@@ -172,6 +172,9 @@ func (k *Kinds) Find(name string) (Resource, error) {
 }
 
 func matchName(r Resource, name string) bool {
+	if name == "" { // some APIs serve no singular names
+		return false
+	}
 	return strings.EqualFold(name, r.Plural) || strings.EqualFold(name, r.Singular) || strings.EqualFold(name, r.Kind)
 }
 

@@ -1,6 +1,10 @@
 package relation
 
-import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+import (
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
 
 // ownerRules reads what every object has.
 func ownerRules() []Rule {
@@ -15,6 +19,9 @@ func ownerRules() []Rule {
 // which reports what does not hold.
 func ownerReferences(o object.Object, emit Emit) {
 	for i, r := range o.Meta.GetOwnerReferences() {
+		if r.Kind == "" || r.Name == "" || strings.Count(r.APIVersion, "/") > 1 {
+			continue // No server takes that; it names nobody.
+		}
 		emit(Link{
 			Target:   Target{Kind: kind(groupOf(r.APIVersion), r.Kind), Namespace: o.Namespace, Name: r.Name, UID: r.UID},
 			Backward: true,

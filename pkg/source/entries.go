@@ -65,6 +65,8 @@ func (s *Snapshot) check() error {
 			return fmt.Errorf("%s: no apiVersion and kind: not a Kubernetes object, or cut short", e.at)
 		case gvk.Kind == "List":
 			return fmt.Errorf("%s: a List without items: cut short?", e.at)
+		case wrongName(e.body.Object) != "":
+			return fmt.Errorf("%s: %s: metadata.%s is no text: put it in quotes", e.at, gvk.Kind, wrongName(e.body.Object))
 		case e.body.GetName() == "":
 			return fmt.Errorf("%s: %s without metadata.name", e.at, gvk.Kind)
 		}
@@ -79,6 +81,20 @@ func (s *Snapshot) check() error {
 		seen[e.ref] = i
 	}
 	return nil
+}
+
+// wrongName returns the field of the identity that is there and no text: YAML
+// reads a namespace that is called on, or no, as a boolean.
+func wrongName(fields map[string]any) string {
+	meta, _ := fields["metadata"].(map[string]any)
+	for _, field := range []string{"name", "namespace"} {
+		if v, there := meta[field]; there && v != nil {
+			if _, text := v.(string); !text {
+				return field
+			}
+		}
+	}
+	return ""
 }
 
 // unknown says what is wrong with a kind that its group does not have.

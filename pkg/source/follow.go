@@ -55,7 +55,7 @@ func (f *follower) fresh(a Ask) Ask {
 	}
 	if a.All {
 		f.all = true
-		return Ask{All: true}
+		return Ask{All: true, Kinds: a.Kinds}
 	}
 	everywhere := f.sink.kinds()
 	out := Ask{

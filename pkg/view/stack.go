@@ -32,11 +32,11 @@ func Stack(s *graph.Stack, o StackOptions) Answer {
 		v.roots[id] = true
 	}
 	for _, id := range s.Members() {
-		if v.wants(id) {
+		if v.wants(id) || v.roots[id] { // A document names its roots, so it holds them.
 			v.all = append(v.all, id)
-			if o.Boundary || !s.Boundary(id) {
-				v.shown = append(v.shown, id)
-			}
+		}
+		if v.wants(id) && (o.Boundary || !s.Boundary(id)) {
+			v.shown = append(v.shown, id)
 		}
 	}
 	return v.answer()

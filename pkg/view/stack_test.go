@@ -183,7 +183,7 @@ func TestStackKindsHoldEverywhere(t *testing.T) {
 	if want := []string{"Pod/db/pg-0", "Pod/web/shop-0"}; !slices.Equal(a.Names, want) {
 		t.Errorf("names %v, want %v", a.Names, want)
 	}
-	if doc := a.Document.(view.GraphDocument); len(doc.Nodes) != 3 || len(doc.Edges) != 1 {
+	if doc := a.Document.(view.GraphDocument); len(doc.Nodes) != 5 || len(doc.Edges) != 1 {
 		t.Errorf("document %+v", doc)
 	}
 	if len(a.Table.Rows) != 2 || len(a.Wide.Rows) != 0 || len(a.Net.Nodes) != 2 || len(a.Net.Edges) != 0 {
