@@ -34,7 +34,9 @@ func newSnapshot(env Env) *cobra.Command {
 Left out are the data of Secrets and ConfigMaps, which are never even read,
 managed fields, last-applied configurations, and the values of environment
 variables (so that relationships known by a host name in them are lost, too;
---with-env keeps the values that are written in the objects).
+--with-env keeps the values that are written in the objects). Arguments of
+commands, and what custom resources say, are written as they are: look before
+you send it on.
 
 The file is YAML, JSON where its name ends in .json, and gzipped where it ends in
 .gz. It is written whole or not at all, and readable for its owner only.`,

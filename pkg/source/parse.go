@@ -25,9 +25,11 @@ func parseJSON(name string, content []byte) ([]Document, error) {
 			return docs, nil
 		}
 		var syntax *json.SyntaxError
+		end := int64(len(bytes.TrimRight(content, " \t\r\n")))
 		switch {
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			at.Line = lineAt(int64(len(bytes.TrimRight(content, " \t\r\n"))))
+		// A final line feed within a string, too, is where the file was cut.
+		case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && syntax.Offset > end:
+			at.Line = lineAt(end)
 			return nil, fmt.Errorf("%s: cut short: the JSON ends too early", at)
 		case errors.As(err, &syntax):
 			at.Line = lineAt(syntax.Offset)
