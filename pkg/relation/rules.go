@@ -25,6 +25,7 @@ func BuiltIn() []Rule {
 		policyRules(),
 		storageRules(),
 		rbacRules(),
+		admissionRules(),
 	)
 }
 
@@ -98,8 +99,18 @@ var (
 	roleBinding        = kind("rbac.authorization.k8s.io", "RoleBinding")
 	clusterRoleBinding = kind("rbac.authorization.k8s.io", "ClusterRoleBinding")
 
+	mutatingWebhooks        = kind("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
+	validatingWebhooks      = kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
+	mutatingPolicy          = kind("admissionregistration.k8s.io", "MutatingAdmissionPolicy")
+	mutatingPolicyBinding   = kind("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding")
+	validatingPolicy        = kind("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
+	validatingPolicyBinding = kind("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding")
+	apiService              = kind("apiregistration.k8s.io", "APIService")
+	definition              = kind("apiextensions.k8s.io", "CustomResourceDefinition")
+
 	// Custom resources that built-in kinds name.
 	secretProviderClass = kind("secrets-store.csi.x-k8s.io", "SecretProviderClass")
 	networkAttachment   = kind("k8s.cni.cncf.io", "NetworkAttachmentDefinition")
 	gmsaCredentialSpec  = kind("windows.k8s.io", "GMSACredentialSpec")
+	certificate         = kind(certManagerGroup, "Certificate")
 )
