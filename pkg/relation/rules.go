@@ -25,6 +25,7 @@ func BuiltIn() []Rule {
 		policyRules(),
 		storageRules(),
 		rbacRules(),
+		flowRules(),
 		admissionRules(),
 	)
 }
@@ -98,6 +99,9 @@ var (
 	clusterRole        = kind("rbac.authorization.k8s.io", "ClusterRole")
 	roleBinding        = kind("rbac.authorization.k8s.io", "RoleBinding")
 	clusterRoleBinding = kind("rbac.authorization.k8s.io", "ClusterRoleBinding")
+
+	flowSchema    = kind("flowcontrol.apiserver.k8s.io", "FlowSchema")
+	priorityLevel = kind("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration")
 
 	mutatingWebhooks        = kind("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
 	validatingWebhooks      = kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
