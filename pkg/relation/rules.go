@@ -27,6 +27,7 @@ func BuiltIn() []Rule {
 		rbacRules(),
 		flowRules(),
 		admissionRules(),
+		deviceRules(),
 	)
 }
 
@@ -111,6 +112,9 @@ var (
 	validatingPolicyBinding = kind("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding")
 	apiService              = kind("apiregistration.k8s.io", "APIService")
 	definition              = kind("apiextensions.k8s.io", "CustomResourceDefinition")
+
+	deviceClass   = kind("resource.k8s.io", "DeviceClass")
+	resourceSlice = kind("resource.k8s.io", "ResourceSlice")
 
 	// Custom resources that built-in kinds name.
 	secretProviderClass = kind("secrets-store.csi.x-k8s.io", "SecretProviderClass")
