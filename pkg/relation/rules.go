@@ -70,6 +70,7 @@ var (
 	cronJob               = kind("batch", "CronJob")
 	autoscaler            = kind("autoscaling", "HorizontalPodAutoscaler")
 	disruptionBudget      = kind("policy", "PodDisruptionBudget")
+	resourceQuota         = kind("", "ResourceQuota")
 	podGroup              = kind("scheduling.k8s.io", "PodGroup")
 	priorityClass         = kind("scheduling.k8s.io", "PriorityClass")
 	runtimeClass          = kind("node.k8s.io", "RuntimeClass")
@@ -87,6 +88,7 @@ var (
 	ingress       = kind("networking.k8s.io", "Ingress")
 	ingressClass  = kind("networking.k8s.io", "IngressClass")
 	networkPolicy = kind("networking.k8s.io", "NetworkPolicy")
+	ipAddress     = kind("networking.k8s.io", "IPAddress")
 
 	claim            = kind("", "PersistentVolumeClaim")
 	persistentVolume = kind("", "PersistentVolume")
@@ -94,6 +96,8 @@ var (
 	attributesClass  = kind("storage.k8s.io", "VolumeAttributesClass")
 	attachment       = kind("storage.k8s.io", "VolumeAttachment")
 	csiDriver        = kind("storage.k8s.io", "CSIDriver")
+	csiNode          = kind("storage.k8s.io", "CSINode")
+	storageCapacity  = kind("storage.k8s.io", "CSIStorageCapacity")
 
 	serviceAccount     = kind("", "ServiceAccount")
 	role               = kind("rbac.authorization.k8s.io", "Role")
