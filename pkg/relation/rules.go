@@ -22,6 +22,7 @@ func BuiltIn() []Rule {
 		autoscalingRules(),
 		serviceRules(),
 		ingressRules(),
+		gatewayRules(),
 		policyRules(),
 		storageRules(),
 		rbacRules(),
@@ -119,6 +120,16 @@ var (
 
 	deviceClass   = kind("resource.k8s.io", "DeviceClass")
 	resourceSlice = kind("resource.k8s.io", "ResourceSlice")
+
+	httpRoute    = kind(gatewayGroup, "HTTPRoute")
+	grpcRoute    = kind(gatewayGroup, "GRPCRoute")
+	tlsRoute     = kind(gatewayGroup, "TLSRoute")
+	tcpRoute     = kind(gatewayGroup, "TCPRoute")
+	udpRoute     = kind(gatewayGroup, "UDPRoute")
+	gateway      = kind(gatewayGroup, "Gateway")
+	gatewayClass = kind(gatewayGroup, "GatewayClass")
+	listenerSet  = kind(gatewayGroup, "ListenerSet")
+	backendTLS   = kind(gatewayGroup, "BackendTLSPolicy")
 
 	// Custom resources that built-in kinds name.
 	secretProviderClass = kind("secrets-store.csi.x-k8s.io", "SecretProviderClass")
