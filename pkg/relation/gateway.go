@@ -20,6 +20,7 @@ func gatewayRules() []Rule {
 
 		{Name: "gateway-class", From: from(gateway), Relation: Needs, Via: Spec, To: "GatewayClass", Field: "spec.gatewayClassName", Links: gatewayClassName},
 		{Name: "gateway-certificate", From: from(gateway, listenerSet), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.listeners[].tls.certificateRefs[]", Links: gatewayCertificates},
+		{Name: "gateway-tls", From: from(gateway), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.tls", Links: gatewayTLS},
 		{Name: "gateway-parameters", From: from(gateway), Relation: Needs, Via: Spec, To: "(parameters)", Field: "spec.infrastructure.parametersRef", Links: gatewayParameters},
 		{Name: "gateway-class-parameters", From: from(gatewayClass), Relation: Needs, Via: Spec, To: "(parameters)", Field: "spec.parametersRef", Links: gatewayClassParameters},
 		{Name: "listener-set-parent", From: from(listenerSet), Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRef", Crosses: true, Links: listenerSetParent},
@@ -150,6 +151,22 @@ func gatewayCertificates(o object.Object, emit Emit) {
 			referred(emit, refer(r, secret, o.Namespace), at(at("spec.listeners[", i, "].tls.certificateRefs["), j, "]"))
 		}
 	}
+}
+
+// gatewayTLS: whom a Gateway trusts among its clients, by port or not, and as whom
+// it calls backends.
+func gatewayTLS(o object.Object, emit Emit) {
+	tls := part(o.Fields(), "spec", "tls")
+	trust := func(validation any, path string) {
+		for i, r := range items(validation, "caCertificateRefs") {
+			referred(emit, refer(r, schema.GroupKind{}, o.Namespace), at(path+".caCertificateRefs[", i, "]"))
+		}
+	}
+	trust(part(tls, "frontend", "default", "validation"), "spec.tls.frontend.default.validation")
+	for i, p := range items(tls, "frontend", "perPort") {
+		trust(part(p, "tls", "validation"), at("spec.tls.frontend.perPort[", i, "].tls.validation"))
+	}
+	referred(emit, refer(part(tls, "backend", "clientCertificateRef"), secret, o.Namespace), "spec.tls.backend.clientCertificateRef")
 }
 
 func gatewayParameters(o object.Object, emit Emit) {
