@@ -32,6 +32,8 @@ func IsBoundary(r object.Ref) bool {
 		return r.Kind == "RuntimeClass"
 	case "resource.k8s.io":
 		return r.Kind == "DeviceClass"
+	case "flowcontrol.apiserver.k8s.io":
+		return r.Kind == "PriorityLevelConfiguration"
 	case "rbac.authorization.k8s.io":
 		return r.Kind == "ClusterRole"
 	case "apiextensions.k8s.io":

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -127,6 +128,9 @@ func bare(o object.Object) object.Object {
 // resolve says at which objects a link points: a small stand-in for the graph.
 func (f *fixture) resolve(l relation.Link) []object.Ref {
 	target := l.Target
+	if target.IsResource {
+		target.Kind = kindOf(target.Kind)
+	}
 	if target.Selector != nil {
 		return f.selected(target)
 	}
@@ -145,6 +149,16 @@ func (f *fixture) resolve(l relation.Link) []object.Ref {
 		return nil
 	}
 	return []object.Ref{ref}
+}
+
+// kindOf is the built-in kind of a resource.
+func kindOf(resource schema.GroupKind) schema.GroupKind {
+	for gvk := range scheme.Scheme.AllKnownTypes() {
+		if plural, _ := meta.UnsafeGuessKindToResource(gvk); gvk.Group == resource.Group && plural.Resource == resource.Kind {
+			return gvk.GroupKind()
+		}
+	}
+	return schema.GroupKind{}
 }
 
 func (f *fixture) selected(target relation.Target) []object.Ref {

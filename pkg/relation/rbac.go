@@ -17,6 +17,7 @@ func rbacRules() []Rule {
 		{Name: "service-account-pull-secret", From: from(serviceAccount), Relation: Needs, Via: Spec, To: "Secret", Field: "imagePullSecrets[].name", Links: on(serviceAccountPullSecrets)},
 		{Name: "service-account-token", From: from(secret), Relation: Owns, Via: Annotation, To: "ServiceAccount", Field: annotation(corev1.ServiceAccountNameKey), Metadata: true, Links: serviceAccountToken},
 		{Name: "binding-subject", From: from(roleBinding, clusterRoleBinding), Relation: Serves, Via: Spec, To: "ServiceAccount", Field: "subjects[]", Crosses: true, Links: bindingSubjects},
+		{Name: "cluster-role-aggregation", From: from(clusterRole), Relation: Needs, Via: Label, To: "ClusterRole", Field: "aggregationRule.clusterRoleSelectors[]", Links: on(clusterRoleAggregation)},
 		{Name: "binding-role", From: from(roleBinding, clusterRoleBinding), Relation: Needs, Via: Spec, To: "Role", Field: "roleRef", Links: bindingRole},
 	}
 }
@@ -82,12 +83,29 @@ func account(s *rbacv1.Subject, own string) (namespace, name string) {
 		}
 		return s.Namespace, s.Name
 	case rbacv1.UserKind:
-		if user, ok := strings.CutPrefix(s.Name, "system:serviceaccount:"); ok {
-			namespace, name, _ = strings.Cut(user, ":")
-			return namespace, name
-		}
+		return userAccount(s.Name)
 	}
 	return "", ""
+}
+
+// userAccount returns the ServiceAccount that becomes a user, if one does.
+func userAccount(user string) (namespace, name string) {
+	if account, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
+		namespace, name, _ = strings.Cut(account, ":")
+	}
+	return namespace, name
+}
+
+// clusterRoleAggregation: the rules of the role are those of every role that one
+// of the selectors finds.
+func clusterRoleAggregation(r *rbacv1.ClusterRole, _ object.Ref, emit Emit) {
+	if r.AggregationRule == nil {
+		return
+	}
+	for i := range r.AggregationRule.ClusterRoleSelectors {
+		sel := FromLabelSelector(&r.AggregationRule.ClusterRoleSelectors[i])
+		emit(Link{Target: Target{Kind: clusterRole, Selector: sel}, Field: at("aggregationRule.clusterRoleSelectors[", i, "]"), Value: sel.String()})
+	}
 }
 
 func bindingRole(o object.Object, emit Emit) {

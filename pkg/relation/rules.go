@@ -22,9 +22,13 @@ func BuiltIn() []Rule {
 		autoscalingRules(),
 		serviceRules(),
 		ingressRules(),
+		gatewayRules(),
 		policyRules(),
 		storageRules(),
 		rbacRules(),
+		flowRules(),
+		admissionRules(),
+		deviceRules(),
 	)
 }
 
@@ -67,6 +71,7 @@ var (
 	cronJob               = kind("batch", "CronJob")
 	autoscaler            = kind("autoscaling", "HorizontalPodAutoscaler")
 	disruptionBudget      = kind("policy", "PodDisruptionBudget")
+	resourceQuota         = kind("", "ResourceQuota")
 	podGroup              = kind("scheduling.k8s.io", "PodGroup")
 	priorityClass         = kind("scheduling.k8s.io", "PriorityClass")
 	runtimeClass          = kind("node.k8s.io", "RuntimeClass")
@@ -84,6 +89,7 @@ var (
 	ingress       = kind("networking.k8s.io", "Ingress")
 	ingressClass  = kind("networking.k8s.io", "IngressClass")
 	networkPolicy = kind("networking.k8s.io", "NetworkPolicy")
+	ipAddress     = kind("networking.k8s.io", "IPAddress")
 
 	claim            = kind("", "PersistentVolumeClaim")
 	persistentVolume = kind("", "PersistentVolume")
@@ -91,6 +97,8 @@ var (
 	attributesClass  = kind("storage.k8s.io", "VolumeAttributesClass")
 	attachment       = kind("storage.k8s.io", "VolumeAttachment")
 	csiDriver        = kind("storage.k8s.io", "CSIDriver")
+	csiNode          = kind("storage.k8s.io", "CSINode")
+	storageCapacity  = kind("storage.k8s.io", "CSIStorageCapacity")
 
 	serviceAccount     = kind("", "ServiceAccount")
 	role               = kind("rbac.authorization.k8s.io", "Role")
@@ -98,8 +106,34 @@ var (
 	roleBinding        = kind("rbac.authorization.k8s.io", "RoleBinding")
 	clusterRoleBinding = kind("rbac.authorization.k8s.io", "ClusterRoleBinding")
 
+	flowSchema    = kind("flowcontrol.apiserver.k8s.io", "FlowSchema")
+	priorityLevel = kind("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration")
+
+	mutatingWebhooks        = kind("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
+	validatingWebhooks      = kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
+	mutatingPolicy          = kind("admissionregistration.k8s.io", "MutatingAdmissionPolicy")
+	mutatingPolicyBinding   = kind("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding")
+	validatingPolicy        = kind("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
+	validatingPolicyBinding = kind("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding")
+	apiService              = kind("apiregistration.k8s.io", "APIService")
+	definition              = kind("apiextensions.k8s.io", "CustomResourceDefinition")
+
+	deviceClass   = kind("resource.k8s.io", "DeviceClass")
+	resourceSlice = kind("resource.k8s.io", "ResourceSlice")
+
+	httpRoute    = kind(gatewayGroup, "HTTPRoute")
+	grpcRoute    = kind(gatewayGroup, "GRPCRoute")
+	tlsRoute     = kind(gatewayGroup, "TLSRoute")
+	tcpRoute     = kind(gatewayGroup, "TCPRoute")
+	udpRoute     = kind(gatewayGroup, "UDPRoute")
+	gateway      = kind(gatewayGroup, "Gateway")
+	gatewayClass = kind(gatewayGroup, "GatewayClass")
+	listenerSet  = kind(gatewayGroup, "ListenerSet")
+	backendTLS   = kind(gatewayGroup, "BackendTLSPolicy")
+
 	// Custom resources that built-in kinds name.
 	secretProviderClass = kind("secrets-store.csi.x-k8s.io", "SecretProviderClass")
 	networkAttachment   = kind("k8s.cni.cncf.io", "NetworkAttachmentDefinition")
 	gmsaCredentialSpec  = kind("windows.k8s.io", "GMSACredentialSpec")
+	certificate         = kind(certManagerGroup, "Certificate")
 )

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -14,6 +15,7 @@ func serviceRules() []Rule {
 	return []Rule{
 		{Name: "service-selector", From: from(service), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(serviceSelector)},
 		{Name: "service-external-name", From: from(service), Relation: Needs, Via: Spec, To: "Service", Field: "spec.externalName", Links: on(serviceExternalName)},
+		{Name: "ip-address-parent", From: from(ipAddress), Relation: Needs, Via: Spec, To: "(parent)", Field: "spec.parentRef", Links: on(ipAddressParent)},
 		{Name: "endpointslice-service", From: from(endpointSlice), Relation: Serves, Via: Label, To: "Service", Field: endpointSliceField, Metadata: true, Links: endpointSliceService},
 		{Name: "endpointslice-pod", From: from(endpointSlice), Relation: Serves, Via: Spec, To: "Pod", Field: "endpoints[].targetRef", Links: on(endpointSlicePods)},
 		{Name: "endpoints-service", From: from(endpoints), Relation: Serves, Via: Spec, To: "Service", Field: "metadata.name", Metadata: true, Links: endpointsService},
@@ -104,4 +106,13 @@ func endpointPod(r *corev1.ObjectReference, self object.Ref, field string, emit 
 	l := to(pod, namespace, r.Name, field)
 	l.Target.UID = r.UID
 	emit(l)
+}
+
+// ipAddressParent: what an address was taken for is named by its resource.
+func ipAddressParent(a *networkingv1.IPAddress, _ object.Ref, emit Emit) {
+	if p := a.Spec.ParentRef; p != nil && p.Resource != "" && p.Name != "" {
+		l := to(kind(p.Group, p.Resource), p.Namespace, p.Name, "spec.parentRef.name")
+		l.Target.IsResource = true
+		emit(l)
+	}
 }

@@ -17,6 +17,7 @@ func storageRules() []Rule {
 		{Name: "claim-class", From: from(claim), Relation: Needs, Via: Spec, To: "StorageClass", Field: "spec.storageClassName", Links: on(claimClass)},
 		{Name: "claim-attributes-class", From: from(claim), Relation: Needs, Via: Spec, To: "VolumeAttributesClass", Field: "spec.volumeAttributesClassName", Links: on(claimAttributesClass)},
 		{Name: "claim-data-source", From: from(claim), Relation: Needs, Via: Spec, To: "(source)", Field: "spec.dataSourceRef", Links: on(claimDataSource)},
+		{Name: "claim-provisioner", From: from(claim), Relation: Needs, Via: Annotation, To: "CSIDriver", Field: annotation(provisionerKey), Metadata: true, Links: claimProvisioner},
 
 		{Name: "volume-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "StorageClass", Field: "spec.storageClassName", Links: on(volumeClass)},
 		{Name: "volume-attributes-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "VolumeAttributesClass", Field: "spec.volumeAttributesClassName", Links: on(volumeAttributesClass)},
@@ -27,6 +28,8 @@ func storageRules() []Rule {
 		{Name: "storageclass-driver", From: from(storageClass), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "provisioner", Links: on(storageClassDriver)},
 		{Name: "storageclass-secret", From: from(storageClass), Relation: Needs, Via: Spec, To: "Secret", Field: "parameters[csi.storage.k8s.io/*-secret-name]", Links: on(storageClassSecrets)},
 		{Name: "attributes-class-driver", From: from(attributesClass), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "driverName", Links: on(attributesClassDriver)},
+		{Name: "csi-node-driver", From: from(csiNode), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.drivers[].name", Links: on(csiNodeDrivers)},
+		{Name: "storage-capacity-class", From: from(storageCapacity), Relation: Needs, Via: Spec, To: "StorageClass", Field: "storageClassName", Links: on(storageCapacityClass)},
 
 		{Name: "attachment-volume", From: from(attachment), Relation: Serves, Via: Spec, To: "PersistentVolume", Field: "spec.source.persistentVolumeName", Crosses: true, Links: on(attachmentVolume)},
 		{Name: "attachment-node", From: from(attachment), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(attachmentNode)},
@@ -112,6 +115,25 @@ func attributesClassDriver(c *storagev1.VolumeAttributesClass, _ object.Ref, emi
 
 func attachmentDriver(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
 	present(emit, csiDriver, "", a.Spec.Attacher, "spec.attacher")
+}
+
+const provisionerKey = "volume.kubernetes.io/storage-provisioner"
+
+// claimProvisioner: the node that was selected for the first consumer stands in
+// an annotation too, but is no edge: that choice is over once the volume is there.
+func claimProvisioner(o object.Object, emit Emit) {
+	present(emit, csiDriver, "", o.Meta.GetAnnotations()[provisionerKey], annotation(provisionerKey))
+}
+
+// csiNodeDrivers: the Node of a CSINode is its owner.
+func csiNodeDrivers(n *storagev1.CSINode, _ object.Ref, emit Emit) {
+	for i := range n.Spec.Drivers {
+		present(emit, csiDriver, "", n.Spec.Drivers[i].Name, at("spec.drivers[", i, "].name"))
+	}
+}
+
+func storageCapacityClass(c *storagev1.CSIStorageCapacity, _ object.Ref, emit Emit) {
+	named(emit, storageClass, "", c.StorageClassName, "storageClassName")
 }
 
 func attachmentVolume(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {

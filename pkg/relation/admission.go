@@ -1,0 +1,74 @@
+package relation
+
+import (
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// admissionRules reads what the API server asks before it stores an object. What
+// a webhook or a policy looks at is no edge: that is everybody's objects. Neither
+// are the parameters of a policy binding: only the policy knows their kind.
+func admissionRules() []Rule {
+	injected := from(mutatingWebhooks, validatingWebhooks, apiService, definition)
+	return []Rule{
+		{Name: "webhook-service", From: from(mutatingWebhooks, validatingWebhooks), Relation: Serves, Via: Spec, To: "Service", Field: "webhooks[].clientConfig.service", Crosses: true, Links: webhookServices},
+		{Name: "policy-binding-policy", From: from(mutatingPolicyBinding, validatingPolicyBinding), Relation: Serves, Via: Spec, To: "(policy)", Field: "spec.policyName", Links: policyBindingPolicy},
+		{Name: "ca-certificate", From: injected, Relation: Needs, Via: Annotation, To: "Certificate", Field: annotation(caCertificateKey), Metadata: true, Links: caCertificate},
+		{Name: "ca-secret", From: injected, Relation: Needs, Via: Annotation, To: "Secret", Field: annotation(caSecretKey), Metadata: true, Links: caSecret},
+	}
+}
+
+// webhookServices: the Service that answers could live without being asked, and
+// the configuration would be pointless without it. One that is asked by its URL is
+// no object.
+func webhookServices(o object.Object, emit Emit) {
+	switch b := o.Body.(type) {
+	case *admissionv1.MutatingWebhookConfiguration:
+		for i := range b.Webhooks {
+			webhookService(&b.Webhooks[i].ClientConfig, i, emit)
+		}
+	case *admissionv1.ValidatingWebhookConfiguration:
+		for i := range b.Webhooks {
+			webhookService(&b.Webhooks[i].ClientConfig, i, emit)
+		}
+	}
+}
+
+func webhookService(c *admissionv1.WebhookClientConfig, i int, emit Emit) {
+	if s := c.Service; s != nil {
+		named(emit, service, s.Namespace, s.Name, at("webhooks[", i, "].clientConfig.service.name"))
+	}
+}
+
+func policyBindingPolicy(o object.Object, emit Emit) {
+	switch b := o.Body.(type) {
+	case *admissionv1.MutatingAdmissionPolicyBinding:
+		named(emit, mutatingPolicy, "", b.Spec.PolicyName, "spec.policyName")
+	case *admissionv1.ValidatingAdmissionPolicyBinding:
+		named(emit, validatingPolicy, "", b.Spec.PolicyName, "spec.policyName")
+	}
+}
+
+const (
+	caCertificateKey = "cert-manager.io/inject-ca-from"
+	caSecretKey      = "cert-manager.io/inject-ca-from-secret"
+)
+
+// cert-manager's injector writes the CA bundle of a webhook, an aggregated API or
+// a conversion from what these annotations name, as namespace/name; it takes
+// nothing else.
+
+func caCertificate(o object.Object, emit Emit) {
+	if namespace, name, ok := strings.Cut(o.Meta.GetAnnotations()[caCertificateKey], "/"); ok && namespace != "" {
+		named(emit, certificate, namespace, name, annotation(caCertificateKey))
+	}
+}
+
+func caSecret(o object.Object, emit Emit) {
+	if namespace, name, ok := strings.Cut(o.Meta.GetAnnotations()[caSecretKey], "/"); ok && namespace != "" {
+		named(emit, secret, namespace, name, annotation(caSecretKey))
+	}
+}

@@ -1,0 +1,194 @@
+package relation
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// gatewayRules reads the Gateway API, whose kinds are custom resources. A Gateway
+// is shared: it serves none of its routes, but they need it. What a route says of
+// a backend in another namespace is no edge, because only a ReferenceGrant there
+// makes it true.
+func gatewayRules() []Rule {
+	routes := from(httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute)
+	return []Rule{
+		{Name: "route-parent", From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", Crosses: true, Links: routeParents},
+		{Name: "route-mesh", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.parentRefs[]", Links: routeMesh},
+		{Name: "route-backend", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].backendRefs[]", Links: routeBackends},
+		{Name: "route-filter", From: routes, Relation: Needs, Via: Spec, To: "(filter)", Field: "spec.rules[].filters[].extensionRef", Links: routeFilters},
+
+		{Name: "gateway-class", From: from(gateway), Relation: Needs, Via: Spec, To: "GatewayClass", Field: "spec.gatewayClassName", Links: gatewayClassName},
+		{Name: "gateway-certificate", From: from(gateway, listenerSet), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.listeners[].tls.certificateRefs[]", Links: gatewayCertificates},
+		{Name: "gateway-tls", From: from(gateway), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.tls", Links: gatewayTLS},
+		{Name: "gateway-parameters", From: from(gateway), Relation: Needs, Via: Spec, To: "(parameters)", Field: "spec.infrastructure.parametersRef", Links: gatewayParameters},
+		{Name: "gateway-class-parameters", From: from(gatewayClass), Relation: Needs, Via: Spec, To: "(parameters)", Field: "spec.parametersRef", Links: gatewayClassParameters},
+		{Name: "listener-set-parent", From: from(listenerSet), Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRef", Crosses: true, Links: listenerSetParent},
+
+		{Name: "backend-tls-target", From: from(backendTLS), Relation: Serves, Via: Spec, To: "Service", Field: "spec.targetRefs[]", Links: backendTLSTargets},
+		{Name: "backend-tls-ca", From: from(backendTLS), Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.validation.caCertificateRefs[]", Links: backendTLSCA},
+	}
+}
+
+const gatewayGroup = "gateway.networking.k8s.io"
+
+// part follows keys into an object that was read as maps: nil where one is missing
+// or something else stands there.
+func part(at any, keys ...string) any {
+	for _, key := range keys {
+		m, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		at = m[key]
+	}
+	return at
+}
+
+func items(at any, keys ...string) []any {
+	list, _ := part(at, keys...).([]any)
+	return list
+}
+
+// refer reads a reference. A group, kind or namespace that is left out means that
+// of usual; an empty group is the core one.
+func refer(ref any, usual schema.GroupKind, namespace string) Target {
+	t := Target{Kind: usual, Namespace: namespace}
+	t.Name, _ = part(ref, "name").(string)
+	if group, ok := part(ref, "group").(string); ok {
+		t.Kind.Group = group
+	}
+	if name, ok := part(ref, "kind").(string); ok && name != "" {
+		t.Kind.Kind = name
+	}
+	if ns, ok := part(ref, "namespace").(string); ok && ns != "" {
+		t.Namespace = ns
+	}
+	return t
+}
+
+// referred emits a link to what a reference means, which stands at path.
+func referred(emit Emit, t Target, path string) {
+	if t.Name != "" && t.Kind.Kind != "" {
+		emit(Link{Target: t, Field: path + ".name", Value: t.Name})
+	}
+}
+
+// local is a reference that has to be written out, to an object in the namespace.
+func local(ref any, namespace string) Target {
+	t := refer(ref, schema.GroupKind{}, namespace)
+	t.Namespace = namespace
+	return t
+}
+
+// routeParents: a route that is attached to a Service is one of a mesh.
+func routeParents(o object.Object, emit Emit) {
+	for i, p := range items(o.Fields(), "spec", "parentRefs") {
+		if t := refer(p, gateway, o.Namespace); t.Kind != service {
+			referred(emit, t, at("spec.parentRefs[", i, "]"))
+		}
+	}
+}
+
+// routeMesh: the route of a Service's own namespace holds for all who call it; one
+// from elsewhere for the callers there alone, so that it is not the Service's.
+func routeMesh(o object.Object, emit Emit) {
+	for i, p := range items(o.Fields(), "spec", "parentRefs") {
+		if t := refer(p, gateway, o.Namespace); t.Kind == service && t.Namespace == o.Namespace {
+			referred(emit, t, at("spec.parentRefs[", i, "]"))
+		}
+	}
+}
+
+// routeBackends: a route serves what it sends requests to, copies included.
+func routeBackends(o object.Object, emit Emit) {
+	backend := func(ref any, path string) {
+		if t := refer(ref, service, o.Namespace); t.Namespace == o.Namespace {
+			referred(emit, t, path)
+		}
+	}
+	for i, rule := range items(o.Fields(), "spec", "rules") {
+		for j, b := range items(rule, "backendRefs") {
+			backend(b, at(at("spec.rules[", i, "].backendRefs["), j, "]"))
+		}
+	}
+	filters(o, func(f any, path string) {
+		backend(part(f, "requestMirror", "backendRef"), path+".requestMirror.backendRef")
+	})
+}
+
+func routeFilters(o object.Object, emit Emit) {
+	filters(o, func(f any, path string) {
+		referred(emit, local(part(f, "extensionRef"), o.Namespace), path+".extensionRef")
+	})
+}
+
+// filters hands on the filters of a route: those of its rules and of the backends.
+func filters(o object.Object, each func(filter any, path string)) {
+	for i, rule := range items(o.Fields(), "spec", "rules") {
+		path := at("spec.rules[", i, "].")
+		for j, f := range items(rule, "filters") {
+			each(f, at(path+"filters[", j, "]"))
+		}
+		for j, b := range items(rule, "backendRefs") {
+			for k, f := range items(b, "filters") {
+				each(f, at(at(path+"backendRefs[", j, "].filters["), k, "]"))
+			}
+		}
+	}
+}
+
+func gatewayClassName(o object.Object, emit Emit) {
+	name, _ := part(o.Fields(), "spec", "gatewayClassName").(string)
+	named(emit, gatewayClass, "", name, "spec.gatewayClassName")
+}
+
+// gatewayCertificates: a listener needs the certificate that it names in another
+// namespace whether or not it may read it.
+func gatewayCertificates(o object.Object, emit Emit) {
+	for i, l := range items(o.Fields(), "spec", "listeners") {
+		for j, r := range items(l, "tls", "certificateRefs") {
+			referred(emit, refer(r, secret, o.Namespace), at(at("spec.listeners[", i, "].tls.certificateRefs["), j, "]"))
+		}
+	}
+}
+
+// gatewayTLS: whom a Gateway trusts among its clients, by port or not, and as whom
+// it calls backends.
+func gatewayTLS(o object.Object, emit Emit) {
+	tls := part(o.Fields(), "spec", "tls")
+	trust := func(validation any, path string) {
+		for i, r := range items(validation, "caCertificateRefs") {
+			referred(emit, refer(r, schema.GroupKind{}, o.Namespace), at(path+".caCertificateRefs[", i, "]"))
+		}
+	}
+	trust(part(tls, "frontend", "default", "validation"), "spec.tls.frontend.default.validation")
+	for i, p := range items(tls, "frontend", "perPort") {
+		trust(part(p, "tls", "validation"), at("spec.tls.frontend.perPort[", i, "].tls.validation"))
+	}
+	referred(emit, refer(part(tls, "backend", "clientCertificateRef"), secret, o.Namespace), "spec.tls.backend.clientCertificateRef")
+}
+
+func gatewayParameters(o object.Object, emit Emit) {
+	referred(emit, local(part(o.Fields(), "spec", "infrastructure", "parametersRef"), o.Namespace), "spec.infrastructure.parametersRef")
+}
+
+func gatewayClassParameters(o object.Object, emit Emit) {
+	referred(emit, refer(part(o.Fields(), "spec", "parametersRef"), schema.GroupKind{}, ""), "spec.parametersRef")
+}
+
+func listenerSetParent(o object.Object, emit Emit) {
+	referred(emit, refer(part(o.Fields(), "spec", "parentRef"), gateway, o.Namespace), "spec.parentRef")
+}
+
+func backendTLSTargets(o object.Object, emit Emit) {
+	for i, r := range items(o.Fields(), "spec", "targetRefs") {
+		referred(emit, local(r, o.Namespace), at("spec.targetRefs[", i, "]"))
+	}
+}
+
+func backendTLSCA(o object.Object, emit Emit) {
+	for i, r := range items(o.Fields(), "spec", "validation", "caCertificateRefs") {
+		referred(emit, local(r, o.Namespace), at("spec.validation.caCertificateRefs[", i, "]"))
+	}
+}
