@@ -24,6 +24,10 @@ const (
 // agree. Anything else is no owner, and is told.
 func (r *resolver) owned(child inventory.ID, l *link) {
 	target, uid := inventory.ID(l.target), r.uids.list[l.value]
+	if r.rules.Rules()[l.rule].Via != relation.Owner {
+		r.same(child, target, uid, l)
+		return
+	}
 	self, owner := r.inv.Ref(child), r.inv.Ref(target)
 	if k, served := r.kinds.Kind(owner.GroupKind()); served && k.Namespaced && self.Namespace == "" {
 		r.problem(self, OwnerNamespaced, "cluster-scoped, but its owner %s is of a namespaced kind", owner)
@@ -50,6 +54,14 @@ func (r *resolver) owned(child inventory.ID, l *link) {
 			r.problem(self, OwnerAbsent, "its owner %s is not there", owner)
 		}
 		r.add(child, target, l)
+	}
+}
+
+// same resolves a reference that is no owner's: another object under a used name
+// is not what was meant, and that is nobody's fault.
+func (r *resolver) same(said, target inventory.ID, uid inventory.UID, l *link) {
+	if raw := r.inv.RawUID(target); !r.inv.Present(target) || raw == uid || raw == (inventory.UID{}) {
+		r.add(said, target, l)
 	}
 }
 

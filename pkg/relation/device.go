@@ -8,11 +8,12 @@ import (
 
 // deviceRules reads who asks for devices, and where these are. The slice that an
 // allocated device comes from is no edge: a claim knows its driver and pool, not
-// its name. Neither is whom a claim is reserved for: a pod says what it uses.
+// its name.
 func deviceRules() []Rule {
 	return []Rule{
 		{Name: "resource-claim-class", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "DeviceClass", Field: "spec.devices.requests[]", Links: on(resourceClaimClasses)},
 		{Name: "resource-claim-template-class", From: from(resourceClaimTemplate), Relation: Needs, Via: Spec, To: "DeviceClass", Field: "spec.spec.devices.requests[]", Links: on(resourceClaimTemplateClasses)},
+		{Name: "resource-claim-consumer", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "(consumer)", Field: "status.reservedFor[]", Links: on(resourceClaimConsumers)},
 		{Name: "resource-slice-node", From: from(resourceSlice), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(resourceSliceNodes)},
 	}
 }
@@ -38,6 +39,18 @@ func deviceClasses(requests []resourcev1.DeviceRequest, path string, emit Emit) 
 				l.Optional = len(choice) > 1
 				emit(l)
 			}
+		}
+	}
+}
+
+// resourceClaimConsumers: who a claim is reserved for needs it, and is named by
+// its resource. The UID must agree: pods come back under their old names.
+func resourceClaimConsumers(c *resourcev1.ResourceClaim, self object.Ref, emit Emit) {
+	for i := range c.Status.ReservedFor {
+		if r := &c.Status.ReservedFor[i]; r.Resource != "" && r.Name != "" {
+			l := to(kind(r.APIGroup, r.Resource), self.Namespace, r.Name, at("status.reservedFor[", i, "].name"))
+			l.Target.IsResource, l.Target.UID, l.Backward = true, r.UID, true
+			emit(l)
 		}
 	}
 }
