@@ -10,6 +10,7 @@ LINT := $(CACHE)/tools/golangci-lint-$(LINT_VERSION)/golangci-lint
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -s -w -X github.com/kubectl-sysop/kubectl-sysop/internal/cli.Version=$(VERSION)
 BIN := bin/kubectl-sysop
+GOBIN := $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)
 SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 
 .PHONY: build demo test lint unit cluster-test sandbox sandbox-down bench install tidy-check
@@ -58,5 +59,9 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
 	$(GO) run ./test/cluster/cmd/bench
 
+# kubectl asks an executable of the second name to complete its plugins.
 install: build
-	install -m 0755 $(BIN) "$$($(GO) env GOPATH)/bin/kubectl-sysop"
+	@mkdir -p "$(GOBIN)"
+	install -m 0755 $(BIN) "$(GOBIN)/kubectl-sysop"
+	@printf '#!/bin/sh\nexec kubectl-sysop __complete "$$@"\n' > "$(GOBIN)/kubectl_complete-sysop"
+	@chmod 0755 "$(GOBIN)/kubectl_complete-sysop"
