@@ -6,11 +6,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// flowRules reads whose requests the API server queues where.
+// flowRules reads whose requests the API server queues where. Few schemas name an
+// account: they are not worth a list for every question about a namespace.
 func flowRules() []Rule {
 	return []Rule{
 		{Name: "flow-level", From: from(flowSchema), Relation: Needs, Via: Spec, To: "PriorityLevelConfiguration", Field: "spec.priorityLevelConfiguration.name", Links: on(flowLevel)},
-		{Name: "flow-subject", From: from(flowSchema), Relation: Serves, Via: Spec, To: "ServiceAccount", Field: "spec.rules[].subjects[]", Crosses: true, Links: on(flowSubjects)},
+		{Name: "flow-subject", From: from(flowSchema), Relation: Serves, Via: Spec, To: "ServiceAccount", Field: "spec.rules[].subjects[]", Links: on(flowSubjects)},
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 // which declare rules.
 var crossing = []string{
 	"customresourcedefinitions", "clusterrolebindings", "rolebindings", "volumeattachments",
+	"mutatingwebhookconfigurations", "validatingwebhookconfigurations",
 }
 
 // asked is a request by what it asks for.
