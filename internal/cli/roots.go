@@ -97,7 +97,7 @@ func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
 func (s *session) ask(roots []rootArg) source.Ask {
 	all := s.c.allNamespaces || s.namespace == ""
 	for _, r := range roots {
-		if r.group == "" && !r.kind.Namespaced && r.kind.Kind != "Namespace" {
+		if r.group == "" && !r.kind.Namespaced && (r.kind.String() != "namespaces" || r.name == "") {
 			all = true
 		}
 	}
@@ -286,10 +286,12 @@ func (s *session) notFound(g *graph.Graph, r rootArg) error {
 			there = append(there, ref.Name)
 		}
 	}
-	if len(there) == 0 && where != "" {
+	switch none := len(there) == 0; {
+	case none && !s.inv.Covered(r.kind.GroupKind(), in):
+		return err // It was asked for by name: what others there are is not known.
+	case none && where != "":
 		return withHint(err, "there are no "+r.kind.String()+" in it; -n names another namespace, -A looks in all")
-	}
-	if len(there) == 0 {
+	case none:
 		return withHint(err, "there are no "+r.kind.String())
 	}
 	const few = 8
