@@ -107,14 +107,15 @@ func (g *Graph) edge(e edge) Edge {
 	}
 }
 
-// value is what stands in the field of an edge. Where it is the name of what is
+// value is what stands in the field of an edge: of an owner reference the UID, by
+// which the owner is known; of another reference that has one, the name. Where it is the name of what is
 // pointed at, that is at the far end of the statement: at From where it is an
 // owner reference, which the child carries.
 func (g *Graph) value(e *edge) string {
 	switch {
-	case e.flags&byUID != 0:
+	case e.flags&byUID != 0 && g.rules[e.rule].Via == relation.Owner:
 		return g.uids.text(e.value)
-	case e.flags&valueIsName == 0:
+	case e.flags&(valueIsName|byUID) == 0:
 		return g.inv.Text(e.value)
 	case e.flags&backward != 0:
 		return g.inv.Ref(g.rows[e.from]).Name

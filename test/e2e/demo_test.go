@@ -34,8 +34,12 @@ func example(t *testing.T, c *cluster.Cluster) {
 
 // The list of the example's edges holds on the real cluster, where controllers
 // and cert-manager have made anew what they make.
-func TestExample(t *testing.T) {
-	c := shared.Cluster(t)
+func TestExample(t *testing.T) { settledExample(t, shared.Cluster(t)) }
+
+// settledExample applies the example and waits until its edges are those of the
+// list: until every controller has made what it makes.
+func settledExample(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
 	example(t, c)
 	b, err := os.ReadFile("../../examples/demo.edges")
 	if err != nil {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
 // withoutEnv is the picture without what is known by the values of variables,
@@ -21,14 +19,7 @@ func (d document) withoutEnv() document {
 // A snapshot of a namespace shows the same picture as the cluster does.
 func TestSnapshotShowsTheSame(t *testing.T) {
 	c := shared.Cluster(t)
-	example(t, c)
-	cluster.Eventually(t, limit, func() error { // until controllers have made what they make
-		d := graph(t, c.Kubeconfig, "moodle/moodle-1", "moodle/moodle-2", "mysqlcluster/cluster1", "-n", demo)
-		if n := len(d.Nodes); n < 45 {
-			return lists([]string{"the stacks are small", strings.Join(lines(d.Edges), "\n")})
-		}
-		return nil
-	})
+	settledExample(t, c)
 	dir := t.TempDir()
 	plain, withEnv := filepath.Join(dir, "plain.yaml.gz"), filepath.Join(dir, "env.json")
 	sysop(t, c.Kubeconfig, "snapshot", "-n", demo, "-o", plain).succeeds(t)
