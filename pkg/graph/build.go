@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -145,10 +147,23 @@ func (r *resolver) selected(from inventory.ID, l *link) {
 	if t.Selector.Name != nil {
 		q.Name = t.Selector.Name.Match
 	}
-	for _, to := range r.index.Select(t.Kind, t.Namespace, t.AllNamespaces, q) {
+	if t.Namespaces == nil {
+		r.choose(from, l, t, t.Namespace, q)
+		return
+	}
+	in := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
+	for _, ns := range r.index.Select(namespaceKind, "", true, in) {
+		r.choose(from, l, t, r.inv.Ref(ns).Name, q)
+	}
+}
+
+func (r *resolver) choose(from inventory.ID, l *link, t relation.Target, namespace string, q inventory.Query) {
+	for _, to := range r.index.Select(t.Kind, namespace, t.AllNamespaces && t.Namespaces == nil, q) {
 		r.add(from, to, l)
 	}
 }
+
+var namespaceKind = schema.GroupKind{Kind: "Namespace"}
 
 // add keeps an edge, in its true direction. Nothing relates to itself.
 func (r *resolver) add(said, target inventory.ID, l *link) {

@@ -1,6 +1,10 @@
 package graph
 
-import "github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+import (
+	"cmp"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
 
 // How a root came to a node.
 const (
@@ -11,17 +15,26 @@ const (
 	// climbing: it is above something that a standing node serves; the last one
 	// above becomes a member.
 	climbing
+	// leaf: the node is in the stack, and nothing follows from that.
+	leaf
+	// managing: it is a manager that was asked for, or is managed by one.
+	managing
+
+	ways
 )
 
 // mark tells which roots came to a node in each way, as node + 1. Two of them are
 // enough to know whether it is shared; no more are passed on. So a walk from any
-// number of roots visits each node at most six times.
-type mark [3][2]ID
+// number of roots visits each node at most ten times.
+type mark [ways][2]ID
 
 // member says whether the node is in a stack, and whether in those of two roots.
 func (m *mark) member() (is, shared bool) {
-	roots := m[member]
-	return roots[0] != 0, roots[1] != 0
+	first := cmp.Or(m[member][0], m[leaf][0])
+	for _, root := range []ID{m[member][1], m[leaf][0], m[leaf][1]} {
+		shared = shared || root != 0 && root != first
+	}
+	return first != 0, shared
 }
 
 // walker computes the closures of roots, all at once. It keeps a list of what is
@@ -57,6 +70,7 @@ func (w *walker) run(roots []ID) {
 		as := w.as(root)
 		w.add(root, as, member)
 		w.add(root, as, standing)
+		w.add(root, as, managing)
 		if w.opts.Up && !w.opts.Connected {
 			w.fronts(root, as)
 		}
@@ -98,6 +112,8 @@ func (w *walker) expand(v visit) {
 		w.standFor(v)
 	case v.how == climbing:
 		w.climb(v)
+	case v.how == managing:
+		w.manage(v)
 	}
 }
 
@@ -105,19 +121,21 @@ func (w *walker) expand(v visit) {
 func (w *walker) members(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		e := &w.g.edges[i]
-		if !w.opts.keeps(w.g, e) {
+		if !w.opts.follows(w.g, e) {
 			continue
 		}
-		switch w.g.relation(e) {
-		case relation.Owns:
+		switch r := w.g.relation(e); {
+		case w.g.rules[e.rule].Leaf:
+			w.add(e.to, v.root, leaf)
+		case w.g.owns(e):
 			w.add(e.to, v.root, member)
-		case relation.Needs:
+		case r == relation.Needs:
 			w.add(e.to, v.root, member)
 			w.add(e.to, v.root, standing)
 		}
 	}
 	for _, i := range w.g.into[w.g.in[v.id]:w.g.in[v.id+1]] {
-		if e := &w.g.edges[i]; w.g.relation(e) == relation.Serves && w.opts.keeps(w.g, e) {
+		if e := &w.g.edges[i]; w.g.relation(e) == relation.Serves && w.opts.follows(w.g, e) {
 			w.add(e.from, v.root, member)
 		}
 	}
@@ -128,12 +146,22 @@ func (w *walker) members(v visit) {
 func (w *walker) standFor(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		e := &w.g.edges[i]
-		if w.g.relation(e) != relation.Serves || !w.opts.keeps(w.g, e) || w.g.State(e.to) == Missing {
+		if w.g.relation(e) != relation.Serves || !w.opts.follows(w.g, e) || w.g.State(e.to) == Missing {
 			continue
 		}
 		w.add(e.to, v.root, member)
 		w.add(e.to, v.root, standing)
 		w.add(e.to, v.root, climbing)
+	}
+}
+
+// manage takes in what a manager that was asked for keeps.
+func (w *walker) manage(v visit) {
+	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
+		if e := &w.g.edges[i]; w.g.manages(e) && w.opts.follows(w.g, e) {
+			w.add(e.to, v.root, member)
+			w.add(e.to, v.root, managing)
+		}
 	}
 }
 
@@ -148,7 +176,7 @@ func (w *walker) climb(v visit) {
 }
 
 func (w *walker) around(v visit) {
-	for _, id := range w.g.around(v.id, w.opts) {
+	for _, id := range w.g.around(v.id, w.opts.follows) {
 		w.add(id, v.root, member)
 	}
 }
@@ -158,7 +186,7 @@ func (w *walker) around(v visit) {
 func (w *walker) above(v visit) {
 	for _, i := range w.g.into[w.g.in[v.id]:w.g.in[v.id+1]] {
 		e := &w.g.edges[i]
-		if !w.opts.keeps(w.g, e) {
+		if !w.opts.follows(w.g, e) {
 			continue
 		}
 		if w.g.relation(e) != relation.Serves || w.g.needed(e.from, w.opts) {
@@ -166,7 +194,7 @@ func (w *walker) above(v visit) {
 		}
 	}
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
-		if e := &w.g.edges[i]; w.g.relation(e) == relation.Serves && w.opts.keeps(w.g, e) {
+		if e := &w.g.edges[i]; w.g.relation(e) == relation.Serves && w.opts.follows(w.g, e) {
 			w.add(e.to, v.root, member)
 		}
 	}
@@ -180,7 +208,7 @@ func (w *walker) fronts(root, as ID) {
 	for t := range below {
 		for _, i := range w.g.into[w.g.in[t]:w.g.in[t+1]] {
 			e := &w.g.edges[i]
-			if w.g.relation(e) != relation.Serves || !w.opts.keeps(w.g, e) {
+			if w.g.relation(e) != relation.Serves || !w.opts.follows(w.g, e) {
 				continue
 			}
 			yes, known := needed[e.from]
@@ -221,7 +249,7 @@ func (g *Graph) descendants(id ID, o StackOptions) map[ID]bool {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
 		for i := g.out[at]; i < g.out[at+1]; i++ {
-			if e := &g.edges[i]; g.relation(e) == relation.Owns && o.keeps(g, e) && !below[e.to] {
+			if e := &g.edges[i]; g.owns(e) && o.follows(g, e) && !below[e.to] {
 				below[e.to] = true
 				next = append(next, e.to)
 			}
@@ -233,10 +261,11 @@ func (g *Graph) descendants(id ID, o StackOptions) map[ID]bool {
 // needed says whether anybody needs a node.
 func (g *Graph) needed(id ID, o StackOptions) bool { return g.neededBeside(id, nil, o) }
 
-// neededBeside says whether anybody needs a node who is not among these.
+// neededBeside says whether anybody needs a node, and what is behind it, who is
+// not among these.
 func (g *Graph) neededBeside(id ID, these map[ID]bool, o StackOptions) bool {
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		if e := &g.edges[i]; g.relation(e) == relation.Needs && o.keeps(g, e) && !these[e.from] {
+		if e := &g.edges[i]; g.relation(e) == relation.Needs && !g.rules[e.rule].Leaf && o.follows(g, e) && !these[e.from] {
 			return true
 		}
 	}

@@ -99,6 +99,15 @@ func (g *Graph) between(from, to ID) iter.Seq[*edge] {
 
 func (g *Graph) relation(e *edge) relation.Relation { return g.rules[e.rule].Relation }
 
+// owns says whether the edge is one of ownership by which stacks are followed: a
+// manager owns only where it is asked for.
+func (g *Graph) owns(e *edge) bool {
+	r := &g.rules[e.rule]
+	return r.Relation == relation.Owns && !r.Manages
+}
+
+func (g *Graph) manages(e *edge) bool { return g.rules[e.rule].Manages }
+
 func (g *Graph) edge(e edge) Edge {
 	r := &g.rules[e.rule]
 	return Edge{

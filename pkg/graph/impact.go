@@ -86,7 +86,7 @@ func (im *impact) spread(at ID) {
 	g := im.g
 	for _, i := range g.into[g.in[at]:g.in[at+1]] {
 		e := &g.edges[i]
-		if !im.opts.keeps(g, e) || IsBoundary(g.Ref(e.from)) || g.State(e.from) == Missing {
+		if !im.opts.follows(g, e) || g.manages(e) || IsBoundary(g.Ref(e.from)) || g.State(e.from) == Missing {
 			continue
 		}
 		if r := g.relation(e); r == relation.Needs || (r == relation.Serves && !im.needed(e.from)) {
@@ -112,9 +112,7 @@ func (im *impact) needed(id ID) bool {
 	needed, known := im.fronts[id]
 	if !known {
 		g := im.g
-		needed = slices.ContainsFunc(g.into[g.in[id]:g.in[id+1]], func(i uint32) bool {
-			return g.relation(&g.edges[i]) == relation.Needs && im.opts.keeps(g, &g.edges[i])
-		})
+		needed = g.needed(id, im.opts)
 		im.fronts[id] = needed
 	}
 	return needed
@@ -126,7 +124,7 @@ func (g *Graph) dependents(id ID, o StackOptions) []Dependent {
 	var out []Dependent
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		e := &g.edges[i]
-		if g.relation(e) != relation.Needs || !o.keeps(g, e) || g.State(e.from) == Missing {
+		if g.relation(e) != relation.Needs || !o.follows(g, e) || g.State(e.from) == Missing {
 			continue
 		}
 		opt := e.flags&optional != 0

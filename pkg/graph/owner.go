@@ -85,18 +85,29 @@ func (r *resolver) problem(o object.Ref, reason, format string, args ...any) {
 	r.problems = append(r.problems, Problem{Object: o, Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
-// OwnersOf returns the direct owners of a node, each once.
+// OwnersOf returns the direct owners of a node, each once, without managers.
 func (g *Graph) OwnersOf(id ID) []ID { return g.ownersOf(id, StackOptions{}) }
 
 func (g *Graph) ownersOf(id ID, o StackOptions) []ID {
-	var owners []ID
+	return g.sources(id, func(e *edge) bool { return g.owns(e) && o.follows(g, e) })
+}
+
+// managersOf returns who manages a node: releases, GitOps applications.
+func (g *Graph) managersOf(id ID, o StackOptions) []ID {
+	return g.sources(id, func(e *edge) bool { return g.manages(e) && o.follows(g, e) })
+}
+
+// sources returns where the edges come from that arrive at a node and that want
+// accepts, each once.
+func (g *Graph) sources(id ID, want func(*edge) bool) []ID {
+	var from []ID
 	// Edges arrive in the order of their sources.
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		if e := &g.edges[i]; g.relation(e) == relation.Owns && o.keeps(g, e) && (len(owners) == 0 || owners[len(owners)-1] != e.from) {
-			owners = append(owners, e.from)
+		if e := &g.edges[i]; want(e) && (len(from) == 0 || from[len(from)-1] != e.from) {
+			from = append(from, e.from)
 		}
 	}
-	return owners
+	return from
 }
 
 // climbable returns the owners of a node to which a stack climbs: not a boundary

@@ -27,7 +27,7 @@ func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
 		if id != from && id != to && (IsBoundary(g.Ref(id)) || g.State(id) == Missing) {
 			return nil
 		}
-		return g.around(id, o)
+		return g.around(id, o.keeps)
 	}
 	v := view{from: around, cost: func(a, b ID) float64 {
 		_, _, cost := g.cheapest(a, b, o)
@@ -53,16 +53,17 @@ const (
 	perAgainst  = 1
 )
 
-// around returns the neighbours of a node in either direction, in order.
-func (g *Graph) around(id ID, o StackOptions) []ID {
+// around returns the neighbours of a node in either direction, by the edges that
+// want accepts, in order.
+func (g *Graph) around(id ID, want func(*Graph, *edge) bool) []ID {
 	var near []ID
 	for i := g.out[id]; i < g.out[id+1]; i++ {
-		if e := &g.edges[i]; o.keeps(g, e) {
+		if e := &g.edges[i]; want(g, e) {
 			near = append(near, e.to)
 		}
 	}
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		if e := &g.edges[i]; o.keeps(g, e) {
+		if e := &g.edges[i]; want(g, e) {
 			near = append(near, e.from)
 		}
 	}

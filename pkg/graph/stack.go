@@ -35,6 +35,8 @@ type Stack struct {
 	members []ID
 	shared  map[ID]bool
 	stands  map[ID]bool // members that stand for what they serve
+	// managing are roots, and what they manage: managers that were asked for.
+	managing map[ID]bool
 }
 
 // Stack returns the stack of the roots. It never fails: a root alone is a stack.
@@ -45,7 +47,7 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	w.run(s.roots)
 	s.members = make([]ID, 0, len(w.seen))
 	s.shared = make(map[ID]bool, len(w.seen))
-	s.stands = map[ID]bool{}
+	s.stands, s.managing = map[ID]bool{}, map[ID]bool{}
 	for id, m := range w.seen {
 		if is, shared := m.member(); is {
 			s.members = append(s.members, id)
@@ -53,6 +55,9 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 		}
 		if m[standing][0] != 0 {
 			s.stands[id] = true
+		}
+		if m[managing][0] != 0 {
+			s.managing[id] = true
 		}
 	}
 	slices.Sort(s.members)
@@ -112,6 +117,20 @@ func (s *Stack) Owners() []ID {
 	return above[len(s.roots):]
 }
 
+// Managers returns who manages the roots and their owners without being asked
+// for: context, as Owners are.
+func (s *Stack) Managers() []ID {
+	var out []ID
+	for _, id := range slices.Concat(s.roots, s.Owners()) {
+		for _, m := range s.g.managersOf(id, s.opts) {
+			if !s.Has(m) && !slices.Contains(out, m) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
 // Wanted returns what could make the stack larger or truer if it were read: who
 // is unread in it, and what its members may name if it exists. A reader reads
 // that and builds again, until nothing is wanted.
@@ -157,7 +176,10 @@ func (s *Stack) Namespaces() []string {
 func (s *Stack) wanted(id ID) bool {
 	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
 		e := &s.g.edges[i]
-		if r := s.g.relation(e); r != relation.Serves && s.Has(e.from) && s.opts.keeps(s.g, e) {
+		if r := s.g.relation(e); r == relation.Serves || !s.Has(e.from) || !s.opts.follows(s.g, e) || s.g.rules[e.rule].Leaf {
+			continue
+		}
+		if !s.g.manages(e) || s.managing[e.from] {
 			return true
 		}
 	}
@@ -173,6 +195,12 @@ func isData(r object.Ref) bool {
 		return r.Kind == "Role"
 	}
 	return false
+}
+
+// follows says whether an edge that the options keep makes one of its ends part
+// of the stack of the other.
+func (o StackOptions) follows(g *Graph, e *edge) bool {
+	return !g.rules[e.rule].Aside && o.keeps(g, e)
 }
 
 func (o StackOptions) keeps(g *Graph, e *edge) bool {

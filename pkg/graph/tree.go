@@ -121,7 +121,7 @@ func (f *forest) children(id ID, strict bool) {
 	for i := g.out[id]; i < g.out[id+1]; i++ {
 		e := &g.edges[i]
 		switch r := g.relation(e); {
-		case !f.s.opts.keeps(g, e):
+		case !f.s.opts.follows(g, e), g.manages(e) && !f.s.managing[id]:
 		case r == relation.Owns:
 			try(e.to, Owned, e)
 		case r == relation.Needs:
@@ -129,7 +129,7 @@ func (f *forest) children(id ID, strict bool) {
 		}
 	}
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		if e := &g.edges[i]; g.relation(e) == relation.Serves && f.s.opts.keeps(g, e) {
+		if e := &g.edges[i]; g.relation(e) == relation.Serves && f.s.opts.follows(g, e) {
 			try(e.from, Serving, e)
 		}
 	}
@@ -149,7 +149,7 @@ func (f *forest) behind(id ID, try func(ID, How, *edge)) {
 	var served []ID
 	var edges []*edge
 	for i := g.out[id]; i < g.out[id+1]; i++ {
-		if e := &g.edges[i]; g.relation(e) == relation.Serves && f.s.opts.keeps(g, e) {
+		if e := &g.edges[i]; g.relation(e) == relation.Serves && f.s.opts.follows(g, e) {
 			served, edges = append(served, e.to), append(edges, e)
 		}
 	}
@@ -206,7 +206,7 @@ func (f *forest) mention() {
 		for i := g.out[id]; i < g.out[id+1]; i++ {
 			e := &g.edges[i]
 			key := once{f.tree[id], e.to}
-			if g.relation(e) != relation.Needs || !f.s.opts.keeps(g, e) || f.s.Boundary(e.to) || !f.s.Has(e.to) || f.tree[e.to] == f.tree[id] || said[key] {
+			if g.relation(e) != relation.Needs || !f.s.opts.follows(g, e) || f.s.Boundary(e.to) || !f.s.Has(e.to) || f.tree[e.to] == f.tree[id] || said[key] {
 				continue
 			}
 			said[key] = true

@@ -102,6 +102,9 @@ type Target struct {
 	// namespace where AllNamespaces is set.
 	Selector      *Selector
 	AllNamespaces bool
+	// Namespaces, where set, chooses by their labels the namespaces in which the
+	// selector looks, instead of Namespace.
+	Namespaces *Selector
 	// IfPresent drops the link where no such object exists, instead of showing a
 	// missing one: a host name may be anything.
 	IfPresent bool
@@ -134,6 +137,19 @@ type Rule struct {
 	// this of one in a namespace: to know who serves a namespace, the kinds of From
 	// are read in all of them.
 	Crosses bool
+	// Leaf says that To belongs to the stack of From and is not followed any
+	// further: configuration that a shared reader collects, such as the monitors of
+	// a Prometheus. Without it every application would be part of the monitoring.
+	Leaf bool
+	// Aside says that an edge of the rule makes neither end part of the stack of the
+	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.
+	Aside bool
+	// Namespaces says that links of the rule choose namespaces by their labels, so
+	// that all Namespaces are read.
+	Namespaces bool
+	// Manages says that From is a manager (a release, a GitOps application): it owns
+	// To only where it is itself what was asked for, and is context otherwise.
+	Manages bool
 	// Annotation is the key that selectors of the rule ask for, so that the
 	// annotation is kept of every object; empty where none does.
 	Annotation string
@@ -176,10 +192,14 @@ func (s *Set) Annotations() []string {
 	return keys
 }
 
-// Crossing returns the kinds that reach into a namespace from outside it.
+// Crossing returns the kinds that reach into a namespace from outside it, and
+// Namespaces where a rule goes by their labels.
 func (s *Set) Crossing() []schema.GroupKind {
 	var kinds []schema.GroupKind
 	for i := range s.rules {
+		if s.rules[i].Namespaces && !slices.Contains(kinds, namespace) {
+			kinds = append(kinds, namespace)
+		}
 		if !s.rules[i].Crosses {
 			continue
 		}

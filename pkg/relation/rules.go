@@ -81,6 +81,7 @@ var (
 	configMap          = kind("", "ConfigMap")
 	secret             = kind("", "Secret")
 	node               = kind("", "Node")
+	namespace          = kind("", "Namespace")
 	clusterTrustBundle = kind("certificates.k8s.io", "ClusterTrustBundle")
 
 	service       = kind("", "Service")
