@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -128,9 +129,9 @@ func passive(k schema.GroupKind) bool {
 
 func (s carried) field() string {
 	if s.via == relation.Label {
-		return keyed("metadata.labels", s.key)
+		return field.Key("metadata.labels", s.key)
 	}
-	return keyed("metadata.annotations", s.key)
+	return field.Key("metadata.annotations", s.key)
 }
 
 // onCarrier links a carrier to the instances that its value names. One that does

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -40,21 +41,22 @@ func (r *reader) property(c clauses) []relation.Rule {
 	return rules
 }
 
-func (r *reader) paths(s span) []Path {
+func (r *reader) paths(s span) []field.Path {
 	parts, err := s.split(';')
 	if err != nil {
 		r.report(err)
 		return nil
 	}
-	var all []Path
+	const before = len(instanceWord) + len(".")
+	var all []field.Path
 	for _, part := range r.atMost(parts) {
 		if !strings.HasPrefix(part.text, instanceWord+".") {
 			r.report(part.problem("want on:%s.<path>, such as %s.spec.secretName", instanceWord, instanceWord))
 			continue
 		}
-		p, err := ParsePath(part.text)
-		if wrong, ok := errors.AsType[*PathError](err); ok {
-			r.report(part.from(wrong.Offset).problem("%s", wrong.Message))
+		p, err := field.Parse(part.text[before:])
+		if wrong, ok := errors.AsType[*field.Error](err); ok {
+			r.report(part.from(before+wrong.Offset).problem("%s", wrong.Message))
 			continue
 		}
 		all = append(all, p)
@@ -103,20 +105,20 @@ func kindBefore(s span) (span, bool) {
 }
 
 // namesAt links an instance to the objects whose names stand at the path.
-func namesAt(p Path, targets []object.Resource, either bool, o object.Object, emit relation.Emit) {
+func namesAt(p field.Path, targets []object.Resource, either bool, o object.Object, emit relation.Emit) {
 	var link func(at string, v any)
 	link = func(at string, v any) {
 		name, namespace := "", ""
 		switch v := v.(type) {
 		case []any:
 			for i, e := range v {
-				link(item(at, i), e)
+				link(field.Item(at, i), e)
 			}
 			return
 		case map[string]any:
 			name, _ = v["name"].(string)
 			namespace, _ = v["namespace"].(string)
-			at = field(at, "name")
+			at = field.Join(at, "name")
 		case string:
 			name = v
 		}
