@@ -3,11 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -33,7 +37,10 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	defer c.clock.stage("discover")()
 	s := &session{c: c, snapshot: c.from != ""}
 	early := &early{}
-	var err error
+	files, err := c.readRules()
+	if err != nil {
+		return nil, err
+	}
 	if s.source, s.namespace, err = c.source(ctx); err != nil {
 		return nil, err
 	}
@@ -47,7 +54,10 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	if cluster, ok := s.source.(*source.Cluster); ok {
 		s.kinds = cluster.Current()
 	}
-	s.learn(definitions)
+	if err := checkRules(files, s.kinds); err != nil {
+		return nil, err
+	}
+	s.learn(definitions, files)
 	s.builder = graph.NewBuilder(s.rules, s.kinds)
 	s.inv = inventory.New(append(s.rules.Annotations(), helmName, helmNamespace), s.builder.Extract)
 	for _, g := range early.gaps {
@@ -108,9 +118,13 @@ func (c *common) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
 	}
 }
 
-// learn collects the rules: the built-in ones, and what the CRDs declare.
-func (s *session) learn(definitions []metav1.Object) {
-	rules := relation.BuiltIn()
+// learn collects the rules: the built-in ones, those of the catalogue, what the
+// CRDs declare and what the user's files say.
+func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
+	rules := slices.Concat(relation.BuiltIn(), catalog.Rules(s.kinds))
+	for _, f := range files {
+		rules = append(rules, declare.Rules(f.specs, filepath.Base(f.name), "file "+f.name, s.kinds)...)
+	}
 	for _, crd := range definitions {
 		d, findings := annotations.Parse(crd, s.kinds)
 		rules = append(rules, d.Rules...)

@@ -9,6 +9,10 @@
 //	                                    on:Kind[;Kind...], key:<label>, value:<expr>
 //	resource/specproperty-relationship  on:INSTANCE.spec.<path>, value:Kind.spec.metadata.name
 //
+// and the one of this project, a YAML list in the grammar of catalogue entries:
+//
+//	sysop.dev/relationships             - {to: Secret, relation: needs, field: spec.secretName}
+//
 // The words of the package:
 //
 //   - Instance, a custom resource of the definition; INSTANCE in a value.
@@ -31,6 +35,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -66,8 +71,10 @@ type Finding struct {
 	CRD string `json:"crd"`
 	// Annotation is the key; empty where the finding is about the definition.
 	Annotation string `json:"annotation,omitempty"`
-	// Column is the place in the value of the annotation, in characters from 1; 0
-	// where the finding is about no place in it.
+	// Line and Column are the place in the value of the annotation, in characters
+	// from 1; 0 where the finding is about no place in it, and Line also where the
+	// value has but one.
+	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 	// Message says what is wrong, and what would be right.
 	Message string `json:"message"`
@@ -80,6 +87,9 @@ func (f Finding) String() string {
 	if f.Annotation != "" {
 		fmt.Fprintf(&b, "annotation %s: ", f.Annotation)
 	}
+	if f.Line > 0 {
+		fmt.Fprintf(&b, "line %d, ", f.Line)
+	}
 	if f.Column > 0 {
 		fmt.Fprintf(&b, "column %d: ", f.Column)
 	}
@@ -90,7 +100,7 @@ func (f Finding) String() string {
 // the metadata only; kinds are those of the cluster. Findings come in the order
 // in which the annotations are read: usage, composition, then the relationships
 // by annotation, by label and by field, numbered ones in the order of their
-// numbers.
+// numbers; last, those of sysop.dev/relationships.
 func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 	d := Declaration{CRD: crd.GetName()}
 	r := &reader{crd: d.CRD, kinds: kinds}
@@ -122,6 +132,10 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 			if c := r.composition(); d.Composition == nil {
 				d.Composition = c
 			}
+		case relationships:
+			if served {
+				d.Rules = append(d.Rules, r.declared()...)
+			}
 		default:
 			// The same words under an older key say nothing new.
 			if same := fmt.Sprint(e.family, strings.TrimSpace(e.value)); served && !said[same] {
@@ -131,6 +145,15 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 		}
 	}
 	return d, r.findings
+}
+
+// declared returns the rules of our own annotation.
+func (r *reader) declared() []relation.Rule {
+	specs, problems := declare.ParseList([]byte(r.text), declare.Options{Self: r.instance.GroupKind().String(), Kinds: r.kinds})
+	for _, p := range problems {
+		r.findings = append(r.findings, Finding{CRD: r.crd, Annotation: r.key, Line: p.Line, Column: p.Column, Message: p.Message})
+	}
+	return declare.Rules(specs, "crd:"+r.crd, "CRD "+r.crd, r.kinds)
 }
 
 // reader reads the annotations of one definition, one at a time.
