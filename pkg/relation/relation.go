@@ -155,6 +155,12 @@ type Rule struct {
 	Annotation string
 	// Links reads the object. It must not keep it.
 	Links func(object.Object, Emit)
+
+	// template reads a pod spec, in a rule that holds for whoever carries one.
+	template func(template, Emit)
+	// family reads for this rule and others at once; member is its place in it.
+	family *family
+	member int
 }
 
 // Set is a list of rules by the kind that they read.
@@ -162,12 +168,18 @@ type Set struct {
 	rules  []Rule
 	byKind map[schema.GroupKind][]int
 	every  []int
+	// families are the rules of Together, by the kind that they read.
+	families map[schema.GroupKind][]*members
 }
 
 // NewSet returns the set of rules. A rule without From reads every object.
 func NewSet(rules ...Rule) *Set {
-	s := &Set{rules: rules, byKind: map[schema.GroupKind][]int{}}
+	s := &Set{rules: rules, byKind: map[schema.GroupKind][]int{}, families: map[schema.GroupKind][]*members{}}
 	for i, r := range rules {
+		if r.family != nil && len(r.From) > 0 {
+			s.join(i, &rules[i])
+			continue
+		}
 		if len(r.From) == 0 {
 			s.every = append(s.every, i)
 		}
@@ -215,7 +227,7 @@ func (s *Set) Crossing() []schema.GroupKind {
 // Reads says whether a rule looks into objects of the kind, beyond the metadata
 // that every object has.
 func (s *Set) Reads(gk schema.GroupKind) bool {
-	return slices.ContainsFunc(s.byKind[gk], func(i int) bool { return !s.rules[i].Metadata })
+	return len(s.families[gk]) > 0 || slices.ContainsFunc(s.byKind[gk], func(i int) bool { return !s.rules[i].Metadata })
 }
 
 // Links runs every rule that reads o, and hands on each link with the number of
@@ -229,5 +241,8 @@ func (s *Set) Links(o object.Object, emit func(rule int, l Link)) {
 		for _, current = range list {
 			s.rules[current].Links(o, hand)
 		}
+	}
+	for _, m := range s.families[o.GroupKind()] {
+		m.links(o, emit)
 	}
 }
