@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -57,9 +58,10 @@ func TestEntries(t *testing.T) {
 					}
 				}
 			}
-			for _, r := range rules {
-				if !made[r.Name] && !strings.Contains(r.Name, " ") {
-					t.Errorf("rule %s (%s) finds nothing", r.Name, r.Field)
+			for i := range e.Relations {
+				one := declare.Rules(e.Relations[i:i+1], "", "", object.NewKinds(nil))
+				if !slices.ContainsFunc(one, func(r relation.Rule) bool { return made[r.From[0].String()+" "+r.Field] || len(r.From) == 0 }) {
+					t.Errorf("line %d: %s finds nothing", e.Relations[i].Line, e.Relations[i].Path())
 				}
 			}
 		})
@@ -109,17 +111,35 @@ func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relati
 
 // edges returns what the rules found, with flags, and which of them found any.
 func edges(g *graph.Graph, rules []relation.Rule) (found, made map[string]bool) {
-	ours := map[string]bool{}
+	// The rules of pods have the names of the built-in ones, which read pods.
+	type saying struct {
+		rule string
+		by   schema.GroupKind
+	}
+	ours := map[saying]relation.Rule{}
 	for _, r := range rules {
-		ours[r.Name] = true
+		for _, gk := range r.From {
+			ours[saying{r.Name, gk}] = r
+		}
+		if len(r.From) == 0 {
+			ours[saying{rule: r.Name}] = r
+		}
 	}
 	found, made = map[string]bool{}, map[string]bool{}
 	for n := range g.Nodes() {
 		for e := range g.Out(n.ID) {
-			if !ours[e.Rule] {
+			var r relation.Rule
+			for _, by := range []schema.GroupKind{g.Ref(e.From).GroupKind(), g.Ref(e.To).GroupKind(), {}} {
+				if r.Name == "" {
+					r = ours[saying{e.Rule, by}]
+				}
+			}
+			if r.Name == "" {
 				continue
 			}
-			made[e.Rule] = true
+			for _, gk := range r.From {
+				made[gk.String()+" "+r.Field] = true
+			}
 			text := g.Ref(e.From).String() + " --" + e.Relation.String() + "--> " + g.Ref(e.To).String()
 			if e.Optional {
 				text += " [optional]"

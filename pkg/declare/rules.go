@@ -15,19 +15,19 @@ import (
 // Rules returns what the relations say as rules. Origin says where they come
 // from, for people; their names begin with prefix. kinds are those of the
 // cluster: they tell which kinds are namespaced, and what a kind without a group
-// means.
+// means. Of a pod template come the rules of pods, under their own names.
 func Rules(specs []Spec, prefix, origin string, kinds *object.Kinds) []relation.Rule {
 	rules := make([]relation.Rule, 0, len(specs))
 	taken := map[string]int{}
 	for i := range specs {
 		s := &specs[i]
+		if s.Template != "" || s.PodSpec != "" {
+			rules = append(rules, s.podRules(origin)...)
+			continue
+		}
 		name := prefix + ":" + s.name()
 		if taken[name]++; taken[name] > 1 {
 			name += fmt.Sprintf(":%d", taken[name])
-		}
-		if s.Template != "" || s.PodSpec != "" {
-			rules = append(rules, s.podRules(name, origin)...)
-			continue
 		}
 		rules = append(rules, s.rule(name, origin, kinds))
 	}
@@ -129,6 +129,7 @@ func (s *Spec) reader(kinds *object.Kinds) *reader {
 		r.when = append(r.when, condition{placeOf(c.Path), c.Values})
 	}
 	switch key, text, _ := s.evidence(); key {
+	case "template", "podSpec":
 	case "field":
 		r.path, r.links = placeOf(text).Path, r.references
 	case "selector":
