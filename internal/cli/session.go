@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,6 +31,8 @@ type session struct {
 	builder   *graph.Builder
 	namespace string // of the user; empty where all are meant
 	findings  []annotations.Finding
+	// declared is what the CRDs say in annotations.
+	declared []annotations.Declaration
 }
 
 // open connects to the source, and learns its kinds and its rules.
@@ -128,6 +131,7 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 	for _, crd := range definitions {
 		d, findings := annotations.Parse(crd, s.kinds)
 		rules = append(rules, d.Rules...)
+		s.declared = append(s.declared, d)
 		s.findings = append(s.findings, findings...)
 	}
 	s.rules = relation.NewSet(rules...)
@@ -193,6 +197,50 @@ func (s *session) done(g *graph.Graph) {
 	if s.c.timings {
 		s.c.clock.print(s.c.env.ErrOut, s.inv.Objects(), g.Edges())
 	}
+}
+
+// readDefinitions hands on CustomResourceDefinitions, whole. One that cannot be read
+// is told on stderr, and passed over.
+func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each func(map[string]any)) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	sink := &wholeSink{each: each, want: map[object.Ref]bool{}}
+	for _, r := range refs {
+		sink.want[r] = true
+	}
+	var whole source.Source
+	switch from := s.source.(type) {
+	case *source.Cluster:
+		whole = from.Whole()
+	case *source.Snapshot:
+		whole = from.Whole()
+	}
+	err := whole.Read(ctx, source.Ask{Objects: refs}, sink)
+	s.c.tellGaps(sink.gaps)
+	return err
+}
+
+// wholeSink hands on the content of the objects that are wanted, one at a time.
+type wholeSink struct {
+	early
+	mu   sync.Mutex
+	each func(map[string]any)
+	want map[object.Ref]bool
+}
+
+func (w *wholeSink) Add(o object.Object) {
+	if fields := o.Fields(); fields != nil && w.want[o.Ref] {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.each(fields)
+	}
+}
+
+func (w *wholeSink) Gap(g object.Gap) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.early.Gap(g)
 }
 
 // early keeps the gaps that are met before there is an inventory, and nothing

@@ -2,6 +2,7 @@ package declare
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -34,6 +35,7 @@ func (r *reader) reference(o object.Object, fields map[string]any, m field.Match
 		}
 		ref.kind, ref.group = r.kind.text(fields, m.Holder), r.group.text(fields, m.Holder)
 		ref.grouped = ref.group != ""
+		ref.group = groupOf(ref.group)
 		ref.namespace = r.namespace.text(fields, m.Holder)
 		r.link(o, fields, ref, emit)
 	case map[string]any:
@@ -78,20 +80,22 @@ func (r *reader) told(ref *named, fields, v map[string]any) {
 			return
 		}
 	}
-	if version, ok := v["apiVersion"].(string); ok && version != "" {
-		ref.grouped = true
-		ref.group, _, ok = strings.Cut(version, "/")
-		if !ok {
-			ref.group = "" // v1 is the core group.
-		}
+	if at, ok := v["apiVersion"].(string); ok && at != "" {
+		ref.group, ref.grouped = groupOf(at), true
 	}
 }
 
-// groupOf is the group in a field that may hold a group or an apiVersion.
+// groupOf is the group in a field that may hold a group or an apiVersion. The
+// apiVersion of the core group is a version alone.
 func groupOf(s string) string {
-	group, _, _ := strings.Cut(s, "/")
+	group, _, versioned := strings.Cut(s, "/")
+	if !versioned && version.MatchString(s) {
+		return ""
+	}
 	return group
 }
+
+var version = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 
 // link emits the link of a reference, if it means one of the kinds.
 func (r *reader) link(o object.Object, fields map[string]any, ref named, emit relation.Emit) {

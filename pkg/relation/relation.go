@@ -130,6 +130,9 @@ type Rule struct {
 	// Origin says where the rule comes from: empty for the built-in ones, else the
 	// CRD, catalogue entry or file that declares it.
 	Origin string
+	// Source says where that is published from which the rule was written; empty for
+	// the built-in rules, whose source is the API of Kubernetes.
+	Source string
 	// Metadata says that the rule reads the metadata of an object and nothing else,
 	// so that the object need not be read whole for it.
 	Metadata bool
