@@ -97,6 +97,7 @@ func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
 func (s *session) ask(roots []rootArg) source.Ask {
 	all := s.c.allNamespaces || s.namespace == ""
 	for _, r := range roots {
+		s.c.definitions = s.c.definitions || r.group == "" && r.kind.GroupKind() == definitionKind
 		if r.group == "" && !r.kind.Namespaced && (r.kind.String() != "namespaces" || r.name == "") {
 			all = true
 		}
