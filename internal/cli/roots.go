@@ -103,13 +103,12 @@ func (s *session) ask(roots []rootArg) source.Ask {
 		}
 	}
 	if all {
-		ask := source.Ask{All: true}
 		for _, r := range roots {
 			if r.group == "" && source.LeftOut(r.kind) {
-				ask.Kinds = append(ask.Kinds, r.kind.GroupKind())
+				s.c.include = append(s.c.include, r.kind.GroupKind())
 			}
 		}
-		return ask
+		return source.Ask{All: true}
 	}
 	ask := source.Ask{Kinds: s.rules.Crossing()}
 	for _, r := range roots {
@@ -120,7 +119,7 @@ func (s *session) ask(roots []rootArg) source.Ask {
 		switch {
 		case r.group != "":
 		case r.name == "" && source.LeftOut(r.kind):
-			ask.Kinds = append(ask.Kinds, r.kind.GroupKind())
+			s.c.include = append(s.c.include, r.kind.GroupKind())
 		case r.name == "":
 		case r.kind.Namespaced && !source.LeftOut(r.kind):
 			// It comes with its namespace.
