@@ -15,6 +15,7 @@ import (
 func BuiltIn() []Rule {
 	return slices.Concat(
 		ownerRules(),
+		applySetRules(),
 		podRules(),
 		containerRules(),
 		volumeRules(),
