@@ -27,6 +27,7 @@ type common struct {
 	from          string
 	allNamespaces bool
 	timings       bool
+	noInferred    bool // of the commands that have the flag
 
 	output    string
 	formats   []string

@@ -19,16 +19,15 @@ import (
 
 type graphOptions struct {
 	*common
-	args       []string
-	selector   string
-	depth      int
-	up         bool
-	connected  bool
-	boundary   bool
-	why        bool
-	noInferred bool
-	relations  []string
-	kinds      []string
+	args      []string
+	selector  string
+	depth     int
+	up        bool
+	connected bool
+	boundary  bool
+	why       bool
+	relations []string
+	kinds     []string
 }
 
 func newGraph(env Env) *cobra.Command {

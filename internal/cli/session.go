@@ -26,6 +26,7 @@ type session struct {
 	builder   *graph.Builder
 	namespace string // of the user; empty where all are meant
 	findings  []annotations.Finding
+	schemas   *schemas // of the kinds for which nothing is declared
 }
 
 // open connects to the source, and learns its kinds and its rules.
@@ -116,6 +117,7 @@ func (s *session) learn(definitions []metav1.Object) {
 		rules = append(rules, d.Rules...)
 		s.findings = append(s.findings, findings...)
 	}
+	rules = append(rules, s.guesses(rules, definitions)...)
 	s.rules = relation.NewSet(rules...)
 	s.c.rules = s.rules
 }
@@ -150,7 +152,7 @@ func (c *common) also(r object.Resource) bool {
 func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
 	var g *graph.Graph
 	reading := s.c.clock.stage("read")
-	err := source.Follow(ctx, s.source, first, s.inv, func() source.Ask {
+	err := source.Follow(ctx, s.source, first, s.schemas.before(ctx, s.inv), func() source.Ask {
 		reading()
 		build := s.c.clock.stage("build")
 		g = s.builder.Build(s.inv)
