@@ -20,17 +20,16 @@ import (
 
 type graphOptions struct {
 	*common
-	args       []string
-	selector   string
-	depth      int
-	up         bool
-	connected  bool
-	boundary   bool
-	why        bool
-	noInferred bool
-	relations  []string
-	kinds      []string
-	include    []string
+	args      []string
+	selector  string
+	depth     int
+	up        bool
+	connected bool
+	boundary  bool
+	why       bool
+	relations []string
+	kinds     []string
+	include   []string
 }
 
 func newGraph(env Env) *cobra.Command {
