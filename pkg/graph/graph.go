@@ -45,17 +45,6 @@ type Node struct {
 	Boundary bool
 }
 
-// Problem is something that the objects say about each other and that cannot be
-// so: an owner that is not there, a cycle of owners.
-type Problem struct {
-	// Object is the one that carries the wrong statement.
-	Object object.Ref
-	// Reason is one word: OwnerAbsent, OwnerReplaced, OwnerMismatch,
-	// OwnerForeignNamespace, OwnerNamespaced, OwnerCycle.
-	Reason  string
-	Message string
-}
-
 // Graph is the nodes and edges of everything that was read. It is immutable.
 type Graph struct {
 	inv   *inventory.Inventory
@@ -73,6 +62,12 @@ type Graph struct {
 
 	problems   []Problem
 	candidates map[ID][]candidate
+
+	// What a diagnosis asks for, and nothing else.
+	evidence   []evidence
+	hollow     []hollow
+	selectors  []relation.Target
+	selections selections
 }
 
 // Len is the number of nodes.
@@ -156,9 +151,6 @@ func (g *Graph) OfKind(gk schema.GroupKind) iter.Seq[ID] {
 		}
 	}
 }
-
-// Problems returns what the objects say that cannot be so, by object.
-func (g *Graph) Problems() []Problem { return g.problems }
 
 // Gaps returns what could not be read, in order.
 func (g *Graph) Gaps() []object.Gap {

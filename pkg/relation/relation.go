@@ -82,6 +82,8 @@ type Link struct {
 	Optional bool
 	// Inferred says that this is a guess.
 	Inferred bool
+	// Controller says, of an owner reference, that the owner controls the object.
+	Controller bool
 }
 
 // Target says which objects a link means. Exactly one of Name and Selector is
@@ -144,6 +146,9 @@ type Rule struct {
 	// Aside says that an edge of the rule makes neither end part of the stack of the
 	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.
 	Aside bool
+	// Evidence says that the links of the rule, which select by label, make no edges:
+	// they are held against what the edges say when a stack is diagnosed.
+	Evidence bool
 	// Namespaces says that links of the rule choose namespaces by their labels, so
 	// that all Namespaces are read.
 	Namespaces bool
