@@ -43,6 +43,7 @@ type Env struct {
 const (
 	ExitDone        = 0
 	ExitError       = 1
+	ExitFound       = 2 // done, and what was asked about is not fine (--exit-code)
 	ExitInterrupted = 130
 )
 
@@ -54,6 +55,8 @@ func Main(ctx context.Context, env Env, args []string) int {
 	switch {
 	case err == nil:
 		return ExitDone
+	case errors.Is(err, errFound):
+		return ExitFound
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(env.ErrOut, "interrupted")
 		return ExitInterrupted

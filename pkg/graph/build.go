@@ -62,7 +62,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		r.controllers(id)
 	}
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy()}
-	g.evidence, g.hollow = slices.Clip(r.evidence), slices.Clip(r.hollow)
+	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
 	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
 	g.number, g.rows = r.nodes()
 	g.connect(r.edges)

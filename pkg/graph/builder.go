@@ -75,6 +75,7 @@ const (
 	byUID
 	valueIsName // the value is the target's name: not worth a symbol
 	controller  // an owner reference that controls the object
+	dormant     // of an object that is out of work
 )
 
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
@@ -113,7 +114,7 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 	for _, f := range []struct {
 		set  bool
 		flag linkFlags
-	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {l.Controller, controller}} {
+	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {l.Controller, controller}, {l.Dormant, dormant}} {
 		if f.set {
 			k.flags |= f.flag
 		}

@@ -107,7 +107,7 @@ func (d *diagnosis) unreadCarriers(namespace string) string {
 	}
 	const few = 3
 	if more := len(unread) - few; more > 0 {
-		unread = append(unread[:few], fmt.Sprintf("%d more kinds", more))
+		unread = append(unread[:few], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(unread, ", ")
 }

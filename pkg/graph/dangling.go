@@ -13,7 +13,7 @@ import (
 func (d *diagnosis) dangling() {
 	by := map[ID][]*edge{}
 	for _, id := range d.s.members {
-		if d.g.State(id) != Present {
+		if d.g.State(id) != Present || d.s.Boundary(id) {
 			continue
 		}
 		for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
@@ -29,10 +29,10 @@ func (d *diagnosis) dangling() {
 
 // matters says whether it is a problem if there is nothing at the end of an edge.
 // Of an edge that the target says the object itself knows nothing; what was
-// guessed need not be; and the slices of a Service lag behind its pods.
+// guessed need not be; and what is out of work breaks no more.
 func (g *Graph) matters(e *edge) bool {
 	r := &g.rules[e.rule]
-	if e.flags&(inferred|backward) != 0 || r.Aside {
+	if e.flags&(inferred|backward|dormant) != 0 || r.Aside {
 		return false
 	}
 	if severity, _ := consequence(r); severity == 0 {
@@ -84,19 +84,18 @@ func (d *diagnosis) missing(e *edge, below int) {
 	if d.g.kinds.NotServed(to.GroupKind()) {
 		what, out = "of a kind that the cluster does not serve", "install what brings that, or correct "
 	}
+	if below > 0 {
+		what += fmt.Sprintf(" (%s below it name it too)", count(below, "object"))
+	}
 	at := field
 	if value := d.g.value(e); value != to.Name && value != "" {
 		at += fmt.Sprintf(" = %q", value)
 	}
-	switch {
-	case e.flags&optional != 0:
-		p.Reason, follows, out = ReferenceMissingOptional, "does without, as it was told to", "see "
-	case follows == "":
-		follows = map[relation.Relation]string{relation.Needs: "cannot work without", relation.Serves: "is for nothing", relation.Owns: "has lost it"}[d.g.relation(e)]
-	}
-	p.Message = fmt.Sprintf("%s %s, %s: %s; %s%s", d.g.relation(e), near(to, self), what, follows, out, at)
-	if below > 0 {
-		p.Message += fmt.Sprintf(" (so do %d below it)", below)
+	if e.flags&optional != 0 {
+		p.Reason = ReferenceMissingOptional
+		p.Message = fmt.Sprintf("would use %s, %s: it does without, as %s says", near(to, self), what, at)
+	} else {
+		p.Message = fmt.Sprintf("%s %s, %s: %s; %s%s", d.g.relation(e), near(to, self), what, follows, out, at)
 	}
 	d.problems = append(d.problems, p)
 }
@@ -147,8 +146,11 @@ func consequence(r *relation.Rule) (Severity, string) {
 	case "endpointslice-pod", "endpoints-pod":
 		return 0, "" // they lag behind the pods
 	}
-	if r.Relation == relation.Needs {
-		return Error, ""
+	switch r.Relation {
+	case relation.Needs:
+		return Error, "it cannot work without"
+	case relation.Serves:
+		return Warning, "it is for nothing"
 	}
-	return Warning, ""
+	return Warning, "it was taken away"
 }

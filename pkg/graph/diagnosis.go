@@ -19,12 +19,9 @@ import (
 // Time grows with the members, their edges, and the workloads and pods of their
 // namespaces, besides one pass over the inventory.
 func (s *Stack) Diagnose() []Problem {
-	d := diagnosis{s: s, g: s.g, wrong: map[object.Ref]bool{}}
-	for _, p := range s.g.problems {
-		d.wrong[p.Object] = true
-		if id, ok := s.g.Find(p.Object); ok && s.Has(id) {
-			d.problems = append(d.problems, p)
-		}
+	d := diagnosis{s: s, g: s.g, problems: s.Problems(), wrong: map[object.Ref]bool{}}
+	for i := range s.g.problems {
+		d.wrong[s.g.problems[i].Object] = true
 	}
 	d.dangling()
 	d.hollow()
@@ -36,6 +33,17 @@ func (s *Stack) Diagnose() []Problem {
 	d.disagreements()
 	slices.SortFunc(d.problems, compareProblems)
 	return slices.Compact(d.problems)
+}
+
+// Problems returns those of Graph.Problems that are of members.
+func (s *Stack) Problems() []Problem {
+	var out []Problem
+	for _, p := range s.g.problems {
+		if id, ok := s.g.Find(p.Object); ok && s.Has(id) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // diagnosis collects the problems of a stack.

@@ -82,6 +82,9 @@ type Link struct {
 	Optional bool
 	// Inferred says that this is a guess.
 	Inferred bool
+	// Dormant says that the object is out of work, so that nothing breaks today if
+	// the target is not there.
+	Dormant bool
 	// Controller says, of an owner reference, that the owner controls the object.
 	Controller bool
 }
