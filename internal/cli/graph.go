@@ -82,6 +82,11 @@ well be meant so. Nothing is said of what was not read.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *graphOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
 	f.IntVar(&o.depth, "depth", 0, "how many levels to show below each root (0: all)")
@@ -96,7 +101,6 @@ well be meant so. Nothing is said of what was not read.`,
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if the stack has an error or a warning")
 	must(cmd.RegisterFlagCompletionFunc("relations", cobra.FixedCompletions([]string{"owns", "needs", "serves"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("kinds", o.completeKinds))
-	return cmd
 }
 
 func (o *graphOptions) run(ctx context.Context) error {
@@ -252,7 +256,7 @@ func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack, problems []
 		fmt.Fprintf(o.env.ErrOut, ", standing on %d more (--show-boundary)", rim)
 	}
 	if notes := len(problems) - count(problems, serious); notes > 0 {
-		fmt.Fprintf(o.env.ErrOut, ", notes on %d (--problems)", notes)
+		fmt.Fprintf(o.env.ErrOut, ", %d of note (--problems)", notes)
 	}
 	fmt.Fprintln(o.env.ErrOut)
 }

@@ -23,7 +23,7 @@ func (d *diagnosis) dangling() {
 		}
 	}
 	for _, to := range slices.Sorted(maps.Keys(by)) {
-		d.lacking(to, by[to])
+		d.lacking(by[to])
 	}
 }
 
@@ -48,7 +48,7 @@ func (g *Graph) matters(e *edge) bool {
 
 // lacking tells of one missing object who names it: by object the reference that
 // matters most, and by chain of controllers the topmost object.
-func (d *diagnosis) lacking(to ID, edges []*edge) {
+func (d *diagnosis) lacking(edges []*edge) {
 	worst := map[ID]*edge{}
 	for _, e := range edges {
 		if have := worst[e.from]; have == nil || d.g.lack(e) < d.g.lack(have) {
@@ -103,19 +103,11 @@ func (d *diagnosis) missing(e *edge, below int) {
 // consequence is what follows if what a reference of the rule names is not there:
 // how much that matters, and in which way. Severity 0 is nothing at all.
 func consequence(r *relation.Rule) (Severity, string) {
+	if severity, follows, ok := ofPod(r.Name); ok {
+		return severity, follows
+	}
 	switch r.Name {
-	case "pod-env-configmap", "pod-env-secret", "pod-envfrom-configmap", "pod-envfrom-secret":
-		return Error, "containers cannot start"
-	case "pod-volume-configmap", "pod-volume-secret", "pod-projected-configmap", "pod-projected-secret", "pod-trust-bundle",
-		"pod-csi-driver", "pod-csi-secret", "pod-secret-provider", "pod-legacy-volume-secret":
-		return Error, "the volume cannot be mounted, and containers do not start"
-	case "pod-volume-claim", "pod-ephemeral-claim", "pod-resource-claim":
-		return Error, "pods stay pending"
-	case "pod-service-account", "pod-priority-class", "pod-runtime-class":
-		return Error, "no pod can be made"
-	case "pod-node":
-		return Error, "the pod is lost with it"
-	case "pod-pull-secret", "service-account-pull-secret":
+	case "service-account-pull-secret":
 		return Warning, "private images cannot be pulled"
 	case "service-account-secret", "resource-claim-consumer":
 		return Warning, "the entry is out of date"
@@ -153,4 +145,24 @@ func consequence(r *relation.Rule) (Severity, string) {
 		return Warning, "it is for nothing"
 	}
 	return Warning, "it was taken away"
+}
+
+// ofPod is the consequence for a pod, or the pods of a template.
+func ofPod(rule string) (Severity, string, bool) {
+	switch rule {
+	case "pod-env-configmap", "pod-env-secret", "pod-envfrom-configmap", "pod-envfrom-secret":
+		return Error, "containers cannot start", true
+	case "pod-volume-configmap", "pod-volume-secret", "pod-projected-configmap", "pod-projected-secret", "pod-trust-bundle",
+		"pod-csi-driver", "pod-csi-secret", "pod-secret-provider", "pod-legacy-volume-secret":
+		return Error, "the volume cannot be mounted, and containers do not start", true
+	case "pod-volume-claim", "pod-ephemeral-claim", "pod-resource-claim":
+		return Error, "pods stay pending", true
+	case "pod-service-account", "pod-priority-class", "pod-runtime-class":
+		return Error, "no pod can be made", true
+	case "pod-node":
+		return Error, "the pod is lost with it", true
+	case "pod-pull-secret":
+		return Warning, "private images cannot be pulled", true
+	}
+	return 0, "", false
 }

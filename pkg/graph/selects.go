@@ -86,15 +86,16 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 			return
 		}
 	}
-	p.Message = fmt.Sprintf("selects no pod, so that nobody answers: %s (%s); compare kubectl get pods -n %s --show-labels", d.lacks(t), said, self.Namespace)
+	why, out := d.lacks(t)
+	p.Message = fmt.Sprintf("selects no pod, so that nobody answers: %s (%s); %s -n %s", why, said, out, self.Namespace)
 	d.problems = append(d.problems, p)
 }
 
-// lacks says which labels no pod has.
-func (d *diagnosis) lacks(t relation.Target) string {
+// lacks says which labels no pod has, and where to look.
+func (d *diagnosis) lacks(t relation.Target) (why, out string) {
 	all := len(d.index().OfKind(t.Kind, t.Namespace, false))
 	if all == 0 {
-		return "there are no pods in " + t.Namespace
+		return "there are no pods in " + t.Namespace, "see why none is made: kubectl get events"
 	}
 	var none []string
 	for _, k := range slices.Sorted(maps.Keys(t.Selector.Labels)) {
@@ -104,9 +105,9 @@ func (d *diagnosis) lacks(t relation.Target) string {
 		}
 	}
 	if len(none) == 0 {
-		return fmt.Sprintf("of %s none has all of the labels", count(all, "pod"))
+		none = []string{"all of the labels"}
 	}
-	return fmt.Sprintf("of %s none has %s", count(all, "pod"), strings.Join(none, " or "))
+	return fmt.Sprintf("of %s none has %s", count(all, "pod"), strings.Join(none, " or ")), "compare kubectl get pods --show-labels"
 }
 
 func where(t relation.Target) string {
