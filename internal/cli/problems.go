@@ -1,17 +1,12 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
-
-// errFound ends a command that did what it was asked for, and found something
-// wrong with what it was asked about.
-var errFound = errors.New("problems were found")
 
 // diagnose returns what is wrong with the stack, if the answer or the exit code
 // asks for it; else only what the graph knows anyway.
@@ -28,10 +23,10 @@ func (o *graphOptions) human() bool {
 	return o.output == "tree" || o.output == "table" || o.output == "wide"
 }
 
-// verdict is errFound where that was asked for and there is an error or a warning.
+// verdict is errNotFine where that was asked for and there is an error or a warning.
 func (o *graphOptions) verdict(problems []graph.Problem) error {
 	if o.exitCode && slices.ContainsFunc(problems, serious) {
-		return errFound
+		return errNotFine
 	}
 	return nil
 }

@@ -84,6 +84,9 @@ func (d *diagnosis) missing(e *edge, below int) {
 	if d.g.kinds.NotServed(to.GroupKind()) {
 		what, out = "of a kind that the cluster does not serve", "install what brings that, or correct "
 	}
+	if d.g.relation(e) == relation.Owns {
+		out = "see the status of the owner, or correct "
+	}
 	if below > 0 {
 		what += fmt.Sprintf(" (%s below it name it too)", count(below, "object"))
 	}
@@ -144,7 +147,7 @@ func consequence(r *relation.Rule) (Severity, string) {
 	case relation.Serves:
 		return Warning, "it is for nothing"
 	}
-	return Warning, "it was taken away"
+	return Warning, "it was not made yet, or was taken away"
 }
 
 // ofPod is the consequence for a pod, or the pods of a template.
