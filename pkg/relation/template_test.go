@@ -183,7 +183,7 @@ func TestTemplateIsThePod(t *testing.T) {
 			same := relation.NewSet(at(relation.PodTemplate, false)...)
 			got := linksOf(same, part)
 			want := slices.DeleteFunc(linksOf(relation.NewSet(relation.BuiltIn()...), o), func(l string) bool {
-				aside := strings.Contains(l, "affinity") || strings.Contains(l, "spread")
+				aside := strings.Contains(l, "affinity") || strings.Contains(l, "spread") || strings.HasPrefix(l, "workload-")
 				return aside || !strings.Contains(l, path) || strings.HasSuffix(l, "default spec.template.spec.serviceAccountName")
 			})
 			if !slices.Equal(got, want) {
