@@ -47,11 +47,9 @@ func (s Spec) fields(self string) []string {
 		}
 	}
 	kinds := func(key string, list []string) {
-		switch len(list) {
-		case 0:
-		case 1:
+		if len(list) == 1 {
 			text(key, list[0])
-		default:
+		} else if len(list) > 1 {
 			out = append(out, key+": ["+strings.Join(list, ", ")+"]")
 		}
 	}
