@@ -29,6 +29,7 @@ type common struct {
 	definitions bool
 
 	from          string
+	rulesFiles    []string
 	allNamespaces bool
 	timings       bool
 
@@ -53,6 +54,7 @@ func newCommon(env Env, formats ...string) *common {
 func (c *common) reading(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.from, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
+	f.StringArrayVar(&c.rulesFiles, "rules", nil, "relationship rules of your own, from a YAML FILE; may be repeated")
 	f.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "look in all namespaces")
 	f.BoolVar(&c.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
 	connection := cmd.Flags()

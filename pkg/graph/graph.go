@@ -85,6 +85,16 @@ func (g *Graph) Len() int { return len(g.rows) }
 // Edges is the number of edges.
 func (g *Graph) Edges() int { return len(g.edges) }
 
+// EdgesByRule returns how many edges each rule made, in the order of the rules
+// that the graph was built with.
+func (g *Graph) EdgesByRule() []int {
+	n := make([]int, len(g.rules))
+	for i := range g.edges {
+		n[g.edges[i].rule]++
+	}
+	return n
+}
+
 // Nodes yields every node, in order.
 func (g *Graph) Nodes() iter.Seq[Node] {
 	return func(yield func(Node) bool) {

@@ -2,6 +2,7 @@ package relation
 
 import (
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -9,33 +10,40 @@ import (
 // containerRules reads the containers of every pod spec.
 func containerRules() []Rule {
 	carriers := carriers()
-	return []Rule{
-		{Name: "pod-env-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].env[].valueFrom.configMapKeyRef.name", Links: onTemplate(envConfigMaps)},
-		{Name: "pod-env-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].env[].valueFrom.secretKeyRef.name", Links: onTemplate(envSecrets)},
-		{Name: "pod-envfrom-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].envFrom[].configMapRef.name", Links: onTemplate(envFromConfigMaps)},
-		{Name: "pod-envfrom-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].envFrom[].secretRef.name", Links: onTemplate(envFromSecrets)},
-		{Name: "pod-env-host", From: carriers, Relation: Needs, Via: Env, To: "Service", Field: "spec.containers[].env[].value", Links: onTemplate(envHosts)},
-		{Name: "pod-gmsa", From: carriers, Relation: Needs, Via: Spec, To: "GMSACredentialSpec", Field: "spec.securityContext.windowsOptions.gmsaCredentialSpecName", Links: onTemplate(podGMSA)},
-	}
+	return carried([]Rule{
+		{Name: "pod-env-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].env[].valueFrom.configMapKeyRef.name", template: envConfigMaps},
+		{Name: "pod-env-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].env[].valueFrom.secretKeyRef.name", template: envSecrets},
+		{Name: "pod-envfrom-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].envFrom[].configMapRef.name", template: envFromConfigMaps},
+		{Name: "pod-envfrom-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].envFrom[].secretRef.name", template: envFromSecrets},
+		{Name: "pod-env-host", From: carriers, Relation: Needs, Via: Env, To: "Service", Field: "spec.containers[].env[].value", template: envHosts},
+		{Name: "pod-gmsa", From: carriers, Relation: Needs, Via: Spec, To: "GMSACredentialSpec", Field: "spec.securityContext.windowsOptions.gmsaCredentialSpecName", template: podGMSA},
+	})
 }
 
 // eachContainer visits all containers of the template: those that run first,
 // those that stay, and those that somebody added to debug.
 func (t template) eachContainer(visit func(list string, i int, c *corev1.Container)) {
+	if t.container {
+		visit("", 0, &t.spec.Containers[0])
+		return
+	}
 	for i := range t.spec.InitContainers {
-		visit("spec.initContainers[", i, &t.spec.InitContainers[i])
+		visit("initContainers[", i, &t.spec.InitContainers[i])
 	}
 	for i := range t.spec.Containers {
-		visit("spec.containers[", i, &t.spec.Containers[i])
+		visit("containers[", i, &t.spec.Containers[i])
 	}
 	for i := range t.spec.EphemeralContainers {
-		visit("spec.ephemeralContainers[", i, (*corev1.Container)(&t.spec.EphemeralContainers[i].EphemeralContainerCommon))
+		visit("ephemeralContainers[", i, (*corev1.Container)(&t.spec.EphemeralContainers[i].EphemeralContainerCommon))
 	}
 }
 
 // inList writes the path of an element of a list of a container.
 func (t template) inList(list string, i int, inner string, j int, after string) string {
-	return t.at + list + strconv.Itoa(i) + inner + strconv.Itoa(j) + after
+	if list == "" {
+		return t.in + strings.TrimPrefix(inner, "].") + strconv.Itoa(j) + after
+	}
+	return t.in + list + strconv.Itoa(i) + inner + strconv.Itoa(j) + after
 }
 
 func envConfigMaps(t template, emit Emit) {
@@ -99,11 +107,11 @@ func envFromSecrets(t template, emit Emit) {
 func podGMSA(t template, emit Emit) {
 	const field = "securityContext.windowsOptions.gmsaCredentialSpecName"
 	if s := t.spec.SecurityContext; s != nil && s.WindowsOptions != nil && value(s.WindowsOptions.GMSACredentialSpecName) != "" {
-		emit(to(gmsaCredentialSpec, "", *s.WindowsOptions.GMSACredentialSpecName, t.at+"spec."+field))
+		emit(to(gmsaCredentialSpec, "", *s.WindowsOptions.GMSACredentialSpecName, t.in+field))
 	}
 	t.eachContainer(func(list string, i int, c *corev1.Container) {
-		if s := c.SecurityContext; s != nil && s.WindowsOptions != nil && value(s.WindowsOptions.GMSACredentialSpecName) != "" {
-			emit(to(gmsaCredentialSpec, "", *s.WindowsOptions.GMSACredentialSpecName, t.at+list+strconv.Itoa(i)+"]."+field))
+		if s := c.SecurityContext; list != "" && s != nil && s.WindowsOptions != nil && value(s.WindowsOptions.GMSACredentialSpecName) != "" {
+			emit(to(gmsaCredentialSpec, "", *s.WindowsOptions.GMSACredentialSpecName, t.in+list+strconv.Itoa(i)+"]."+field))
 		}
 	})
 }

@@ -23,21 +23,21 @@ func carriers() []schema.GroupKind {
 // itself what no template has.
 func podRules() []Rule {
 	carriers := carriers()
-	return []Rule{
-		{Name: "pod-service-account", From: carriers, Relation: Needs, Via: Spec, To: "ServiceAccount", Field: "spec.serviceAccountName", Links: onTemplate(podServiceAccount)},
-		{Name: "pod-pull-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.imagePullSecrets[].name", Links: onTemplate(podPullSecrets)},
-		{Name: "pod-priority-class", From: carriers, Relation: Needs, Via: Spec, To: "PriorityClass", Field: "spec.priorityClassName", Links: onTemplate(podPriorityClass)},
-		{Name: "pod-runtime-class", From: carriers, Relation: Needs, Via: Spec, To: "RuntimeClass", Field: "spec.runtimeClassName", Links: onTemplate(podRuntimeClass)},
-		{Name: "pod-resource-claim", From: carriers, Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "spec.resourceClaims[].resourceClaimName", Links: onTemplate(podResourceClaims)},
-		{Name: "pod-resource-claim-template", From: carriers, Relation: Needs, Via: Spec, To: "ResourceClaimTemplate", Field: "spec.resourceClaims[].resourceClaimTemplateName", Links: onTemplate(podResourceClaimTemplates)},
-		{Name: "pod-group", From: carriers, Relation: Needs, Via: Spec, To: "PodGroup", Field: "spec.schedulingGroup.podGroupName", Links: onTemplate(podGroups)},
-		{Name: "pod-network", From: carriers, Relation: Needs, Via: Annotation, To: "NetworkAttachmentDefinition", Field: annotation(networksKey), Links: onTemplate(podNetworks)},
+	return carried([]Rule{
+		{Name: "pod-service-account", From: carriers, Relation: Needs, Via: Spec, To: "ServiceAccount", Field: "spec.serviceAccountName", template: podServiceAccount},
+		{Name: "pod-pull-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.imagePullSecrets[].name", template: podPullSecrets},
+		{Name: "pod-priority-class", From: carriers, Relation: Needs, Via: Spec, To: "PriorityClass", Field: "spec.priorityClassName", template: podPriorityClass},
+		{Name: "pod-runtime-class", From: carriers, Relation: Needs, Via: Spec, To: "RuntimeClass", Field: "spec.runtimeClassName", template: podRuntimeClass},
+		{Name: "pod-resource-claim", From: carriers, Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "spec.resourceClaims[].resourceClaimName", template: podResourceClaims},
+		{Name: "pod-resource-claim-template", From: carriers, Relation: Needs, Via: Spec, To: "ResourceClaimTemplate", Field: "spec.resourceClaims[].resourceClaimTemplateName", template: podResourceClaimTemplates},
+		{Name: "pod-group", From: carriers, Relation: Needs, Via: Spec, To: "PodGroup", Field: "spec.schedulingGroup.podGroupName", template: podGroups},
+		{Name: "pod-network", From: carriers, Relation: Needs, Via: Annotation, To: "NetworkAttachmentDefinition", Field: annotation(networksKey), template: podNetworks},
 
 		{Name: "pod-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(podNode)},
 		{Name: "pod-nominated-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "status.nominatedNodeName", Links: on(podNominatedNode)},
 		{Name: "pod-owner-label", From: from(pod), Relation: Owns, Via: Label, To: "(owner)", Field: "metadata.labels", Metadata: true, Links: podOwnerLabels},
 		{Name: "pod-resource-claim-status", From: from(pod), Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "status.resourceClaimStatuses[].resourceClaimName", Links: on(podClaimStatus)},
-	}
+	})
 }
 
 // template is the pod spec of a carrier.
@@ -45,8 +45,22 @@ type template struct {
 	spec      *corev1.PodSpec
 	meta      *metav1.ObjectMeta
 	namespace string
-	// at is the path of the template in its carrier, empty for a pod.
-	at string
+	// at is the path of the template in its carrier, and in that of the pod spec,
+	// each with the dot behind: empty and "spec." for a pod.
+	at, in string
+	// part says that it is a piece of a custom resource, which may leave to the
+	// operator what a pod has; container that it is one container and no more.
+	part, container bool
+}
+
+// carried completes the rows that read a pod spec, whoever carries it.
+func carried(rules []Rule) []Rule {
+	for i := range rules {
+		if r := &rules[i]; r.template != nil {
+			r.Links = onTemplate(r.template)
+		}
+	}
+	return rules
 }
 
 // onTemplate makes a rule's function out of one that reads a pod spec, whoever
@@ -74,53 +88,53 @@ func retired(o object.Object) bool {
 
 // templateOf is the one place that knows where a kind keeps its pod spec.
 func templateOf(o object.Object) template {
-	const inSpec = "spec.template."
+	const inSpec, below = "spec.template.", "spec.template.spec."
 	switch b := o.Body.(type) {
 	case *corev1.Pod:
-		return template{spec: &b.Spec, meta: &b.ObjectMeta, namespace: o.Namespace}
+		return template{spec: &b.Spec, meta: &b.ObjectMeta, namespace: o.Namespace, in: "spec."}
 	case *appsv1.ReplicaSet:
-		return templateAt(&b.Spec.Template, o, inSpec)
+		return templateAt(&b.Spec.Template, o, inSpec, below)
 	case *appsv1.Deployment:
-		return templateAt(&b.Spec.Template, o, inSpec)
+		return templateAt(&b.Spec.Template, o, inSpec, below)
 	case *appsv1.StatefulSet:
-		return templateAt(&b.Spec.Template, o, inSpec)
+		return templateAt(&b.Spec.Template, o, inSpec, below)
 	case *appsv1.DaemonSet:
-		return templateAt(&b.Spec.Template, o, inSpec)
+		return templateAt(&b.Spec.Template, o, inSpec, below)
 	case *batchv1.Job:
-		return templateAt(&b.Spec.Template, o, inSpec)
+		return templateAt(&b.Spec.Template, o, inSpec, below)
 	case *batchv1.CronJob:
-		return templateAt(&b.Spec.JobTemplate.Spec.Template, o, "spec.jobTemplate.spec.template.")
+		return templateAt(&b.Spec.JobTemplate.Spec.Template, o, "spec.jobTemplate.spec.template.", "spec.jobTemplate.spec.template.spec.")
 	case *corev1.ReplicationController:
-		return templateAt(b.Spec.Template, o, inSpec)
+		return templateAt(b.Spec.Template, o, inSpec, below)
 	case *corev1.PodTemplate:
-		return templateAt(&b.Template, o, "template.")
+		return templateAt(&b.Template, o, "template.", "template.spec.")
 	}
 	return template{}
 }
 
-func templateAt(t *corev1.PodTemplateSpec, o object.Object, path string) template {
+func templateAt(t *corev1.PodTemplateSpec, o object.Object, at, in string) template {
 	if t == nil {
 		return template{}
 	}
-	return template{spec: &t.Spec, meta: &t.ObjectMeta, namespace: o.Namespace, at: path}
+	return template{spec: &t.Spec, meta: &t.ObjectMeta, namespace: o.Namespace, at: at, in: in}
 }
 
 // podServiceAccount: a template that names none means default. A pod that names
 // none was never admitted by the API server's plugin: a mirror of a static pod,
 // which has none, or one that was written by hand, which would get default.
 func podServiceAccount(t template, emit Emit) {
-	name, field := t.spec.ServiceAccountName, "spec.serviceAccountName"
+	name, field := t.spec.ServiceAccountName, "serviceAccountName"
 	if name == "" && t.spec.DeprecatedServiceAccount != "" {
-		name, field = t.spec.DeprecatedServiceAccount, "spec.serviceAccount"
+		name, field = t.spec.DeprecatedServiceAccount, "serviceAccount"
 	}
 	stood := name
 	if name == "" {
-		if _, mirror := t.meta.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		if _, mirror := t.meta.Annotations[corev1.MirrorPodAnnotationKey]; mirror || t.part {
 			return
 		}
 		name = "default"
 	}
-	l := to(serviceAccount, t.namespace, name, t.at+field)
+	l := to(serviceAccount, t.namespace, name, t.in+field)
 	l.Value = stood
 	emit(l)
 }
@@ -128,27 +142,27 @@ func podServiceAccount(t template, emit Emit) {
 func podPullSecrets(t template, emit Emit) {
 	for i, r := range t.spec.ImagePullSecrets {
 		if r.Name != "" {
-			emit(to(secret, t.namespace, r.Name, t.at+"spec.imagePullSecrets["+strconv.Itoa(i)+"].name"))
+			emit(to(secret, t.namespace, r.Name, t.in+"imagePullSecrets["+strconv.Itoa(i)+"].name"))
 		}
 	}
 }
 
 func podPriorityClass(t template, emit Emit) {
 	if t.spec.PriorityClassName != "" {
-		emit(to(priorityClass, "", t.spec.PriorityClassName, t.at+"spec.priorityClassName"))
+		emit(to(priorityClass, "", t.spec.PriorityClassName, t.in+"priorityClassName"))
 	}
 }
 
 func podRuntimeClass(t template, emit Emit) {
 	if name := value(t.spec.RuntimeClassName); name != "" {
-		emit(to(runtimeClass, "", name, t.at+"spec.runtimeClassName"))
+		emit(to(runtimeClass, "", name, t.in+"runtimeClassName"))
 	}
 }
 
 func podResourceClaims(t template, emit Emit) {
 	for i := range t.spec.ResourceClaims {
 		if name := value(t.spec.ResourceClaims[i].ResourceClaimName); name != "" {
-			emit(to(resourceClaim, t.namespace, name, t.at+"spec.resourceClaims["+strconv.Itoa(i)+"].resourceClaimName"))
+			emit(to(resourceClaim, t.namespace, name, t.in+"resourceClaims["+strconv.Itoa(i)+"].resourceClaimName"))
 		}
 	}
 }
@@ -156,14 +170,14 @@ func podResourceClaims(t template, emit Emit) {
 func podResourceClaimTemplates(t template, emit Emit) {
 	for i := range t.spec.ResourceClaims {
 		if name := value(t.spec.ResourceClaims[i].ResourceClaimTemplateName); name != "" {
-			emit(to(resourceClaimTemplate, t.namespace, name, t.at+"spec.resourceClaims["+strconv.Itoa(i)+"].resourceClaimTemplateName"))
+			emit(to(resourceClaimTemplate, t.namespace, name, t.in+"resourceClaims["+strconv.Itoa(i)+"].resourceClaimTemplateName"))
 		}
 	}
 }
 
 func podGroups(t template, emit Emit) {
 	if g := t.spec.SchedulingGroup; g != nil && value(g.PodGroupName) != "" {
-		emit(to(podGroup, t.namespace, *g.PodGroupName, t.at+"spec.schedulingGroup.podGroupName"))
+		emit(to(podGroup, t.namespace, *g.PodGroupName, t.in+"schedulingGroup.podGroupName"))
 	}
 }
 

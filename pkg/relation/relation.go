@@ -136,6 +136,9 @@ type Rule struct {
 	// Origin says where the rule comes from: empty for the built-in ones, else the
 	// CRD, catalogue entry or file that declares it.
 	Origin string
+	// Source says where that is published from which the rule was written; empty for
+	// the built-in rules, whose source is the API of Kubernetes.
+	Source string
 	// Metadata says that the rule reads the metadata of an object and nothing else,
 	// so that the object need not be read whole for it.
 	Metadata bool
@@ -171,6 +174,12 @@ type Rule struct {
 	// Keys, where set, hands out further names of an object of From, by which others
 	// mean it (Selector.Key): the pool of a ResourceSlice.
 	Keys func(o object.Object, key func(string))
+
+	// template reads a pod spec, in a rule that holds for whoever carries one.
+	template func(template, Emit)
+	// family reads for this rule and others at once; member is its place in it.
+	family *family
+	member int
 }
 
 // Set is a list of rules by the kind that they read.
@@ -178,12 +187,18 @@ type Set struct {
 	rules  []Rule
 	byKind map[schema.GroupKind][]int
 	every  []int
+	// families are the rules of Together, by the kind that they read.
+	families map[schema.GroupKind][]*members
 }
 
 // NewSet returns the set of rules. A rule without From reads every object.
 func NewSet(rules ...Rule) *Set {
-	s := &Set{rules: rules, byKind: map[schema.GroupKind][]int{}}
+	s := &Set{rules: rules, byKind: map[schema.GroupKind][]int{}, families: map[schema.GroupKind][]*members{}}
 	for i, r := range rules {
+		if r.family != nil && len(r.From) > 0 {
+			s.join(i, &rules[i])
+			continue
+		}
 		if len(r.From) == 0 {
 			s.every = append(s.every, i)
 		}
@@ -231,7 +246,7 @@ func (s *Set) Crossing() []schema.GroupKind {
 // Reads says whether a rule looks into objects of the kind, beyond the metadata
 // that every object has.
 func (s *Set) Reads(gk schema.GroupKind) bool {
-	return slices.ContainsFunc(s.byKind[gk], func(i int) bool { return !s.rules[i].Metadata })
+	return len(s.families[gk]) > 0 || slices.ContainsFunc(s.byKind[gk], func(i int) bool { return !s.rules[i].Metadata })
 }
 
 // OnDemand says that rules look into objects of the kind only where it is asked
@@ -261,5 +276,8 @@ func (s *Set) Links(o object.Object, emit func(rule int, l Link)) {
 		for _, current = range list {
 			s.rules[current].Links(o, hand)
 		}
+	}
+	for _, m := range s.families[o.GroupKind()] {
+		m.links(o, emit)
 	}
 }

@@ -13,20 +13,20 @@ import (
 // volumeRules reads the volumes of every pod spec.
 func volumeRules() []Rule {
 	carriers := carriers()
-	return []Rule{
-		{Name: "pod-volume-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].configMap.name", Links: onVolumes(volumeConfigMap)},
-		{Name: "pod-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].secret.secretName", Links: onVolumes(volumeSecret)},
-		{Name: "pod-projected-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].projected.sources[].configMap.name", Links: onVolumes(projectedConfigMap)},
-		{Name: "pod-projected-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].projected.sources[].secret.name", Links: onVolumes(projectedSecret)},
-		{Name: "pod-trust-bundle", From: carriers, Relation: Needs, Via: Spec, To: "ClusterTrustBundle", Field: "spec.volumes[].projected.sources[].clusterTrustBundle.name", Links: onVolumes(projectedTrustBundle)},
-		{Name: "pod-trust-signer", From: carriers, Relation: Needs, Via: Label, To: "ClusterTrustBundle", Field: "spec.volumes[].projected.sources[].clusterTrustBundle.signerName", Links: onVolumes(projectedTrustSigner)},
-		{Name: "pod-volume-claim", From: carriers, Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].persistentVolumeClaim.claimName", Links: onVolumes(volumeClaim)},
+	return carried([]Rule{
+		{Name: "pod-volume-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].configMap.name", template: onVolumes(volumeConfigMap)},
+		{Name: "pod-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].secret.secretName", template: onVolumes(volumeSecret)},
+		{Name: "pod-projected-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].projected.sources[].configMap.name", template: onVolumes(projectedConfigMap)},
+		{Name: "pod-projected-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].projected.sources[].secret.name", template: onVolumes(projectedSecret)},
+		{Name: "pod-trust-bundle", From: carriers, Relation: Needs, Via: Spec, To: "ClusterTrustBundle", Field: "spec.volumes[].projected.sources[].clusterTrustBundle.name", template: onVolumes(projectedTrustBundle)},
+		{Name: "pod-trust-signer", From: carriers, Relation: Needs, Via: Label, To: "ClusterTrustBundle", Field: "spec.volumes[].projected.sources[].clusterTrustBundle.signerName", template: onVolumes(projectedTrustSigner)},
+		{Name: "pod-volume-claim", From: carriers, Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].persistentVolumeClaim.claimName", template: onVolumes(volumeClaim)},
 		{Name: "pod-ephemeral-claim", From: from(pod), Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].ephemeral.volumeClaimTemplate", Links: on(ephemeralClaims)},
-		{Name: "pod-csi-driver", From: carriers, Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.volumes[].csi.driver", Links: onVolumes(volumeDriver)},
-		{Name: "pod-csi-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].csi.nodePublishSecretRef.name", Links: onVolumes(volumeCSISecret)},
-		{Name: "pod-secret-provider", From: carriers, Relation: Needs, Via: Spec, To: "SecretProviderClass", Field: "spec.volumes[].csi.volumeAttributes[secretProviderClass]", Links: onVolumes(volumeSecretProvider)},
-		{Name: "pod-legacy-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].*.secretRef.name", Links: onVolumes(volumeLegacySecret)},
-	}
+		{Name: "pod-csi-driver", From: carriers, Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.volumes[].csi.driver", template: onVolumes(volumeDriver)},
+		{Name: "pod-csi-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].csi.nodePublishSecretRef.name", template: onVolumes(volumeCSISecret)},
+		{Name: "pod-secret-provider", From: carriers, Relation: Needs, Via: Spec, To: "SecretProviderClass", Field: "spec.volumes[].csi.volumeAttributes[secretProviderClass]", template: onVolumes(volumeSecretProvider)},
+		{Name: "pod-legacy-volume-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].*.secretRef.name", template: onVolumes(volumeLegacySecret)},
+	})
 }
 
 // volume is one volume of a template.
@@ -37,17 +37,17 @@ type volume struct {
 }
 
 // onVolumes makes a rule's function out of one that reads a volume.
-func onVolumes(read func(volume, Emit)) func(object.Object, Emit) {
-	return onTemplate(func(t template, emit Emit) {
+func onVolumes(read func(volume, Emit)) func(template, Emit) {
+	return func(t template, emit Emit) {
 		for i := range t.spec.Volumes {
 			read(volume{&t.spec.Volumes[i], t, i}, emit)
 		}
-	})
+	}
 }
 
 // to is a link to the object that the volume names in a field.
 func (v volume) to(k schema.GroupKind, namespace, name, field string, optional *bool) Link {
-	l := to(k, namespace, name, v.at+"spec.volumes["+strconv.Itoa(v.i)+"]."+field)
+	l := to(k, namespace, name, v.in+"volumes["+strconv.Itoa(v.i)+"]."+field)
 	l.Optional = value(optional)
 	return l
 }
@@ -143,14 +143,16 @@ func volumeCSISecret(v volume, emit Emit) {
 	}
 }
 
+const providerClassKey = "secretProviderClass"
+
 // volumeSecretProvider: the attributes belong to the driver; only this one means
 // an object by it.
 func volumeSecretProvider(v volume, emit Emit) {
 	if v.CSI == nil || v.CSI.Driver != "secrets-store.csi.k8s.io" {
 		return
 	}
-	if name := v.CSI.VolumeAttributes["secretProviderClass"]; name != "" {
-		emit(v.to(secretProviderClass, v.namespace, name, "csi.volumeAttributes[secretProviderClass]", nil))
+	if name := v.CSI.VolumeAttributes[providerClassKey]; name != "" {
+		emit(v.to(secretProviderClass, v.namespace, name, "csi.volumeAttributes["+providerClassKey+"]", nil))
 	}
 }
 

@@ -69,6 +69,14 @@ func NewCluster(o ClusterOptions) (*Cluster, error) {
 	return &Cluster{opts: o, base: base, client: client, pause: pause}, nil
 }
 
+// Whole returns the same cluster as a source of whole objects, as maps and lists;
+// Secrets and ConfigMaps are still read as metadata.
+func (c *Cluster) Whole() *Cluster {
+	whole := *c
+	whole.opts.Detail = func(object.Resource) (Detail, string) { return Fields, "" }
+	return &whole
+}
+
 // job reads something into a sink, which it tells of its own failure. It returns
 // an error where no other job could do better.
 type job func(context.Context) error

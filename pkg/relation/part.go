@@ -1,0 +1,238 @@
+package relation
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// template decodes what the rules read of the piece, field by field, and nothing
+// else: a quantity or a probe that an operator fills in later is no reason to
+// read nothing, and what has another shape than in a pod is not that of a pod.
+func (p PodPart) template(namespace string) template {
+	t := template{spec: &corev1.PodSpec{}, meta: &metav1.ObjectMeta{}, namespace: namespace, part: true}
+	if p.Path != "" {
+		t.at = p.Path + "."
+	}
+	t.in = t.at
+	f := fields(p.Fields)
+	switch p.Shape {
+	case Container:
+		t.container = true
+		t.spec.Containers = []corev1.Container{f.container()}
+		return t
+	case PodTemplate:
+		t.in += "spec."
+		if text := f.under("metadata").under("annotations").text(networksKey); text != "" {
+			t.meta.Annotations = map[string]string{networksKey: text}
+		}
+		f = f.under("spec")
+	}
+	f.podSpec(t.spec)
+	return t
+}
+
+// fields are those of an object, of whatever shape they turn out to be.
+type fields map[string]any
+
+func (f fields) text(key string) string { s, _ := f[key].(string); return s }
+
+func (f fields) pointer(key string) *string {
+	if s := f.text(key); s != "" {
+		return &s
+	}
+	return nil
+}
+
+func (f fields) optional() *bool {
+	if b, ok := f["optional"].(bool); ok {
+		return &b
+	}
+	return nil
+}
+
+func (f fields) under(key string) fields { m, _ := f[key].(map[string]any); return m }
+
+// list returns the objects of a list. What is none keeps its place: paths count.
+func (f fields) list(key string) []fields {
+	list, _ := f[key].([]any)
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]fields, len(list))
+	for i := range list {
+		m, _ := list[i].(map[string]any)
+		out[i] = m
+	}
+	return out
+}
+
+func (f fields) texts(key string) []string {
+	list, _ := f[key].([]any)
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i := range list {
+		out[i], _ = list[i].(string)
+	}
+	return out
+}
+
+func (f fields) local() corev1.LocalObjectReference {
+	return corev1.LocalObjectReference{Name: f.text("name")}
+}
+
+func (f fields) podSpec(into *corev1.PodSpec) {
+	into.ServiceAccountName, into.DeprecatedServiceAccount = f.text("serviceAccountName"), f.text("serviceAccount")
+	into.PriorityClassName, into.RuntimeClassName = f.text("priorityClassName"), f.pointer("runtimeClassName")
+	for _, r := range f.list("imagePullSecrets") {
+		into.ImagePullSecrets = append(into.ImagePullSecrets, r.local())
+	}
+	for _, c := range f.list("resourceClaims") {
+		into.ResourceClaims = append(into.ResourceClaims, corev1.PodResourceClaim{ResourceClaimName: c.pointer("resourceClaimName"), ResourceClaimTemplateName: c.pointer("resourceClaimTemplateName")})
+	}
+	if group := f.under("schedulingGroup").pointer("podGroupName"); group != nil {
+		into.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: group}
+	}
+	if w := f.under("securityContext").windows(); w != nil {
+		into.SecurityContext = &corev1.PodSecurityContext{WindowsOptions: w}
+	}
+	for _, c := range f.list("initContainers") {
+		into.InitContainers = append(into.InitContainers, c.container())
+	}
+	for _, c := range f.list("containers") {
+		into.Containers = append(into.Containers, c.container())
+	}
+	for _, v := range f.list("volumes") {
+		into.Volumes = append(into.Volumes, v.volume())
+	}
+}
+
+func (f fields) windows() *corev1.WindowsSecurityContextOptions {
+	if name := f.under("windowsOptions").pointer("gmsaCredentialSpecName"); name != nil {
+		return &corev1.WindowsSecurityContextOptions{GMSACredentialSpecName: name}
+	}
+	return nil
+}
+
+func (f fields) container() corev1.Container {
+	c := corev1.Container{Command: f.texts("command"), Args: f.texts("args")}
+	for _, e := range f.list("env") {
+		v := corev1.EnvVar{Name: e.text("name"), Value: e.text("value")}
+		if from := e.under("valueFrom"); from != nil {
+			v.ValueFrom = &corev1.EnvVarSource{}
+			if r := from.under("configMapKeyRef"); r != nil {
+				v.ValueFrom.ConfigMapKeyRef = &corev1.ConfigMapKeySelector{LocalObjectReference: r.local(), Optional: r.optional()}
+			}
+			if r := from.under("secretKeyRef"); r != nil {
+				v.ValueFrom.SecretKeyRef = &corev1.SecretKeySelector{LocalObjectReference: r.local(), Optional: r.optional()}
+			}
+		}
+		c.Env = append(c.Env, v)
+	}
+	for _, e := range f.list("envFrom") {
+		var s corev1.EnvFromSource
+		if r := e.under("configMapRef"); r != nil {
+			s.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: r.local(), Optional: r.optional()}
+		}
+		if r := e.under("secretRef"); r != nil {
+			s.SecretRef = &corev1.SecretEnvSource{LocalObjectReference: r.local(), Optional: r.optional()}
+		}
+		c.EnvFrom = append(c.EnvFrom, s)
+	}
+	if w := f.under("securityContext").windows(); w != nil {
+		c.SecurityContext = &corev1.SecurityContext{WindowsOptions: w}
+	}
+	return c
+}
+
+func (f fields) volume() (v corev1.Volume) {
+	if s := f.under("configMap"); s != nil {
+		v.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: s.local(), Optional: s.optional()}
+	}
+	if s := f.under("secret"); s != nil {
+		v.Secret = &corev1.SecretVolumeSource{SecretName: s.text("secretName"), Optional: s.optional()}
+	}
+	if s := f.under("persistentVolumeClaim"); s != nil {
+		v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: s.text("claimName")}
+	}
+	if s := f.under("projected"); s != nil {
+		v.Projected = &corev1.ProjectedVolumeSource{}
+		for _, p := range s.list("sources") {
+			v.Projected.Sources = append(v.Projected.Sources, p.projection())
+		}
+	}
+	if s := f.under("csi"); s != nil {
+		v.CSI = &corev1.CSIVolumeSource{Driver: s.text("driver"), NodePublishSecretRef: s.secretRef("nodePublishSecretRef")}
+		if class := s.under("volumeAttributes").text(providerClassKey); class != "" {
+			v.CSI.VolumeAttributes = map[string]string{providerClassKey: class}
+		}
+	}
+	f.legacyVolume(&v)
+	return v
+}
+
+func (f fields) projection() (p corev1.VolumeProjection) {
+	if r := f.under("configMap"); r != nil {
+		p.ConfigMap = &corev1.ConfigMapProjection{LocalObjectReference: r.local(), Optional: r.optional()}
+	}
+	if r := f.under("secret"); r != nil {
+		p.Secret = &corev1.SecretProjection{LocalObjectReference: r.local(), Optional: r.optional()}
+	}
+	if r := f.under("clusterTrustBundle"); r != nil {
+		p.ClusterTrustBundle = &corev1.ClusterTrustBundleProjection{Name: r.pointer("name"), SignerName: r.pointer("signerName"), LabelSelector: r.labelSelector(), Optional: r.optional()}
+	}
+	return p
+}
+
+func (f fields) labelSelector() *metav1.LabelSelector {
+	m := f.under("labelSelector")
+	if m == nil {
+		return nil
+	}
+	s := &metav1.LabelSelector{}
+	for key := range m.under("matchLabels") {
+		metav1.AddLabelToSelector(s, key, m.under("matchLabels").text(key))
+	}
+	for _, e := range m.list("matchExpressions") {
+		s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{
+			Key: e.text("key"), Operator: metav1.LabelSelectorOperator(e.text("operator")), Values: e.texts("values"),
+		})
+	}
+	return s
+}
+
+// legacyVolume reads what volumeLegacySecret reads.
+func (f fields) legacyVolume(v *corev1.Volume) {
+	if s := f.under("azureFile"); s != nil {
+		v.AzureFile = &corev1.AzureFileVolumeSource{SecretName: s.text("secretName")}
+	}
+	if s := f.under("cephfs"); s != nil {
+		v.CephFS = &corev1.CephFSVolumeSource{SecretRef: s.secretRef("secretRef")}
+	}
+	if s := f.under("cinder"); s != nil {
+		v.Cinder = &corev1.CinderVolumeSource{SecretRef: s.secretRef("secretRef")}
+	}
+	if s := f.under("flexVolume"); s != nil {
+		v.FlexVolume = &corev1.FlexVolumeSource{SecretRef: s.secretRef("secretRef")}
+	}
+	if s := f.under("iscsi"); s != nil {
+		v.ISCSI = &corev1.ISCSIVolumeSource{SecretRef: s.secretRef("secretRef")}
+	}
+	if s := f.under("rbd"); s != nil {
+		v.RBD = &corev1.RBDVolumeSource{SecretRef: s.secretRef("secretRef")}
+	}
+	if s := f.under("scaleIO"); s != nil {
+		v.ScaleIO = &corev1.ScaleIOVolumeSource{SecretRef: s.secretRef("secretRef")}
+	}
+	if s := f.under("storageos"); s != nil {
+		v.StorageOS = &corev1.StorageOSVolumeSource{SecretRef: s.secretRef("secretRef")}
+	}
+}
+
+func (f fields) secretRef(key string) *corev1.LocalObjectReference {
+	if name := f.under(key).text("name"); name != "" {
+		return &corev1.LocalObjectReference{Name: name}
+	}
+	return nil
+}
