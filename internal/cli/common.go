@@ -32,6 +32,7 @@ type common struct {
 	rulesFiles    []string
 	allNamespaces bool
 	timings       bool
+	noInferred    bool // of the commands that have the flag
 
 	output    string
 	formats   []string

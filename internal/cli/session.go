@@ -33,6 +33,7 @@ type session struct {
 	findings  []annotations.Finding
 	// declared is what the CRDs say in annotations.
 	declared []annotations.Declaration
+	schemas  *schemas // of the kinds for which nothing is declared
 }
 
 // open connects to the source, and learns its kinds and its rules.
@@ -134,6 +135,7 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 		s.declared = append(s.declared, d)
 		s.findings = append(s.findings, findings...)
 	}
+	rules = append(rules, s.guesses(rules, definitions)...)
 	s.rules = relation.NewSet(rules...)
 	s.c.rules = s.rules
 }
@@ -159,6 +161,8 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 	}
 }
 
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
 // also says that a rule looks into objects of a kind that is otherwise left out.
 func (c *common) also(r object.Resource) bool {
 	return c.rules != nil && c.rules.Reads(r.GroupKind()) && !c.rules.OnDemand(r.GroupKind())
@@ -170,7 +174,7 @@ func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.
 	var g *graph.Graph
 	first.Include = s.c.include
 	reading := s.c.clock.stage("read")
-	err := source.Follow(ctx, s.source, first, s.inv, func() source.Ask {
+	err := source.Follow(ctx, s.source, first, s.schemas.before(ctx, s.inv), func() source.Ask {
 		reading()
 		build := s.c.clock.stage("build")
 		g = s.builder.Build(s.inv)
