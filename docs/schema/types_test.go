@@ -154,7 +154,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 	for v := relation.Owner; v <= relation.Env; v++ {
 		vias = append(vias, v.String())
 	}
-	for s := graph.Present; s <= graph.Unread; s++ {
+	for s := graph.Present; s <= graph.Virtual; s++ {
 		states = append(states, s.String())
 	}
 	for _, s := range graph.Severities() {

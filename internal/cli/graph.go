@@ -14,23 +14,24 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 type graphOptions struct {
 	*common
-	args       []string
-	selector   string
-	depth      int
-	up         bool
-	connected  bool
-	boundary   bool
-	why        bool
-	noInferred bool
-	relations  []string
-	kinds      []string
-	problems   bool
-	exitCode   bool
+	args      []string
+	selector  string
+	depth     int
+	up        bool
+	connected bool
+	boundary  bool
+	why       bool
+	relations []string
+	kinds     []string
+	include   []string
+	problems  bool
+	exitCode  bool
 }
 
 func newGraph(env Env) *cobra.Command {
@@ -48,7 +49,8 @@ its pods. A Service that is asked for or needed stands for what is behind it.
 Nodes, classes and other ground that stacks share are a boundary: never
 followed, and shown with --show-boundary. With several roots, what is in the
 stack of more than one of them is marked as shared. "missing" is an object that
-is named and not there, "unread" one that could not be looked at.
+is named and not there, "unread" one that could not be looked at, "virtual" a
+user or group, which is a name and no object.
 
 What is wrong in the stack follows on stderr: references to what does not exist,
 owners that cannot be, Services that select no pod, claims that nobody mounts,
@@ -100,7 +102,9 @@ func (o *graphOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.problems, "problems", false, "show only what is wrong in the stack")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if the stack has an error or a warning")
 	must(cmd.RegisterFlagCompletionFunc("relations", cobra.FixedCompletions([]string{"owns", "needs", "serves"}, cobra.ShellCompDirectiveNoFileComp)))
+	f.StringSliceVar(&o.include, "include", nil, "read these too, which are left out unless they are asked for: events, leases")
 	must(cmd.RegisterFlagCompletionFunc("kinds", o.completeKinds))
+	must(cmd.RegisterFlagCompletionFunc("include", cobra.FixedCompletions([]string{"events", "leases"}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (o *graphOptions) run(ctx context.Context) error {
@@ -124,6 +128,9 @@ func (o *graphOptions) run(ctx context.Context) error {
 	}
 	show, err := o.filter(s.kinds)
 	if err != nil {
+		return err
+	}
+	if err := o.including(s.kinds); err != nil {
 		return err
 	}
 	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, selector) }, opts)
@@ -207,6 +214,21 @@ func (o *graphOptions) filter(kinds *object.Kinds) (func(object.Ref) bool, error
 		show[k.GroupKind()] = true
 	}
 	return func(r object.Ref) bool { return show[r.GroupKind()] }, nil
+}
+
+// including notes the kinds that are to be read although they are left out.
+func (o *graphOptions) including(kinds *object.Kinds) error {
+	for _, name := range o.include {
+		k, err := kinds.Find(name)
+		if err != nil {
+			return fmt.Errorf("--include: %w", err)
+		}
+		if !source.LeftOut(k) {
+			return withHint(fmt.Errorf("--include %s: they are not left out", name), "events and leases are, and endpoints")
+		}
+		o.common.include = append(o.common.include, k.GroupKind())
+	}
+	return nil
 }
 
 // home is the namespace that need not be written: that of the user, or the one

@@ -275,8 +275,6 @@ func (l *linter) readShapes(ctx context.Context, checks []checked) error {
 	})
 }
 
-var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-
 // shapesOf returns the shapes of the served versions of a definition.
 func shapesOf(crd map[string]any) (schema.GroupKind, map[string]field.Shape) {
 	spec, _ := crd["spec"].(map[string]any)

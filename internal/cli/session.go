@@ -33,6 +33,7 @@ type session struct {
 	findings  []annotations.Finding
 	// declared is what the CRDs say in annotations.
 	declared []annotations.Declaration
+	schemas  *schemas // of the kinds for which nothing is declared
 }
 
 // open connects to the source, and learns its kinds and its rules.
@@ -134,12 +135,15 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 		s.declared = append(s.declared, d)
 		s.findings = append(s.findings, findings...)
 	}
+	rules = append(rules, s.guesses(rules, definitions)...)
 	s.rules = relation.NewSet(rules...)
 	s.c.rules = s.rules
 }
 
 // detail returns how much is read of a kind: what a rule looks at. The rules of
-// the CRDs are known only after the source has been asked for these.
+// the CRDs are known only after the source has been asked for these. The CRDs
+// themselves are huge: of a cluster's nothing but the metadata is read, where
+// nobody asks about one.
 func (c *common) detail() func(object.Resource) (source.Detail, string) {
 	typed := map[schema.GroupKind]string{}
 	for _, gvk := range relation.Typed() {
@@ -150,32 +154,34 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if version, ok := typed[gk]; ok {
 			return source.Typed, version
 		}
-		if r.Custom && c.rules != nil && c.rules.Reads(gk) {
+		if c.rules != nil && c.rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {
 			return source.Fields, ""
 		}
 		return source.Metadata, ""
 	}
 }
 
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
 // also says that a rule looks into objects of a kind that is otherwise left out.
-// Endpoints say nothing that EndpointSlices do not say.
 func (c *common) also(r object.Resource) bool {
-	return c.rules != nil && c.rules.Reads(r.GroupKind()) && r.Kind != "Endpoints"
+	return c.rules != nil && c.rules.Reads(r.GroupKind()) && !c.rules.OnDemand(r.GroupKind())
 }
 
 // read reads the first ask and what the stack of the roots leads to, and returns
 // the graph of it all.
 func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
 	var g *graph.Graph
+	first.Include = s.c.include
 	reading := s.c.clock.stage("read")
-	err := source.Follow(ctx, s.source, first, s.inv, func() source.Ask {
+	err := source.Follow(ctx, s.source, first, s.schemas.before(ctx, s.inv), func() source.Ask {
 		reading()
 		build := s.c.clock.stage("build")
 		g = s.builder.Build(s.inv)
 		stack := g.Stack(roots(g), o)
 		build()
 		reading = s.c.clock.stage("read")
-		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces()}
+		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: stack.WantedKinds()}
 	})
 	reading()
 	if err != nil {

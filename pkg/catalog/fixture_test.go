@@ -41,7 +41,7 @@ func TestEntries(t *testing.T) {
 					t.Errorf("unknown section %s", f.Name)
 				}
 			}
-			g, rules := read(t, e, objects)
+			g, rules, all, kinds := read(t, e, objects)
 			found, made := edges(g, rules)
 			must, mustNot := list(t, lines)
 			for _, edge := range must {
@@ -59,8 +59,13 @@ func TestEntries(t *testing.T) {
 				}
 			}
 			for i := range e.Relations {
-				one := declare.Rules(e.Relations[i:i+1], "", "", object.NewKinds(nil))
-				if !slices.ContainsFunc(one, func(r relation.Rule) bool { return made[r.From[0].String()+" "+r.Field] || len(r.From) == 0 }) {
+				s := e.Relations[i]
+				finds := says(s, all, kinds)
+				if s.Template == "" && s.PodSpec == "" {
+					r := declare.Rules(e.Relations[i:i+1], "", "", object.NewKinds(nil))[0]
+					finds = finds && (len(r.From) == 0 || slices.ContainsFunc(r.From, func(gk schema.GroupKind) bool { return made[gk.String()+" "+r.Field] }))
+				}
+				if !finds {
 					t.Errorf("line %d: %s finds nothing", e.Relations[i].Line, e.Relations[i].Path())
 				}
 			}
@@ -69,7 +74,7 @@ func TestEntries(t *testing.T) {
 }
 
 // read makes the graph of the objects with the built-in rules and the entry's.
-func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relation.Rule) {
+func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relation.Rule, []object.Object, *object.Kinds) {
 	t.Helper()
 	docs, err := source.Parse("objects.yaml", bytes.NewReader([]byte(objects)))
 	if err != nil {
@@ -102,11 +107,24 @@ func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relati
 	own := declare.Rules(e.Relations, e.Name, e.Origin(), kinds)
 	set := relation.NewSet(append(relation.BuiltIn(), own...)...)
 	builder := graph.NewBuilder(set, kinds)
-	inv = inventory.New(set.Annotations(), builder.Extract)
+	var read []object.Object
+	inv = inventory.New(set.Annotations(), builder.Extract, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+		return func(*inventory.Inventory, inventory.ID) { read = append(read, o) }
+	})
 	if err := snapshot.Read(ctx, source.Ask{All: true}, inv); err != nil {
 		t.Fatal(err)
 	}
-	return builder.Build(inv), own
+	return builder.Build(inv), own, read, kinds
+}
+
+// says says whether a relation makes a link of any of the objects.
+func says(s declare.Spec, objects []object.Object, kinds *object.Kinds) bool {
+	n := 0
+	set := relation.NewSet(declare.Rules([]declare.Spec{s}, "", "", kinds)...)
+	for _, o := range objects {
+		set.Links(o, func(int, relation.Link) { n++ })
+	}
+	return n > 0
 }
 
 // edges returns what the rules found, with flags, and which of them found any.

@@ -114,8 +114,8 @@ func checkKind(text string, kinds *object.Kinds) (string, string) {
 }
 
 func kindName(s string) bool {
-	if s == "" || len(s) > 63 || s[0] < 'A' || s[0] > 'Z' {
-		return false
+	if s == "" || len(s) > 63 || s[0] >= '0' && s[0] <= '9' {
+		return false // Most begin with a capital; postgresql.acid.zalan.do does not.
 	}
 	return strings.IndexFunc(s, func(r rune) bool { return r > 127 || !field.InWord(byte(r)) || r == '_' }) < 0
 }

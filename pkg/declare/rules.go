@@ -2,6 +2,7 @@ package declare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -178,24 +179,28 @@ func (p place) text(fields, ref map[string]any) string {
 	return ""
 }
 
+// present says whether anything stands at a place.
+func (p place) present(fields, ref map[string]any) bool {
+	if p.relative {
+		fields = ref
+	}
+	for range p.Find(fields) {
+		return true
+	}
+	return false
+}
+
 // holds says whether all conditions hold, of the object and of the reference.
 func (r *reader) holds(fields, ref map[string]any) bool {
 	for _, c := range r.when {
-		have := c.at.text(fields, ref)
-		if len(c.values) == 0 && have != "" || len(c.values) > 0 && !contains(c.values, have) {
+		if len(c.values) == 0 && c.at.present(fields, ref) {
+			return false
+		}
+		if len(c.values) > 0 && !slices.Contains(c.values, c.at.text(fields, ref)) {
 			return false
 		}
 	}
 	return true
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // emit completes a link and hands it on. A guess is never missing, only not

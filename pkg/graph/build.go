@@ -26,11 +26,12 @@ type resolver struct {
 	index *inventory.Index
 	alias map[inventory.ID]inventory.ID
 
-	edges    []rawEdge
-	maybe    map[inventory.ID][]maybe
-	evidence []evidence
-	hollow   []hollow
-	problems []Problem
+	edges     []rawEdge
+	maybe     map[inventory.ID][]maybe
+	ungranted map[inventory.ID]bool // who refers to where the grants are not known
+	evidence  []evidence
+	hollow    []hollow
+	problems  []Problem
 }
 
 // maybe is the target of a link that counts only if it exists, and that nobody has
@@ -50,7 +51,7 @@ type candidate struct {
 // called again after more has been added. Time and memory grow with objects and
 // edges.
 func (b *Builder) Build(inv *inventory.Inventory) *Graph {
-	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}}
+	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}, ungranted: map[inventory.ID]bool{}}
 	r.edges = make([]rawEdge, 0, len(b.links))
 	for id := range inventory.ID(inv.Len()) {
 		if !inv.Present(id) {
@@ -70,6 +71,10 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	slices.SortFunc(g.problems, compareProblems)
 	g.problems = slices.Compact(g.problems)
 	g.candidates = r.candidates(g)
+	g.ungranted = map[ID]bool{}
+	for from := range r.ungranted {
+		g.ungranted[g.number[from]] = true
+	}
 	return g
 }
 
@@ -123,22 +128,50 @@ func (r *resolver) canonical(id inventory.ID) inventory.ID {
 }
 
 func (r *resolver) resolve(from inventory.ID, l *link) {
-	switch {
-	case r.rules.Rules()[l.rule].Evidence:
+	if r.rules.Rules()[l.rule].Evidence {
 		r.evidence = append(r.evidence, evidence{from, uint32(l.target), l.rule})
-	case l.flags&bySelector != 0:
+		return
+	}
+	if l.flags&bySelector != 0 {
 		r.selected(from, l)
+		return
+	}
+	to := inventory.ID(l.target)
+	if l.flags&ifPresent != 0 && !r.inv.Present(to) {
+		// What is aside makes no stack larger: it is not worth a request.
+		if !r.inv.Missing(to) && !r.rules.Rules()[l.rule].Aside {
+			r.maybe[from] = append(r.maybe[from], maybe{to, l.flags&inferred != 0})
+		}
+		return
+	}
+	switch {
 	case l.flags&byUID != 0:
 		r.owned(from, l)
+	case l.flags&granted != 0:
+		r.granted(from, to, l)
 	default:
-		to := inventory.ID(l.target)
-		if l.flags&ifPresent != 0 && !r.inv.Present(to) {
-			if !r.inv.Missing(to) {
-				r.maybe[from] = append(r.maybe[from], maybe{to, l.flags&inferred != 0})
-			}
-			return
-		}
 		r.add(from, to, l)
+	}
+}
+
+// granted resolves a reference that, into another namespace, counts only where a
+// ReferenceGrant there allows it. Where the grants could not be read it is a
+// guess.
+func (r *resolver) granted(from, to inventory.ID, l *link) {
+	said, target := r.inv.Ref(from), r.inv.Ref(to)
+	allowed := func(key string) bool {
+		return len(r.index.Select(relation.ReferenceGrant, target.Namespace, false, inventory.Query{Key: key})) > 0
+	}
+	switch {
+	case target.Namespace == "" || target.Namespace == said.Namespace || slices.ContainsFunc(relation.GrantKeys(said, target), allowed):
+		r.add(from, to, l)
+	case r.inv.Covered(relation.ReferenceGrant, target.Namespace) || r.kinds.NotServed(relation.ReferenceGrant):
+		r.problem(said, NotGranted, target, l, "refers to %s, which no ReferenceGrant in that namespace allows", target)
+	default:
+		guess := *l
+		guess.flags |= inferred
+		r.ungranted[from] = true
+		r.add(from, to, &guess)
 	}
 }
 

@@ -27,9 +27,11 @@ const (
 	Missing
 	// Unread: it is named, and nobody looked or nobody was allowed to.
 	Unread
+	// Virtual: it is a name and no object, such as a user.
+	Virtual
 )
 
-func (s State) String() string { return [...]string{"present", "missing", "unread"}[s] }
+func (s State) String() string { return [...]string{"present", "missing", "unread", "virtual"}[s] }
 
 // Node is an object of the graph.
 type Node struct {
@@ -62,6 +64,7 @@ type Graph struct {
 
 	problems   []Problem
 	candidates map[ID][]candidate
+	ungranted  map[ID]bool
 
 	// What a diagnosis asks for, and nothing else.
 	evidence   []evidence
@@ -132,6 +135,8 @@ func (g *Graph) State(id ID) State {
 	switch {
 	case g.inv.Present(row):
 		return Present
+	case relation.IsVirtual(g.inv.Ref(row).GroupKind()):
+		return Virtual
 	case g.inv.Missing(row), g.kinds.NotServed(g.inv.Ref(row).GroupKind()):
 		return Missing
 	}

@@ -52,6 +52,7 @@ const (
 	OwnerForeignNamespace    = "OwnerForeignNamespace"
 	OwnerNamespaced          = "OwnerNamespaced"
 	OwnerCycle               = "OwnerCycle"
+	NotGranted               = "NotGranted"
 	TwoControllers           = "TwoControllers"
 	ReferenceMissing         = "ReferenceMissing"
 	ReferenceMissingOptional = "ReferenceMissingOptional"
@@ -64,13 +65,13 @@ const (
 // Reasons lists all of them.
 func Reasons() []string {
 	return []string{
-		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerCycle, TwoControllers,
+		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerCycle, NotGranted, TwoControllers,
 		ReferenceMissing, ReferenceMissingOptional, ServiceSelectsNothing, SelectorMatchesNothing, ClaimUnmounted, SelectorOwnerDisagree,
 	}
 }
 
-// Problems returns what owner references say that cannot be so, by severity and
-// object. The rest is found by Stack.Diagnose.
+// Problems returns what owner references say that cannot be so, and what is not
+// granted, by severity and object. The rest is found by Stack.Diagnose.
 func (g *Graph) Problems() []Problem { return g.problems }
 
 func compareProblems(a, b Problem) int {

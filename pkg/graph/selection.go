@@ -66,7 +66,7 @@ type hollow struct {
 
 // query is what an index is asked for the targets of a selector.
 func query(s *relation.Selector) inventory.Query {
-	q := inventory.Query{Labels: s.Labels, Expressions: s.Expressions, Annotation: s.Annotation, Match: s.Match}
+	q := inventory.Query{Labels: s.Labels, Expressions: s.Expressions, Annotation: s.Annotation, Match: s.Match, Key: s.Key}
 	if s.Name != nil {
 		q.Name = s.Name.Match
 	}

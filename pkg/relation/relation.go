@@ -113,6 +113,12 @@ type Target struct {
 	// IfPresent drops the link where no such object exists, instead of showing a
 	// missing one: a host name may be anything.
 	IfPresent bool
+	// Granted says that in another namespace than that of the object the link counts
+	// only where a ReferenceGrant there allows it.
+	Granted bool
+	// Definition means the CustomResourceDefinition of Kind, which a reference to a
+	// kind does not name; of a built-in kind there is none.
+	Definition bool
 }
 
 // Emit takes the links of an object as a rule finds them.
@@ -156,8 +162,15 @@ type Rule struct {
 	// they are held against what the edges say when a stack is diagnosed.
 	Evidence bool
 	// Namespaces says that links of the rule choose namespaces by their labels, so
-	// that all Namespaces are read.
+	// that all Namespaces are read. Those of a rule that is Aside are not worth a
+	// list: they count where Namespaces are read anyway.
 	Namespaces bool
+	// OnDemand says that the kinds of From are left out unless they are asked for, as
+	// Events are: that this rule reads them does not make the source list them.
+	OnDemand bool
+	// Untyped says that the rule reads the object as maps, in whatever version it is
+	// served: the kind is no Go type of ours, or its versions still change.
+	Untyped bool
 	// Manages says that From is a manager (a release, a GitOps application): it owns
 	// To only where it is itself what was asked for, and is context otherwise.
 	Manages bool
@@ -166,6 +179,9 @@ type Rule struct {
 	Annotation string
 	// Links reads the object. It must not keep it.
 	Links func(object.Object, Emit)
+	// Keys, where set, hands out further names of an object of From, by which others
+	// mean it (Selector.Key): the pool of a ResourceSlice.
+	Keys func(o object.Object, key func(string))
 
 	// template reads a pod spec, in a rule that holds for whoever carries one.
 	template func(template, Emit)
@@ -220,7 +236,7 @@ func (s *Set) Annotations() []string {
 func (s *Set) Crossing() []schema.GroupKind {
 	var kinds []schema.GroupKind
 	for i := range s.rules {
-		if s.rules[i].Namespaces && !slices.Contains(kinds, namespace) {
+		if s.rules[i].Namespaces && !s.rules[i].Aside && !slices.Contains(kinds, namespace) {
 			kinds = append(kinds, namespace)
 		}
 		if !s.rules[i].Crosses {
@@ -239,6 +255,22 @@ func (s *Set) Crossing() []schema.GroupKind {
 // that every object has.
 func (s *Set) Reads(gk schema.GroupKind) bool {
 	return len(s.families[gk]) > 0 || slices.ContainsFunc(s.byKind[gk], func(i int) bool { return !s.rules[i].Metadata })
+}
+
+// OnDemand says that rules look into objects of the kind only where it is asked
+// for.
+func (s *Set) OnDemand(gk schema.GroupKind) bool {
+	rules := s.byKind[gk]
+	return len(rules) > 0 && !slices.ContainsFunc(rules, func(i int) bool { return !s.rules[i].OnDemand })
+}
+
+// Keys hands on the further names of o.
+func (s *Set) Keys(o object.Object, key func(string)) {
+	for _, i := range s.byKind[o.GroupKind()] {
+		if keys := s.rules[i].Keys; keys != nil {
+			keys(o, key)
+		}
+	}
 }
 
 // Links runs every rule that reads o, and hands on each link with the number of

@@ -91,7 +91,7 @@ func (c *Cluster) Read(ctx context.Context, ask Ask, sink Sink) error {
 	var jobs []job
 	for _, r := range c.kinds.All() {
 		named := slices.Contains(ask.Kinds, r.GroupKind())
-		if !r.Listable || LeftOut(r) && !named && !c.also(r) {
+		if !r.Listable || LeftOut(r) && !named && !slices.Contains(ask.Include, r.GroupKind()) && !c.also(r) {
 			continue
 		}
 		switch {
