@@ -74,9 +74,9 @@ const (
 	bySelector
 	byUID
 	valueIsName // the value is the target's name: not worth a symbol
+	granted     // counts in another namespace only where a ReferenceGrant allows it
 	controller  // an owner reference that controls the object
 	dormant     // of an object that is out of work
-	granted     // counts in another namespace only where a ReferenceGrant allows it
 )
 
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
@@ -120,7 +120,7 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 	for _, f := range []struct {
 		set  bool
 		flag linkFlags
-	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {l.Controller, controller}, {l.Dormant, dormant}, {t.Granted, granted}} {
+	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {t.Granted, granted}, {l.Controller, controller}, {l.Dormant, dormant}} {
 		if f.set {
 			k.flags |= f.flag
 		}
