@@ -95,7 +95,7 @@ func bareText(stem string) bool {
 func skipped(key string) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "matchExpressions", "selector", "affinity", "tolerations", "topologySpreadConstraints",
-		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe":
+		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "headers", "httpHeaders", "requestHeaders", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe":
 		return true
 	}
 	return strings.HasSuffix(key, "Labels") || strings.HasSuffix(key, "Annotations") || strings.HasSuffix(key, "Selector") && !strings.HasSuffix(key, "KeySelector")

@@ -13,7 +13,7 @@ func (w *walker) referred(key string, m map[string]any, at place) bool {
 	}
 	optional, _ := m["optional"].(bool)
 	if at.schema != nil && at.schema.To != "" {
-		if k, ok := builtIn(at.schema.To); ok && small(m) {
+		if k, ok := builtIn(at.schema.To); ok && flat(m) {
 			w.link(reference, k, w.inside(m), name, optional, "name")
 			return true
 		}
@@ -23,7 +23,7 @@ func (w *walker) referred(key string, m map[string]any, at place) bool {
 	case refForm:
 		return w.refersTo(stem, name, m, at, optional)
 	case itself:
-		if k, ok := builtIn(stem); ok && small(m) && !at.free {
+		if k, ok := builtIn(stem); ok && flat(m) && !at.free {
 			w.link(reference, k, w.inside(m), name, optional, "name")
 			return true
 		}
@@ -94,6 +94,18 @@ func elsewhere(m map[string]any) bool {
 		}
 	}
 	return false
+}
+
+// flat says whether an object holds no other objects, and is not one that the
+// operator is told to make: a reference may come with settings, a blueprint has
+// content.
+func flat(m map[string]any) bool {
+	for _, v := range m {
+		if _, object := v.(map[string]any); object {
+			return false
+		}
+	}
+	return m["create"] != true
 }
 
 // small says whether an object holds what a reference holds, and nothing else.

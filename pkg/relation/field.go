@@ -60,16 +60,26 @@ func isOwnAddress(word string) bool {
 	return false
 }
 
-// IsTracing says whether a word of the name is that of a system to which programs
-// send traces, and tell what they are called. They work without it.
-func IsTracing(name string) bool {
-	for start := 0; start < len(name); {
-		end := wordEnd(name, start)
-		if wordClass(name[start:end]) == tracesWord {
-			return true
+// IsTracing says whether a key is that of settings of a system to which programs
+// send traces, and tell what they are called: they work without it. A component
+// that is named after one (jaegerQuery) is something else.
+func IsTracing(key string) bool {
+	traces, last := false, ""
+	for start := 0; start < len(key); {
+		end := wordEnd(key, start)
+		if end > start {
+			last = key[start:end]
+			traces = traces || wordClass(last) == tracesWord
 		}
-		for start = end; start < len(name) && !isLetter(name[start]); start++ {
+		for start = end; start < len(key) && !isLetter(key[start]); start++ {
 		}
+	}
+	if !traces || wordClass(last) == tracesWord {
+		return traces
+	}
+	switch strings.ToLower(last) {
+	case "exporter", "exporters", "collector", "agent", "config", "configuration", "options", "settings", "backend":
+		return true
 	}
 	return false
 }
