@@ -24,6 +24,9 @@ func formOf(key string) (form, string) {
 	default:
 		return noForm, ""
 	}
+	if strings.ContainsAny(key, "./") {
+		return noForm, "" // A property of a program.
+	}
 	one := strings.TrimSuffix(key, "s")
 	if class := strings.HasSuffix(key, "lass"); class {
 		one = key
@@ -74,9 +77,10 @@ func plain(stem string) string {
 // value is text. A secret may also be the secret: only what can be no text of a
 // secret is a name of one.
 func bareText(stem string) bool {
-	switch stem {
-	case "storageclass", "priorityclass", "runtimeclass", "ingressclass", "serviceaccount", "existingclaim", "existingsecret", "existingconfigmap", "existingpvc", "configmap", "pvc", "persistentvolumeclaim":
-		return true
+	for _, end := range [...]string{"storageclass", "priorityclass", "runtimeclass", "ingressclass", "serviceaccount", "configmap", "pvc", "existingclaim", "persistentvolumeclaim"} {
+		if strings.HasSuffix(stem, end) {
+			return true
+		}
 	}
 	before, ok := strings.CutSuffix(stem, "secret")
 	if !ok {

@@ -4,8 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// referred looks at an object under a key as a reference, and says whether it is
-// one, or would be if it could be understood: there is nothing more in it then.
+// referred looks at an object under a key as a reference, and says whether there
+// is nothing more in it, be it understood or not.
 func (w *walker) referred(key string, m map[string]any, at place) bool {
 	name, ok := m["name"].(string)
 	if !ok || elsewhere(m) {
@@ -58,7 +58,7 @@ func (w *walker) refersTo(stem, name string, m map[string]any, at place, optiona
 	if ok {
 		w.link(rule, k, w.inside(m), name, optional, "name")
 	}
-	return ok || small(m)
+	return small(m) // What else it holds may be a reference of its own.
 }
 
 // inside returns the namespace that a reference says, or that of the object.

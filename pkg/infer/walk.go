@@ -232,9 +232,12 @@ func (w *walker) besides(key string, in map[string]any) string {
 
 // hasPort says whether a port stands beside a host.
 func hasPort(in map[string]any) bool {
-	for key := range in {
+	for key, v := range in {
 		if n := len(key) - len("port"); n >= 0 && strings.EqualFold(key[n:], "port") {
-			return true
+			switch v.(type) {
+			case string, int64, float64:
+				return true
+			}
 		}
 	}
 	return false

@@ -7,8 +7,9 @@ import "strings"
 // the field's path, port says that the object which holds it has a port, too.
 //
 // The key has to say that a host stands there, by the rule for variables; and
-// where it may as well be an address of the object's own (hosts, gateway, target),
-// so has the text: by a port, a scheme or a name that is qualified by svc.
+// where it may as well be an address of the object's own (hosts, gateway, target)
+// or the property of a program (rest.address), so has the text: by a port, a scheme
+// or a name that is qualified by svc.
 func FieldHosts(key, text, namespace string, port bool, visit func(namespace, service, shown string)) {
 	strong, ok := fieldMeaning(key)
 	if !ok || len(text) > maxText || strings.IndexByte(text, ' ') >= 0 {
@@ -43,7 +44,7 @@ func fieldMeaning(key string) (strong, ok bool) {
 	}
 	for _, s := range [...]string{"host", "addr", "address", "addresses", "url", "urls", "uri", "uris", "endpoint", "endpoints", "broker", "brokers", "servers", "dsn"} {
 		if n := len(last) - len(s); n >= 0 && strings.EqualFold(last[n:], s) {
-			return true, true
+			return strings.IndexByte(key, '.') < 0 && strings.IndexByte(key, '-') < 0, true
 		}
 	}
 	return false, true
@@ -52,7 +53,7 @@ func fieldMeaning(key string) (strong, ok bool) {
 // isOwnAddress tells words of addresses under which something is reached, instead
 // of what it calls.
 func isOwnAddress(word string) bool {
-	for _, w := range [...]string{"redirect", "redirects", "callback", "root", "site", "homepage", "home", "frontend", "ingress", "route", "console", "logout", "documentation", "docs", "icon", "logo", "source", "repo", "repository", "git", "image", "self"} {
+	for _, w := range [...]string{"redirect", "redirects", "callback", "root", "site", "homepage", "home", "base", "frontend", "ingress", "route", "console", "logout", "documentation", "docs", "icon", "logo", "source", "repo", "repository", "git", "image", "self"} {
 		if strings.EqualFold(w, word) {
 			return true
 		}
