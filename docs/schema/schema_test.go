@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "path", "impact", "version", "snapshot"}
+var schemas = []string{"graph", "path", "impact", "version", "snapshot", "rules", "rules-explain", "rules-lint"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -103,6 +103,11 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"impact", "impact secret/cluster1-secret -o json --from demo"},
 		{"impact", "impact mysqlcluster/cluster1 -o yaml --from demo"},
 		{"version", "version -o json"},
+		{"rules", "rules list -o json --from demo"},
+		{"rules", "rules list moodle -o yaml --from demo"},
+		{"rules-explain", "rules explain moodle -o json --from demo"},
+		{"rules-explain", "rules explain deployment/moodle-1 secret/moodle-1-admin -o json --from demo"},
+		{"rules-lint", "rules lint -o json --from demo"},
 	} {
 		out := run(t, strings.Fields(c.args)...)
 		if err := compile(t, c.schema).Validate(instance(t, out)); err != nil {

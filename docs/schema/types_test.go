@@ -101,6 +101,7 @@ func (c checker) properties(at string, fields map[string]field, schema map[strin
 func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
 		"graph": view.GraphDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
+		"rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := read(t, name)
@@ -153,7 +154,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 	for v := relation.Owner; v <= relation.Env; v++ {
 		vias = append(vias, v.String())
 	}
-	for s := graph.Present; s <= graph.Unread; s++ {
+	for s := graph.Present; s <= graph.Virtual; s++ {
 		states = append(states, s.String())
 	}
 	for what, c := range map[string][2][]string{
@@ -161,7 +162,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"via":      {enum("edge", "via"), vias},
 		"state":    {enum("node", "state"), states},
 		"reason": {enum("problem", "reason"), {
-			graph.OwnerAbsent, graph.OwnerReplaced, graph.OwnerMismatch, graph.OwnerForeignNamespace, graph.OwnerNamespaced, graph.OwnerCycle,
+			graph.OwnerAbsent, graph.OwnerReplaced, graph.OwnerMismatch, graph.OwnerForeignNamespace, graph.OwnerNamespaced, graph.OwnerCycle, graph.NotGranted,
 		}},
 	} {
 		if !slices.Equal(c[0], c[1]) {

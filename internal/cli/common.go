@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
@@ -22,9 +23,13 @@ type common struct {
 	config *genericclioptions.ConfigFlags
 	clock  *stopwatch
 
-	rules *relation.Set
+	rules   *relation.Set
+	include []schema.GroupKind // kinds that are read although they are left out
+	// definitions says that the question is about CRDs, so that they are read whole.
+	definitions bool
 
 	from          string
+	rulesFiles    []string
 	allNamespaces bool
 	timings       bool
 	noInferred    bool // of the commands that have the flag
@@ -50,6 +55,7 @@ func newCommon(env Env, formats ...string) *common {
 func (c *common) reading(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.from, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
+	f.StringArrayVar(&c.rulesFiles, "rules", nil, "relationship rules of your own, from a YAML FILE; may be repeated")
 	f.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "look in all namespaces")
 	f.BoolVar(&c.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
 	connection := cmd.Flags()

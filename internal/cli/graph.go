@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -28,6 +29,7 @@ type graphOptions struct {
 	why       bool
 	relations []string
 	kinds     []string
+	include   []string
 }
 
 func newGraph(env Env) *cobra.Command {
@@ -45,7 +47,8 @@ its pods. A Service that is asked for or needed stands for what is behind it.
 Nodes, classes and other ground that stacks share are a boundary: never
 followed, and shown with --show-boundary. With several roots, what is in the
 stack of more than one of them is marked as shared. "missing" is an object that
-is named and not there, "unread" one that could not be looked at.`,
+is named and not there, "unread" one that could not be looked at, "virtual" a
+user or group, which is a name and no object.`,
 		Example: `  # the stack behind a custom resource
   kubectl sysop graph moodle/moodle-1 --from demo
 
@@ -82,7 +85,9 @@ is named and not there, "unread" one that could not be looked at.`,
 	f.StringSliceVar(&o.relations, "relations", nil, "follow only these: owns, needs, serves")
 	f.StringSliceVar(&o.kinds, "kinds", nil, "show only objects of these types")
 	must(cmd.RegisterFlagCompletionFunc("relations", cobra.FixedCompletions([]string{"owns", "needs", "serves"}, cobra.ShellCompDirectiveNoFileComp)))
+	f.StringSliceVar(&o.include, "include", nil, "read these too, which are left out unless they are asked for: events, leases")
 	must(cmd.RegisterFlagCompletionFunc("kinds", o.completeKinds))
+	must(cmd.RegisterFlagCompletionFunc("include", cobra.FixedCompletions([]string{"events", "leases"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
@@ -107,6 +112,9 @@ func (o *graphOptions) run(ctx context.Context) error {
 	}
 	show, err := o.filter(s.kinds)
 	if err != nil {
+		return err
+	}
+	if err := o.including(s.kinds); err != nil {
 		return err
 	}
 	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, selector) }, opts)
@@ -174,6 +182,21 @@ func (o *graphOptions) filter(kinds *object.Kinds) (func(object.Ref) bool, error
 		show[k.GroupKind()] = true
 	}
 	return func(r object.Ref) bool { return show[r.GroupKind()] }, nil
+}
+
+// including notes the kinds that are to be read although they are left out.
+func (o *graphOptions) including(kinds *object.Kinds) error {
+	for _, name := range o.include {
+		k, err := kinds.Find(name)
+		if err != nil {
+			return fmt.Errorf("--include: %w", err)
+		}
+		if !source.LeftOut(k) {
+			return withHint(fmt.Errorf("--include %s: they are not left out", name), "events and leases are, and endpoints")
+		}
+		o.common.include = append(o.common.include, k.GroupKind())
+	}
+	return nil
 }
 
 // home is the namespace that need not be written: that of the user, or the one

@@ -97,18 +97,18 @@ func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
 func (s *session) ask(roots []rootArg) source.Ask {
 	all := s.c.allNamespaces || s.namespace == ""
 	for _, r := range roots {
+		s.c.definitions = s.c.definitions || r.group == "" && r.kind.GroupKind() == definitionKind
 		if r.group == "" && !r.kind.Namespaced && (r.kind.String() != "namespaces" || r.name == "") {
 			all = true
 		}
 	}
 	if all {
-		ask := source.Ask{All: true}
 		for _, r := range roots {
 			if r.group == "" && source.LeftOut(r.kind) {
-				ask.Kinds = append(ask.Kinds, r.kind.GroupKind())
+				s.c.include = append(s.c.include, r.kind.GroupKind())
 			}
 		}
-		return ask
+		return source.Ask{All: true}
 	}
 	ask := source.Ask{Kinds: s.rules.Crossing()}
 	for _, r := range roots {
@@ -119,7 +119,7 @@ func (s *session) ask(roots []rootArg) source.Ask {
 		switch {
 		case r.group != "":
 		case r.name == "" && source.LeftOut(r.kind):
-			ask.Kinds = append(ask.Kinds, r.kind.GroupKind())
+			s.c.include = append(s.c.include, r.kind.GroupKind())
 		case r.name == "":
 		case r.kind.Namespaced && !source.LeftOut(r.kind):
 			// It comes with its namespace.

@@ -9,6 +9,10 @@
 //	                                    on:Kind[;Kind...], key:<label>, value:<expr>
 //	resource/specproperty-relationship  on:INSTANCE.spec.<path>, value:Kind.spec.metadata.name
 //
+// and the one of this project, a YAML list in the grammar of catalogue entries:
+//
+//	sysop.dev/relationships             - {to: Secret, relation: needs, field: spec.secretName}
+//
 // The words of the package:
 //
 //   - Instance, a custom resource of the definition; INSTANCE in a value.
@@ -31,6 +35,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -44,6 +49,9 @@ type Declaration struct {
 	// Rules are the relationships. Their names are crd:<CRD>:<annotation key>,
 	// with a number behind where one annotation makes several rules.
 	Rules []relation.Rule
+	// Specs are the same relationships in the grammar of sysop.dev/relationships,
+	// without those that it cannot say.
+	Specs []declare.Spec
 	// Composition lists the kinds of objects that the operator says it creates. It
 	// is a statement, from which no edge follows, and nil where nothing is stated.
 	Composition []schema.GroupKind
@@ -66,8 +74,10 @@ type Finding struct {
 	CRD string `json:"crd"`
 	// Annotation is the key; empty where the finding is about the definition.
 	Annotation string `json:"annotation,omitempty"`
-	// Column is the place in the value of the annotation, in characters from 1; 0
-	// where the finding is about no place in it.
+	// Line and Column are the place in the value of the annotation, in characters
+	// from 1; 0 where the finding is about no place in it, and Line also where the
+	// value has but one.
+	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 	// Message says what is wrong, and what would be right.
 	Message string `json:"message"`
@@ -80,6 +90,9 @@ func (f Finding) String() string {
 	if f.Annotation != "" {
 		fmt.Fprintf(&b, "annotation %s: ", f.Annotation)
 	}
+	if f.Line > 0 {
+		fmt.Fprintf(&b, "line %d, ", f.Line)
+	}
 	if f.Column > 0 {
 		fmt.Fprintf(&b, "column %d: ", f.Column)
 	}
@@ -90,7 +103,7 @@ func (f Finding) String() string {
 // the metadata only; kinds are those of the cluster. Findings come in the order
 // in which the annotations are read: usage, composition, then the relationships
 // by annotation, by label and by field, numbered ones in the order of their
-// numbers.
+// numbers; last, those of sysop.dev/relationships.
 func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 	d := Declaration{CRD: crd.GetName()}
 	r := &reader{crd: d.CRD, kinds: kinds}
@@ -122,15 +135,30 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 			if c := r.composition(); d.Composition == nil {
 				d.Composition = c
 			}
+		case relationships:
+			if served {
+				rules, specs := r.declared()
+				d.Rules, d.Specs = append(d.Rules, rules...), append(d.Specs, specs...)
+			}
 		default:
 			// The same words under an older key say nothing new.
 			if same := fmt.Sprint(e.family, strings.TrimSpace(e.value)); served && !said[same] {
 				said[same] = true
-				d.Rules = append(d.Rules, r.relationship(e.family)...)
+				rules, specs := r.relationship(e.family)
+				d.Rules, d.Specs = append(d.Rules, rules...), append(d.Specs, specs...)
 			}
 		}
 	}
 	return d, r.findings
+}
+
+// declared returns the rules of our own annotation.
+func (r *reader) declared() ([]relation.Rule, []declare.Spec) {
+	specs, problems := declare.ParseList([]byte(r.text), declare.Options{Self: r.instance.GroupKind().String(), Kinds: r.kinds})
+	for _, p := range problems {
+		r.findings = append(r.findings, Finding{CRD: r.crd, Annotation: r.key, Line: p.Line, Column: p.Column, Message: p.Message})
+	}
+	return declare.Rules(specs, "crd:"+r.crd, "CRD "+r.crd, r.kinds), specs
 }
 
 // reader reads the annotations of one definition, one at a time.
@@ -163,20 +191,22 @@ func (r *reader) body() (span, bool) {
 	return s, true
 }
 
-// relationship returns the rules that the annotation declares.
-func (r *reader) relationship(f family) []relation.Rule {
+// relationship returns the rules that the annotation declares, and the same in
+// our own grammar.
+func (r *reader) relationship(f family) ([]relation.Rule, []declare.Spec) {
 	c, ok := r.clauses()
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	var rules []relation.Rule
+	var specs []declare.Spec
 	switch f {
 	case annotationRelationship:
-		rules = r.carried(c, relation.Annotation)
+		rules, specs = r.carried(c, relation.Annotation)
 	case labelRelationship:
-		rules = r.carried(c, relation.Label)
+		rules, specs = r.carried(c, relation.Label)
 	case propertyRelationship:
-		rules = r.property(c)
+		rules, specs = r.property(c)
 	}
 	for i := range rules {
 		rules[i].Origin = "CRD " + r.crd
@@ -185,5 +215,5 @@ func (r *reader) relationship(f family) []relation.Rule {
 			rules[i].Name += fmt.Sprintf(":%d", i+1)
 		}
 	}
-	return rules
+	return rules, specs
 }

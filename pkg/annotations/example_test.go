@@ -39,19 +39,3 @@ func Example() {
 	// Ingress.networking.k8s.io/shop/web needs ClusterIssuer.cert-manager.io letsencrypt
 	// because metadata.annotations["cert-manager.io/cluster-issuer"] = letsencrypt
 }
-
-func ExamplePath_Find() {
-	p, err := annotations.ParsePath("spec.users[].secretName")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fields := map[string]any{"spec": map[string]any{"users": []any{
-		map[string]any{"name": "ann"},
-		map[string]any{"name": "bob", "secretName": "bob-password"},
-	}}}
-	for at, value := range p.Find(fields) {
-		fmt.Println(at, "=", value)
-	}
-	// Output: spec.users[1].secretName = bob-password
-}

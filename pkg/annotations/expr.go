@@ -1,6 +1,11 @@
 package annotations
 
-import "strings"
+import (
+	"errors"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+)
 
 // expr is the right side of "value:". Its text is literals[0] refs[0]
 // literals[1] refs[1] ... literals[n].
@@ -15,7 +20,7 @@ type expr struct {
 // ref is one INSTANCE.<path>.
 type ref struct {
 	what refKind
-	path Path
+	path field.Path
 }
 
 type refKind uint8
@@ -25,6 +30,9 @@ const (
 	namespaceRef
 	pathRef
 )
+
+// instanceWord stands for the custom resource in paths and values.
+const instanceWord = "INSTANCE"
 
 const nameExpr = instanceWord + ".metadata.name"
 
@@ -130,14 +138,14 @@ func parseRef(s span) (ref, int, *problem) {
 		return ref{}, 0, s.problem("%s has no path: want %s or another %s.<path>", instanceWord, nameExpr, instanceWord)
 	}
 	text := s.text[dot+1:]
-	for what, field := range []string{nameRef: "metadata.name", namespaceRef: "metadata.namespace"} {
-		if rest, ok := strings.CutPrefix(text, field); ok && (rest == "" || !inWord(rest[0]) && rest[0] != '[') {
-			return ref{what: refKind(what)}, dot + 1 + len(field), nil
+	for what, known := range []string{nameRef: "metadata.name", namespaceRef: "metadata.namespace"} {
+		if rest, ok := strings.CutPrefix(text, known); ok && (rest == "" || !field.InWord(rest[0]) && rest[0] != '[') {
+			return ref{what: refKind(what)}, dot + 1 + len(known), nil
 		}
 	}
-	p, n, err := readPath(text, inWord)
-	if err != nil {
-		return ref{}, 0, s.from(dot+1+err.at).problem("%s", err.message)
+	p, n, err := field.Read(text, field.InWord)
+	if wrong, ok := errors.AsType[*field.Error](err); ok {
+		return ref{}, 0, s.from(dot+1+wrong.Offset).problem("%s", wrong.Message)
 	}
 	return ref{what: pathRef, path: p}, dot + 1 + n, nil
 }

@@ -1,9 +1,7 @@
 package annotations
 
 import (
-	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -90,30 +88,4 @@ func checkLinks(t *testing.T, d Declaration, objects []object.Object) {
 			}
 		})
 	}
-}
-
-// FuzzPath: what is read as a path is written so that it reads the same.
-func FuzzPath(f *testing.F) {
-	for _, s := range []string{"spec.a.b", "INSTANCE.spec.users[].name", `a["b/c"][0][*]`, `['"']`, "a[", "ü.ß", "a..b"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParsePath(text)
-		if err != nil {
-			if _, ok := errors.AsType[*PathError](err); !ok {
-				t.Errorf("%q: %v", text, err)
-			}
-			return
-		}
-		again, err := ParsePath(p.String())
-		if err != nil || !slices.Equal(p.steps, again.steps) {
-			// INSTANCE in front is taken off once.
-			if !strings.HasPrefix(p.String(), instanceWord+".") {
-				t.Errorf("%q is written %q: %v", text, p, err)
-			}
-		}
-		for range p.Find(map[string]any{"a": []any{map[string]any{"b": "c"}}}) {
-			continue
-		}
-	})
 }

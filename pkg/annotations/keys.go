@@ -14,7 +14,12 @@ const (
 	annotationRelationship
 	labelRelationship
 	propertyRelationship
+	relationships
 )
+
+// Relationships is the annotation of this project. Its value is a YAML list of
+// relations (docs/rules-file.md).
+const Relationships = "sysop.dev/relationships"
 
 // keys are the annotations that are read, in the order in which they are. Of
 // usage and composition the first spelling that says something counts.
@@ -36,6 +41,7 @@ var keys = [...]struct {
 	{"resource/specproperty-relationship", propertyRelationship, true},
 	{"platform-as-code/specproperty-relationship", propertyRelationship, true},
 	{"platform-as-code/specprop-relation", propertyRelationship, true},
+	{Relationships, relationships, false},
 }
 
 // entry is an annotation that is read.

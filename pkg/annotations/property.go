@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -14,9 +16,9 @@ import (
 // property reads a relationship by a field of the instance that holds a name.
 // Whether the instances have such a field is not known here: a misspelled one is
 // silent.
-func (r *reader) property(c clauses) []relation.Rule {
+func (r *reader) property(c clauses) ([]relation.Rule, []declare.Spec) {
 	if !r.need(c.on, "on:"+instanceWord+".spec.<path>") || !r.need(c.value, "value:<Kind>.metadata.name") {
-		return nil
+		return nil, nil
 	}
 	if c.key.text != "" {
 		r.report(c.key.problem("key: says nothing in a relationship by a field: want on: and value: only"))
@@ -24,10 +26,16 @@ func (r *reader) property(c clauses) []relation.Rule {
 	paths := r.paths(c.on)
 	targets, either := r.targets(c.value)
 	if len(targets) == 0 {
-		return nil
+		return nil, nil
 	}
 	var rules []relation.Rule
+	var specs []declare.Spec
 	for _, p := range paths {
+		for _, k := range targets {
+			specs = append(specs, declare.Spec{
+				From: spellAll([]object.Resource{r.instance}), To: spellAll([]object.Resource{k}), Relation: relation.Needs.String(), Field: p.String(), IfPresent: either,
+			})
+		}
 		rules = append(rules, relation.Rule{
 			From:     []schema.GroupKind{r.instance.GroupKind()},
 			Relation: relation.Needs,
@@ -37,24 +45,25 @@ func (r *reader) property(c clauses) []relation.Rule {
 			Links:    func(o object.Object, emit relation.Emit) { namesAt(p, targets, either, o, emit) },
 		})
 	}
-	return rules
+	return rules, specs
 }
 
-func (r *reader) paths(s span) []Path {
+func (r *reader) paths(s span) []field.Path {
 	parts, err := s.split(';')
 	if err != nil {
 		r.report(err)
 		return nil
 	}
-	var all []Path
+	const before = len(instanceWord) + len(".")
+	var all []field.Path
 	for _, part := range r.atMost(parts) {
 		if !strings.HasPrefix(part.text, instanceWord+".") {
 			r.report(part.problem("want on:%s.<path>, such as %s.spec.secretName", instanceWord, instanceWord))
 			continue
 		}
-		p, err := ParsePath(part.text)
-		if wrong, ok := errors.AsType[*PathError](err); ok {
-			r.report(part.from(wrong.Offset).problem("%s", wrong.Message))
+		p, err := field.Parse(part.text[before:])
+		if wrong, ok := errors.AsType[*field.Error](err); ok {
+			r.report(part.from(before+wrong.Offset).problem("%s", wrong.Message))
 			continue
 		}
 		all = append(all, p)
@@ -103,20 +112,20 @@ func kindBefore(s span) (span, bool) {
 }
 
 // namesAt links an instance to the objects whose names stand at the path.
-func namesAt(p Path, targets []object.Resource, either bool, o object.Object, emit relation.Emit) {
+func namesAt(p field.Path, targets []object.Resource, either bool, o object.Object, emit relation.Emit) {
 	var link func(at string, v any)
 	link = func(at string, v any) {
 		name, namespace := "", ""
 		switch v := v.(type) {
 		case []any:
 			for i, e := range v {
-				link(item(at, i), e)
+				link(field.Item(at, i), e)
 			}
 			return
 		case map[string]any:
 			name, _ = v["name"].(string)
 			namespace, _ = v["namespace"].(string)
-			at = field(at, "name")
+			at = field.Join(at, "name")
 		case string:
 			name = v
 		}

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -11,7 +12,7 @@ import (
 // selectorRule reads a label selector, or the value of the label key, off the
 // instance, which serves what it selects in its namespace (a cluster-scoped
 // one, in every namespace).
-func (s carried) selectorRule(p Path) relation.Rule {
+func (s carried) selectorRule(p field.Path) relation.Rule {
 	links := func(o object.Object, emit relation.Emit) {
 		for at, v := range p.Find(o.Fields()) {
 			selector := s.selector(v)

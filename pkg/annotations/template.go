@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -24,9 +25,9 @@ func (e expr) count(what refKind) int {
 }
 
 // bare returns the path of a value that is nothing but one.
-func (e expr) bare() (Path, bool) {
+func (e expr) bare() (field.Path, bool) {
 	if len(e.refs) != 1 || e.refs[0].what != pathRef || e.among || e.literals[0] != "" || e.literals[1] != "" {
-		return Path{}, false
+		return field.Path{}, false
 	}
 	return e.refs[0].path, true
 }

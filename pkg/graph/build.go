@@ -27,9 +27,10 @@ type resolver struct {
 	index *inventory.Index
 	alias map[inventory.ID]inventory.ID
 
-	edges    []rawEdge
-	maybe    map[inventory.ID][]maybe
-	problems []Problem
+	edges     []rawEdge
+	maybe     map[inventory.ID][]maybe
+	ungranted map[inventory.ID]bool // who refers to where the grants are not known
+	problems  []Problem
 }
 
 // maybe is the target of a link that counts only if it exists, and that nobody has
@@ -49,7 +50,7 @@ type candidate struct {
 // called again after more has been added. Time and memory grow with objects and
 // edges.
 func (b *Builder) Build(inv *inventory.Inventory) *Graph {
-	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}}
+	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}, ungranted: map[inventory.ID]bool{}}
 	r.edges = make([]rawEdge, 0, len(b.links))
 	for id := range inventory.ID(inv.Len()) {
 		if !inv.Present(id) {
@@ -68,6 +69,10 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	})
 	g.problems = slices.Compact(g.problems)
 	g.candidates = r.candidates(g)
+	g.ungranted = map[ID]bool{}
+	for from := range r.ungranted {
+		g.ungranted[g.number[from]] = true
+	}
 	return g
 }
 
@@ -121,20 +126,46 @@ func (r *resolver) canonical(id inventory.ID) inventory.ID {
 }
 
 func (r *resolver) resolve(from inventory.ID, l *link) {
-	switch {
-	case l.flags&bySelector != 0:
+	if l.flags&bySelector != 0 {
 		r.selected(from, l)
+		return
+	}
+	to := inventory.ID(l.target)
+	if l.flags&ifPresent != 0 && !r.inv.Present(to) {
+		// What is aside makes no stack larger: it is not worth a request.
+		if !r.inv.Missing(to) && !r.rules.Rules()[l.rule].Aside {
+			r.maybe[from] = append(r.maybe[from], maybe{to, l.flags&inferred != 0})
+		}
+		return
+	}
+	switch {
 	case l.flags&byUID != 0:
 		r.owned(from, l)
+	case l.flags&granted != 0:
+		r.granted(from, to, l)
 	default:
-		to := inventory.ID(l.target)
-		if l.flags&ifPresent != 0 && !r.inv.Present(to) {
-			if !r.inv.Missing(to) {
-				r.maybe[from] = append(r.maybe[from], maybe{to, l.flags&inferred != 0})
-			}
-			return
-		}
 		r.add(from, to, l)
+	}
+}
+
+// granted resolves a reference that, into another namespace, counts only where a
+// ReferenceGrant there allows it. Where the grants could not be read it is a
+// guess.
+func (r *resolver) granted(from, to inventory.ID, l *link) {
+	said, target := r.inv.Ref(from), r.inv.Ref(to)
+	allowed := func(key string) bool {
+		return len(r.index.Select(relation.ReferenceGrant, target.Namespace, false, inventory.Query{Key: key})) > 0
+	}
+	switch {
+	case target.Namespace == "" || target.Namespace == said.Namespace || slices.ContainsFunc(relation.GrantKeys(said, target), allowed):
+		r.add(from, to, l)
+	case r.inv.Covered(relation.ReferenceGrant, target.Namespace) || r.kinds.NotServed(relation.ReferenceGrant):
+		r.problem(said, NotGranted, "refers to %s, which no ReferenceGrant in that namespace allows", target)
+	default:
+		guess := *l
+		guess.flags |= inferred
+		r.ungranted[from] = true
+		r.add(from, to, &guess)
 	}
 }
 
@@ -142,7 +173,7 @@ func (r *resolver) selected(from inventory.ID, l *link) {
 	t := r.selectors[l.target]
 	q := inventory.Query{
 		Labels: t.Selector.Labels, Expressions: t.Selector.Expressions,
-		Annotation: t.Selector.Annotation, Match: t.Selector.Match,
+		Annotation: t.Selector.Annotation, Match: t.Selector.Match, Key: t.Selector.Key,
 	}
 	if t.Selector.Name != nil {
 		q.Name = t.Selector.Name.Match

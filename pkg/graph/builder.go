@@ -73,6 +73,7 @@ const (
 	bySelector
 	byUID
 	valueIsName // the value is the target's name: not worth a symbol
+	granted     // counts in another namespace only where a ReferenceGrant allows it
 )
 
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
@@ -90,7 +91,12 @@ type found struct {
 func (b *Builder) Extract(o object.Object) func(*inventory.Inventory, inventory.ID) {
 	var all []found
 	b.rules.Links(o, func(rule int, l relation.Link) { all = append(all, found{rule, l}) })
+	var keys []string
+	b.rules.Keys(o, func(key string) { keys = append(keys, key) })
 	return func(inv *inventory.Inventory, id inventory.ID) {
+		for _, key := range keys {
+			inv.Key(id, key)
+		}
 		start := len(b.links)
 		for i := range all {
 			b.keep(inv, all[i].rule, &all[i].link)
@@ -111,7 +117,7 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 	for _, f := range []struct {
 		set  bool
 		flag linkFlags
-	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}} {
+	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {t.Granted, granted}} {
 		if f.set {
 			k.flags |= f.flag
 		}
@@ -138,11 +144,21 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 }
 
 // scope gives a target its true kind and namespace. A resource that nobody
-// serves has no kind, so nothing can be said of it.
+// serves has no kind, so nothing can be said of it; neither can it of one that is
+// namespaced and meant without a namespace, or of the definition of a kind that
+// has none.
 func (b *Builder) scope(t *relation.Target) bool {
+	if t.Definition {
+		r, ok := b.kinds.Kind(t.Kind)
+		if !ok || !r.Custom {
+			return false
+		}
+		t.Kind, t.Namespace, t.Name = definitionKind, "", r.String()
+		return true
+	}
 	if t.IsResource {
 		r, ok := b.kinds.Resource(schema.GroupResource{Group: t.Kind.Group, Resource: t.Kind.Kind})
-		if !ok {
+		if !ok || r.Namespaced && t.Namespace == "" {
 			return false
 		}
 		t.Kind, t.IsResource = r.GroupKind(), false
@@ -152,6 +168,8 @@ func (b *Builder) scope(t *relation.Target) bool {
 	}
 	return true
 }
+
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 func ref(t relation.Target) object.Ref {
 	return object.Ref{Group: t.Kind.Group, Kind: t.Kind.Kind, Namespace: t.Namespace, Name: t.Name}

@@ -27,9 +27,11 @@ const (
 	Missing
 	// Unread: it is named, and nobody looked or nobody was allowed to.
 	Unread
+	// Virtual: it is a name and no object, such as a user.
+	Virtual
 )
 
-func (s State) String() string { return [...]string{"present", "missing", "unread"}[s] }
+func (s State) String() string { return [...]string{"present", "missing", "unread", "virtual"}[s] }
 
 // Node is an object of the graph.
 type Node struct {
@@ -46,12 +48,13 @@ type Node struct {
 }
 
 // Problem is something that the objects say about each other and that cannot be
-// so: an owner that is not there, a cycle of owners.
+// so: an owner that is not there, a cycle of owners, a reference that is not
+// granted.
 type Problem struct {
 	// Object is the one that carries the wrong statement.
 	Object object.Ref
 	// Reason is one word: OwnerAbsent, OwnerReplaced, OwnerMismatch,
-	// OwnerForeignNamespace, OwnerNamespaced, OwnerCycle.
+	// OwnerForeignNamespace, OwnerNamespaced, OwnerCycle, NotGranted.
 	Reason  string
 	Message string
 }
@@ -73,6 +76,7 @@ type Graph struct {
 
 	problems   []Problem
 	candidates map[ID][]candidate
+	ungranted  map[ID]bool
 }
 
 // Len is the number of nodes.
@@ -80,6 +84,16 @@ func (g *Graph) Len() int { return len(g.rows) }
 
 // Edges is the number of edges.
 func (g *Graph) Edges() int { return len(g.edges) }
+
+// EdgesByRule returns how many edges each rule made, in the order of the rules
+// that the graph was built with.
+func (g *Graph) EdgesByRule() []int {
+	n := make([]int, len(g.rules))
+	for i := range g.edges {
+		n[g.edges[i].rule]++
+	}
+	return n
+}
 
 // Nodes yields every node, in order.
 func (g *Graph) Nodes() iter.Seq[Node] {
@@ -127,6 +141,8 @@ func (g *Graph) State(id ID) State {
 	switch {
 	case g.inv.Present(row):
 		return Present
+	case relation.IsVirtual(g.inv.Ref(row).GroupKind()):
+		return Virtual
 	case g.inv.Missing(row), g.kinds.NotServed(g.inv.Ref(row).GroupKind()):
 		return Missing
 	}

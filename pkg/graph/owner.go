@@ -11,6 +11,7 @@ import (
 
 // Reasons of a Problem.
 const (
+	NotGranted            = "NotGranted"
 	OwnerAbsent           = "OwnerAbsent"
 	OwnerReplaced         = "OwnerReplaced"
 	OwnerMismatch         = "OwnerMismatch"

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -216,6 +217,30 @@ func (k *Kinds) nearest(name string) []string {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return a.far - b.far })
+	var names []string
+	for _, c := range found {
+		if len(names) < 3 && !slices.Contains(names, c.name) {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// Nearest returns up to three of the choices that are within a third of the
+// length of name in edits, case aside, nearest first.
+func Nearest(name string, choices []string) []string {
+	type candidate struct {
+		name string
+		far  int
+	}
+	var found []candidate
+	lower := strings.ToLower(name)
+	for _, c := range choices {
+		if far := edits(lower, strings.ToLower(c)); far < len(lower) && far <= max(1, len(lower)/3) {
+			found = append(found, candidate{c, far})
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int { return cmp.Or(a.far-b.far, cmp.Compare(a.name, b.name)) })
 	var names []string
 	for _, c := range found {
 		if len(names) < 3 && !slices.Contains(names, c.name) {

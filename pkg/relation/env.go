@@ -35,6 +35,14 @@ func envHosts(t template, emit Emit) {
 	})
 }
 
+// ServicesAt visits the Services that a text can mean which is an address: a host
+// name, a URL, a list of them, a connection string. A name without a namespace is
+// looked for in the one that is given. shown is the text without what could be a
+// secret. Whether there is such a Service is not known here.
+func ServicesAt(text, namespace string, visit func(namespace, service, shown string)) {
+	envHost(template{namespace: namespace}, text, true, visit)
+}
+
 // envHost visits each Service once that the hosts of a text can mean.
 func envHost(t template, text string, bare bool, visit func(namespace, service, shown string)) {
 	var told [8][2]string

@@ -34,6 +34,8 @@ func podRules() []Rule {
 		{Name: "pod-network", From: carriers, Relation: Needs, Via: Annotation, To: "NetworkAttachmentDefinition", Field: annotation(networksKey), template: podNetworks},
 
 		{Name: "pod-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(podNode)},
+		{Name: "pod-nominated-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "status.nominatedNodeName", Links: on(podNominatedNode)},
+		{Name: "pod-owner-label", From: from(pod), Relation: Owns, Via: Label, To: "(owner)", Field: "metadata.labels", Metadata: true, Links: podOwnerLabels},
 		{Name: "pod-resource-claim-status", From: from(pod), Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "status.resourceClaimStatuses[].resourceClaimName", Links: on(podClaimStatus)},
 	})
 }
@@ -219,6 +221,40 @@ func inNamespace(text, namespace string) (string, string) {
 
 func podNode(p *corev1.Pod, _ object.Ref, emit Emit) {
 	named(emit, node, "", p.Spec.NodeName, "spec.nodeName")
+}
+
+// podNominatedNode: where room is being made for the pod; it may still land elsewhere.
+func podNominatedNode(p *corev1.Pod, _ object.Ref, emit Emit) {
+	if p.Spec.NodeName == "" && p.Status.NominatedNodeName != "" {
+		l := to(node, "", p.Status.NominatedNodeName, "status.nominatedNodeName")
+		l.Optional = true
+		emit(l)
+	}
+}
+
+// podOwnerLabels: controllers leave their mark in labels of the pods that they
+// make. Where the owner reference is gone, as in many a dump, that is what is left
+// of it.
+func podOwnerLabels(o object.Object, emit Emit) {
+	if metav1.GetControllerOfNoCopy(o.Meta) != nil {
+		return
+	}
+	marks := o.Meta.GetLabels()
+	guess := func(k schema.GroupKind, name, key string) {
+		l := to(k, o.Namespace, name, "metadata.labels["+key+"]")
+		l.Value, l.Backward, l.Inferred, l.Target.IfPresent = marks[key], true, true, true
+		emit(l)
+	}
+	if name := marks[batchv1.JobNameLabel]; name != "" {
+		guess(job, name, batchv1.JobNameLabel)
+	}
+	stem := o.Name[:max(strings.LastIndexByte(o.Name, '-'), 0)]
+	if hash := marks[appsv1.DefaultDeploymentUniqueLabelKey]; hash != "" && strings.HasSuffix(stem, "-"+hash) {
+		guess(replicaSet, stem, appsv1.DefaultDeploymentUniqueLabelKey)
+	}
+	if name := marks[appsv1.StatefulSetPodNameLabel]; name != "" && name == o.Name && number(o.Name[len(stem)+min(len(stem), 1):]) {
+		guess(statefulSet, stem, appsv1.StatefulSetPodNameLabel)
+	}
 }
 
 // podClaimStatus: what was generated from a template, or by the scheduler for an

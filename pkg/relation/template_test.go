@@ -183,7 +183,8 @@ func TestTemplateIsThePod(t *testing.T) {
 			same := relation.NewSet(at(relation.PodTemplate, false)...)
 			got := linksOf(same, part)
 			want := slices.DeleteFunc(linksOf(relation.NewSet(relation.BuiltIn()...), o), func(l string) bool {
-				return !strings.Contains(l, path) || strings.HasSuffix(l, "default spec.template.spec.serviceAccountName")
+				aside := strings.Contains(l, "affinity") || strings.Contains(l, "spread")
+				return aside || !strings.Contains(l, path) || strings.HasSuffix(l, "default spec.template.spec.serviceAccountName")
 			})
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: %s\ngot\n%s\nwant\n%s", name, o.Ref, strings.Join(got, "\n"), strings.Join(want, "\n"))

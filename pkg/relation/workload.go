@@ -9,7 +9,9 @@ import (
 )
 
 // workloadRules reads what a workload names beside its pod template. What it
-// made stands on the other side, as owner references.
+// made stands on the other side, as owner references: the jobs of
+// CronJob.status.active and the revisions of StatefulSet.status as well. A workload's
+// own selector says whom it would adopt, and not whom it owns.
 func workloadRules() []Rule {
 	return []Rule{
 		{Name: "statefulset-service", From: from(statefulSet), Relation: Needs, Via: Spec, To: "Service", Field: "spec.serviceName", Links: on(statefulSetService)},

@@ -34,7 +34,7 @@ type NodeDocument struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
 	UID        string `json:"uid,omitempty"`
-	// State is present, missing or unread.
+	// State is present, missing, unread or virtual.
 	State    string `json:"state"`
 	Boundary bool   `json:"boundary"`
 	Shared   bool   `json:"shared"`

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// rulesFile is a file of relationship rules that the user gave.
+type rulesFile struct {
+	name  string
+	specs []declare.Spec
+}
+
+// readRules reads the files of --rules. Any problem refuses all: a rule that is
+// left out silently would make another answer.
+func (c *common) readRules() ([]rulesFile, error) {
+	var files []rulesFile
+	for _, name := range c.rulesFiles {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the rules: %w", err)
+		}
+		specs, problems := declare.ParseFile(data)
+		if len(problems) > 0 {
+			return nil, problemsIn(name, problems)
+		}
+		files = append(files, rulesFile{name, specs})
+	}
+	return files, nil
+}
+
+// problemsIn says all that is wrong in a file of rules.
+func problemsIn(name string, problems []declare.Problem) error {
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", name, p.Line, p.Column, p.Message))
+	}
+	return withHint(errors.New(strings.Join(lines, "\n")), "kubectl sysop rules lint -f "+name+" checks a file; docs/rules-file.md is the grammar")
+}
+
+// checkRules refuses rules of kinds that nobody serves.
+func checkRules(files []rulesFile, kinds *object.Kinds) error {
+	for _, f := range files {
+		if problems := unserved(f.specs, kinds); len(problems) > 0 {
+			return problemsIn(f.name, problems)
+		}
+	}
+	return nil
+}
+
+// unserved tells the kinds that nobody serves, for certain, and what comes near.
+func unserved(specs []declare.Spec, kinds *object.Kinds) []declare.Problem {
+	var problems []declare.Problem
+	for _, s := range specs {
+		for _, kind := range slices.Concat(s.From, s.To) {
+			gk := declare.GroupKind(kind)
+			if kind == declare.Any || !kinds.NotServed(gk) {
+				continue
+			}
+			var all []string
+			for _, r := range kinds.All() {
+				all = append(all, r.GroupKind().String())
+			}
+			near := object.Nearest(kind, all)
+			for _, r := range kinds.All() {
+				if r.Kind == gk.Kind && !slices.Contains(near, r.GroupKind().String()) {
+					near = append(near, r.GroupKind().String())
+				}
+			}
+			message := fmt.Sprintf("no kind %s is served here", kind)
+			if len(near) > 0 {
+				message += " (did you mean " + strings.Join(near, ", ") + "?)"
+			}
+			problems = append(problems, declare.Problem{Line: s.Line, Column: s.Column, Message: message})
+		}
+	}
+	return problems
+}

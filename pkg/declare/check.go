@@ -1,0 +1,157 @@
+package declare
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// evidenceKeys in the order in which messages list them.
+const evidenceKeys = "field, selector, host, label, annotation, name, template or podSpec"
+
+// goes says with which evidence a key means something.
+var goes = map[string][]string{
+	"value":      {"label", "annotation"},
+	"list":       {"label", "annotation"},
+	"namespace":  {"field", "label", "annotation", "name"},
+	"kind":       {"field"},
+	"group":      {"field"},
+	"nameField":  {"field"},
+	"format":     {"field"},
+	"namespaces": {"selector", "label", "annotation"},
+	"empty":      {"selector"},
+
+	"emptyNamespaces": {"selector", "label", "annotation"},
+
+	"everywhere": {"selector", "label", "annotation"},
+	"read":       {"field", "label", "annotation", "name"},
+}
+
+// check says what is wrong with a relation whose keys are all right by
+// themselves.
+func (p *parser) check(s *Spec, n *yaml.Node) {
+	key, _, _ := s.evidence()
+	if !p.one(key, n) {
+		return
+	}
+	p.ends(s, key, n)
+	for _, k := range slices.Sorted(mapKeys(goes)) {
+		if given := p.node[k]; given != nil && !slices.Contains(goes[k], key) {
+			p.Report(given, "%s says nothing beside %s", k, key)
+		}
+	}
+	for _, c := range []struct {
+		key, got string
+		choices  []string
+	}{
+		{"read", s.Read, []string{"from", "to"}},
+		{"format", s.Format, []string{"inventory"}},
+		{"empty", s.Empty, []string{"all", "none"}},
+		{"emptyNamespaces", s.EmptyNamespaces, []string{"all", "own"}},
+	} {
+		if c.got != "" && !slices.Contains(c.choices, c.got) {
+			p.Report(p.node[c.key], "unknown %s %q: want %s", c.key, shorten(c.got), strings.Join(c.choices, " or "))
+		}
+	}
+	p.paths(s, key)
+	if s.Manages && s.Relation != "owns" {
+		p.Report(p.node["manages"], "manages goes with relation: owns")
+	}
+	if s.Value != "" && s.List {
+		p.Report(p.node["list"], "list says nothing beside value")
+	}
+	if s.Namespaces != "" && s.Everywhere {
+		p.Report(p.node["everywhere"], "everywhere and namespaces exclude each other")
+	}
+}
+
+// one says whether exactly one evidence is there.
+func (p *parser) one(first string, n *yaml.Node) bool {
+	if first == "" {
+		p.Report(n, "nothing says how the relation is known: want one of %s", evidenceKeys)
+		return false
+	}
+	for _, k := range []string{"field", "selector", "host", "label", "annotation", "name", "template", "podSpec"} {
+		if p.node[k] != nil && k != first {
+			p.Report(p.node[k], "%s and %s exclude each other: want one of them", first, k)
+			return false
+		}
+	}
+	return true
+}
+
+// ends checks from, to and relation.
+func (p *parser) ends(s *Spec, key string, n *yaml.Node) {
+	pods := key == "template" || key == "podSpec"
+	switch {
+	case p.o.Self == "":
+	case s.From == nil:
+		s.From = []string{p.o.Self}
+	case s.To == nil && !pods && key != "host":
+		s.To = []string{p.o.Self}
+	case !slices.Contains(s.From, p.o.Self) && !slices.Contains(s.To, p.o.Self):
+		p.Report(n, "neither end is %s, whose definition says this", p.o.Self)
+	}
+	if s.From == nil {
+		p.Report(n, "from is missing")
+	}
+	if pods || key == "host" {
+		if s.To != nil {
+			p.Report(p.node["to"], "to says nothing beside %s", key)
+		}
+	} else if s.To == nil {
+		p.Report(n, "to is missing")
+	}
+	switch _, ok := relation.ParseRelation(s.Relation); {
+	case pods && s.Relation != "":
+		p.Report(p.node["relation"], "relation says nothing beside %s: the rules of pods have their own", key)
+	case pods, ok:
+	case s.Relation == "":
+		p.Report(n, "relation is missing: want owns, needs or serves")
+	default:
+		p.Report(p.node["relation"], "unknown relation %q: want owns, needs or serves", shorten(s.Relation))
+	}
+	read, named := s.Reader()
+	if slices.Contains(read, Any) && key != "label" && key != "annotation" {
+		p.Report(n, `"*" is read by its labels and annotations only`)
+	}
+	if slices.Contains(named, Any) && key != "field" {
+		p.Report(n, `"*" is named by a reference only: want field`)
+	}
+}
+
+// paths checks what is written in the languages of paths and templates.
+func (p *parser) paths(s *Spec, key string) {
+	for _, f := range []struct{ key, text string }{
+		{"field", s.Field}, {"selector", s.Selector}, {"host", s.Host}, {"template", s.Template}, {"podSpec", s.PodSpec},
+		{"namespace", s.Namespace}, {"kind", s.Kind}, {"group", s.Group}, {"nameField", s.NameField}, {"namespaces", s.Namespaces},
+	} {
+		if f.text == "" {
+			continue
+		}
+		_, relative, err := parsePath(f.text)
+		switch own := f.key == key; {
+		case err != nil:
+			p.Report(p.node[f.key], "%v", err)
+		case relative && (own || key != "field"):
+			p.Report(p.node[f.key], "a path that begins with a dot is relative to a reference: none is here")
+		}
+	}
+	for _, f := range []struct{ key, text string }{{"value", s.Value}, {"name", s.Name}} {
+		if f.text == "" {
+			continue
+		}
+		if _, err := parseTemplate(f.text); err != nil {
+			p.Report(p.node[f.key], "%v", err)
+		}
+	}
+	for _, f := range []struct{ key, text string }{{"label", s.Label}, {"annotation", s.Annotation}} {
+		if f.text != "" && len(content.IsLabelKey(strings.ToLower(f.text))) > 0 {
+			p.Report(p.node[f.key], "no object can have the key %q: want prefix/name", shorten(f.text))
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package declare
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// builtIn are the kinds that need no group, by their group.
+var builtIn = map[string]string{
+	"":                             "ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount",
+	"apps":                         "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+	"batch":                        "CronJob Job",
+	"autoscaling":                  "HorizontalPodAutoscaler",
+	"policy":                       "PodDisruptionBudget",
+	"networking.k8s.io":            "Ingress IngressClass IPAddress NetworkPolicy ServiceCIDR",
+	"discovery.k8s.io":             "EndpointSlice",
+	"storage.k8s.io":               "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
+	"rbac.authorization.k8s.io":    "ClusterRole ClusterRoleBinding Role RoleBinding",
+	"scheduling.k8s.io":            "PriorityClass",
+	"node.k8s.io":                  "RuntimeClass",
+	"coordination.k8s.io":          "Lease",
+	"certificates.k8s.io":          "CertificateSigningRequest ClusterTrustBundle PodCertificateRequest",
+	"admissionregistration.k8s.io": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
+	"apiregistration.k8s.io":       "APIService",
+	"apiextensions.k8s.io":         "CustomResourceDefinition",
+	"flowcontrol.apiserver.k8s.io": "FlowSchema PriorityLevelConfiguration",
+	"resource.k8s.io":              "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
+}
+
+// builtInGroup returns the group of a built-in kind.
+func builtInGroup(kind string) (string, bool) {
+	for group, kinds := range builtIn {
+		for k := range strings.FieldsSeq(kinds) {
+			if k == kind {
+				return group, true
+			}
+		}
+	}
+	return "", false
+}
+
+// GroupKind reads a kind as a checked Spec has it: Kind.group, or the name of a
+// built-in kind.
+func GroupKind(text string) schema.GroupKind { return groupKind(text) }
+
+// CheckKind says what is wrong with a kind as it is written; nothing is empty.
+func CheckKind(text string) string {
+	_, wrong := checkKind(text, nil)
+	return wrong
+}
+
+// groupKind reads Kind.group, or the name of a built-in kind. What it is given
+// was checked.
+func groupKind(text string) schema.GroupKind {
+	kind, group, ok := strings.Cut(text, ".")
+	if !ok {
+		group, _ = builtInGroup(kind)
+	}
+	return schema.GroupKind{Group: group, Kind: kind}
+}
+
+func groupKinds(texts []string) []schema.GroupKind {
+	var all []schema.GroupKind
+	for _, t := range texts {
+		if t != Any {
+			all = append(all, groupKind(t))
+		}
+	}
+	return all
+}
+
+// Spell writes a kind as declarations do: Kind, or Kind.group for what is not
+// built in.
+func Spell(gk schema.GroupKind) string {
+	if group, ok := builtInGroup(gk.Kind); ok && group == gk.Group {
+		return gk.Kind
+	}
+	return gk.String()
+}
+
+// checkKind returns a kind as it is to be written, or what is wrong with it.
+// kinds are those of the cluster, where it is known.
+func checkKind(text string, kinds *object.Kinds) (string, string) {
+	name, group, grouped := strings.Cut(text, ".")
+	_, known := builtInGroup(name)
+	switch {
+	case text == Any || !grouped && known:
+		return text, ""
+	case !kindName(name) || grouped && group == "":
+		return "", "is no kind: want Kind.group, or the name of a built-in kind"
+	case grouped:
+		return text, ""
+	}
+	if kinds != nil {
+		r, err := kinds.Find(text)
+		if err == nil && r.Kind == name {
+			return Spell(r.GroupKind()), ""
+		}
+		if err != nil {
+			return "", err.Error()
+		}
+		return "", "is no kind: did you mean " + Spell(r.GroupKind()) + "?"
+	}
+	var all []string
+	for _, names := range builtIn {
+		all = append(all, strings.Fields(names)...)
+	}
+	return "", "is no built-in kind" + didYouMean(object.Nearest(name, all)) + "; a custom one is written Kind.group"
+}
+
+func kindName(s string) bool {
+	if s == "" || len(s) > 63 || s[0] >= '0' && s[0] <= '9' {
+		return false // Most begin with a capital; postgresql.acid.zalan.do does not.
+	}
+	return strings.IndexFunc(s, func(r rune) bool { return r > 127 || !field.InWord(byte(r)) || r == '_' }) < 0
+}
+
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return " (did you mean " + strings.Join(names, ", ") + "?)"
+}
+
+func keyed(at, key string) string { return field.Key(at, key) }

@@ -1,0 +1,108 @@
+package declare
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Mapping reads one YAML mapping strictly: what is unknown, twice there, missing
+// or of another type is a Problem with its place.
+type Mapping struct {
+	Fields   []Field
+	Problems []Problem
+}
+
+// Field is a key that may stand in a Mapping, and who takes its value.
+type Field struct {
+	Name     string
+	Required bool
+	Set      func(*yaml.Node)
+}
+
+// Report notes a problem at a node.
+func (m *Mapping) Report(n *yaml.Node, format string, args ...any) {
+	m.Problems = append(m.Problems, at(n, format, args...))
+}
+
+// Read hands each value of n to its field.
+func (m *Mapping) Read(n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		m.Report(n, "want a mapping of keys to values")
+		return
+	}
+	var seen []string
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		f := slices.IndexFunc(m.Fields, func(f Field) bool { return f.Name == key.Value })
+		switch {
+		case key.Kind != yaml.ScalarNode || f < 0:
+			m.Report(key, "unknown key %q%s", shorten(key.Value), didYouMean(object.Nearest(key.Value, m.names())))
+		case slices.Contains(seen, key.Value):
+			m.Report(key, "a second %s: want one", key.Value)
+		case value.Kind == yaml.AliasNode:
+			m.Report(value, "aliases are not read: write the value out")
+		default:
+			seen = append(seen, key.Value)
+			m.Fields[f].Set(value)
+		}
+	}
+	for _, f := range m.Fields {
+		if f.Required && !slices.Contains(seen, f.Name) {
+			m.Report(n, "%s is missing", f.Name)
+		}
+	}
+}
+
+func (m *Mapping) names() []string {
+	var all []string
+	for _, f := range m.Fields {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+// Text returns a text that must not be empty.
+func (m *Mapping) Text(n *yaml.Node) string {
+	switch {
+	case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
+		m.Report(n, "want text")
+		return ""
+	case n.Value == "":
+		m.Report(n, "the text is empty")
+	}
+	return n.Value
+}
+
+// Bool returns true or false.
+func (m *Mapping) Bool(n *yaml.Node) bool {
+	var b bool
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(&b) != nil {
+		m.Report(n, "want true or false")
+	}
+	return b
+}
+
+// Texts returns a list of texts; one text is a list of one.
+func (m *Mapping) Texts(n *yaml.Node) []string {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	var all []string
+	for _, item := range items {
+		if t := m.Text(item); t != "" {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Want reports a text that is not the one that must stand there.
+func (m *Mapping) Want(n *yaml.Node, want string) {
+	if n.Kind != yaml.ScalarNode || n.Value != want {
+		m.Report(n, "got %q: want %s", shorten(n.Value), want)
+	}
+}

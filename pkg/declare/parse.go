@@ -1,0 +1,271 @@
+package declare
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Options say how declarations are read.
+type Options struct {
+	// Self is the kind that stands for a from or to that is left out, as in the
+	// annotation of a definition; empty where both must be written.
+	Self string
+	// Kinds are those of the cluster, which a kind may be named after without its
+	// group; nil where no cluster is known.
+	Kinds *object.Kinds
+}
+
+// mostSpecs bounds a list, and the problems that are told of it.
+const mostSpecs = 1000
+
+// ParseList reads a YAML list of relations. What is wrong is left out and told;
+// the rest counts.
+func ParseList(text []byte, o Options) ([]Spec, []Problem) {
+	root, problem := Document(text)
+	switch {
+	case problem != nil:
+		return nil, []Problem{*problem}
+	case root == nil:
+		return nil, []Problem{{1, 1, "nothing stands here: want a list of relations"}}
+	}
+	return FromNode(root, o)
+}
+
+// ParseFile reads a document of kind Relationships.
+func ParseFile(data []byte) ([]Spec, []Problem) {
+	root, problem := Document(data)
+	switch {
+	case problem != nil:
+		return nil, []Problem{*problem}
+	case root == nil || root.Kind != yaml.MappingNode:
+		return nil, []Problem{{1, 1, "want a document of apiVersion " + APIVersion + ", kind " + FileKind + ", with relations"}}
+	}
+	var specs []Spec
+	var relations *yaml.Node
+	d := Mapping{}
+	d.Fields = []Field{
+		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { d.Want(n, APIVersion) }},
+		{Name: "kind", Required: true, Set: func(n *yaml.Node) { d.Want(n, FileKind) }},
+		{Name: "relations", Required: true, Set: func(n *yaml.Node) { relations = n }},
+	}
+	d.Read(root)
+	if relations != nil {
+		list, problems := FromNode(relations, Options{})
+		specs, d.Problems = list, append(d.Problems, problems...)
+	}
+	return specs, d.Problems
+}
+
+// What a file of rules says it is.
+const (
+	APIVersion = "sysop.dev/v1alpha1"
+	FileKind   = "Relationships"
+)
+
+// Document parses the one YAML document of a text; there is none in an empty one.
+func Document(text []byte) (*yaml.Node, *Problem) {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc yaml.Node
+	err := dec.Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, yamlProblem(err)
+	}
+	var more yaml.Node
+	if err := dec.Decode(&more); err == nil {
+		return nil, &Problem{more.Line, more.Column, "a second document begins here: want one"}
+	} else if !errors.Is(err, io.EOF) {
+		return nil, yamlProblem(err)
+	}
+	if len(doc.Content) != 1 {
+		return nil, nil
+	}
+	return doc.Content[0], nil
+}
+
+// yamlProblem takes the line out of what the parser says.
+func yamlProblem(err error) *Problem {
+	p := &Problem{1, 1, strings.TrimPrefix(err.Error(), "yaml: ")}
+	if rest, ok := strings.CutPrefix(p.Message, "line "); ok {
+		number, message, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			p.Line, p.Message = n, message
+		}
+	}
+	p.Message = "no YAML: " + p.Message
+	return p
+}
+
+// FromNode reads a list of relations that is part of a larger document.
+func FromNode(n *yaml.Node, o Options) ([]Spec, []Problem) {
+	if n.Kind != yaml.SequenceNode {
+		return nil, []Problem{at(n, "want a list of relations")}
+	}
+	var specs []Spec
+	var problems []Problem
+	for i, item := range n.Content {
+		if i == mostSpecs {
+			problems = append(problems, at(item, "%d relations in a list: want %d at most; the rest is left out", len(n.Content), mostSpecs))
+			break
+		}
+		p := parser{o: o}
+		s := p.relation(item)
+		if len(p.Problems) > 0 {
+			problems = append(problems, p.Problems...)
+			continue
+		}
+		specs = append(specs, s)
+	}
+	return specs, problems
+}
+
+func at(n *yaml.Node, format string, args ...any) Problem {
+	return Problem{Line: max(n.Line, 1), Column: max(n.Column, 1), Message: fmt.Sprintf(format, args...)}
+}
+
+// parser reads one relation.
+type parser struct {
+	Mapping
+	o    Options
+	node map[string]*yaml.Node // by key, for the places of problems
+}
+
+func (p *parser) relation(n *yaml.Node) Spec {
+	s := Spec{Line: n.Line, Column: n.Column}
+	p.node = map[string]*yaml.Node{}
+	for _, t := range []struct {
+		name string
+		into *string
+	}{
+		{"rule", &s.Rule},
+		{"relation", &s.Relation},
+		{"field", &s.Field},
+		{"selector", &s.Selector},
+		{"host", &s.Host},
+		{"label", &s.Label},
+		{"annotation", &s.Annotation},
+		{"name", &s.Name},
+		{"template", &s.Template},
+		{"podSpec", &s.PodSpec},
+		{"value", &s.Value},
+		{"read", &s.Read},
+		{"namespace", &s.Namespace},
+		{"kind", &s.Kind},
+		{"group", &s.Group},
+		{"nameField", &s.NameField},
+		{"format", &s.Format},
+		{"namespaces", &s.Namespaces},
+		{"empty", &s.Empty},
+		{"emptyNamespaces", &s.EmptyNamespaces},
+		{"source", &s.Source},
+	} {
+		p.Fields = append(p.Fields, Field{Name: t.name, Set: func(n *yaml.Node) { p.node[t.name] = n; *t.into = p.Text(n) }})
+	}
+	for _, b := range []struct {
+		name string
+		into *bool
+	}{
+		{"list", &s.List},
+		{"everywhere", &s.Everywhere},
+		{"optional", &s.Optional},
+		{"inferred", &s.Inferred},
+		{"ifPresent", &s.IfPresent},
+		{"leaf", &s.Leaf},
+		{"manages", &s.Manages},
+		{"crosses", &s.Crosses},
+	} {
+		p.Fields = append(p.Fields, Field{Name: b.name, Set: func(n *yaml.Node) { p.node[b.name] = n; *b.into = p.Bool(n) }})
+	}
+	p.Fields = append(p.Fields,
+		Field{Name: "from", Set: func(n *yaml.Node) { p.node["from"] = n; s.From = p.kinds(n) }},
+		Field{Name: "to", Set: func(n *yaml.Node) { p.node["to"] = n; s.To = p.kinds(n) }},
+		Field{Name: "when", Set: func(n *yaml.Node) { p.node["when"] = n; s.When = p.conditions(n) }},
+	)
+	p.Read(n)
+	if len(p.Problems) == 0 {
+		p.check(&s, n)
+	}
+	return s
+}
+
+// kinds reads a kind or a list of kinds.
+func (p *parser) kinds(n *yaml.Node) []string {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	if len(items) == 0 {
+		p.Report(n, "the list of kinds is empty")
+	}
+	var all []string
+	for _, item := range items {
+		text := p.Text(item)
+		if text == "" {
+			continue
+		}
+		kind, wrong := checkKind(text, p.o.Kinds)
+		switch {
+		case wrong != "":
+			p.Report(item, "%q %s", shorten(text), wrong)
+		case slices.Contains(all, kind):
+			p.Report(item, "%s stands here twice", kind)
+		default:
+			all = append(all, kind)
+		}
+	}
+	if len(all) > 1 && slices.Contains(all, Any) {
+		p.Report(n, `"*" is every kind: it stands alone`)
+	}
+	return all
+}
+
+func (p *parser) conditions(n *yaml.Node) []Condition {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		p.Report(n, "want {PATH: VALUE}")
+		return nil
+	}
+	var all []Condition
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		c := Condition{Path: key.Value}
+		if _, _, err := parsePath(c.Path); err != nil {
+			p.Report(key, "%v", err)
+		}
+		items := []*yaml.Node{value}
+		if value.Kind == yaml.SequenceNode {
+			items = value.Content
+		}
+		for _, item := range items {
+			switch {
+			case item.Kind != yaml.ScalarNode:
+				p.Report(item, "want a value or a list of values")
+			case item.Tag != "!!null":
+				c.Values = append(c.Values, item.Value)
+			case value.Kind == yaml.SequenceNode:
+				c.Values = append(c.Values, "") // absent, or one of the others
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// shorten cuts what a message would quote at length.
+func shorten(s string) string {
+	const most = 80
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,227 @@
+package declare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// Rules returns what the relations say as rules. Origin says where they come
+// from, for people; their names begin with prefix. kinds are those of the
+// cluster: they tell which kinds are namespaced, and what a kind without a group
+// means. Of a pod template come the rules of pods, under their own names.
+func Rules(specs []Spec, prefix, origin string, kinds *object.Kinds) []relation.Rule {
+	rules := make([]relation.Rule, 0, len(specs))
+	taken := map[string]int{}
+	for i := range specs {
+		s := &specs[i]
+		if s.Template != "" || s.PodSpec != "" {
+			rules = append(rules, s.podRules(origin)...)
+			continue
+		}
+		name := prefix + ":" + s.name()
+		if taken[name]++; taken[name] > 1 {
+			name += fmt.Sprintf(":%d", taken[name])
+		}
+		rules = append(rules, s.rule(name, origin, kinds))
+	}
+	return rules
+}
+
+// name is that of the rule within its origin: Certificate:spec.secretName.
+func (s *Spec) name() string {
+	if s.Rule != "" {
+		return s.Rule
+	}
+	read, _ := s.Reader()
+	kind, _, _ := strings.Cut(read[0], ".")
+	return kind + ":" + s.Path()
+}
+
+func (s *Spec) rule(name, origin string, kinds *object.Kinds) relation.Rule {
+	_, _, via := s.evidence()
+	read, named := s.Reader()
+	r := relation.Rule{
+		Name: name, Origin: origin, From: groupKinds(read), Via: via, To: people(named), Field: s.Path(), Source: s.Source,
+		Leaf: s.Leaf, Manages: s.Manages, Crosses: s.Crosses, Namespaces: s.Namespaces != "",
+	}
+	if s.Host != "" {
+		r.To = "Service"
+	}
+	r.Relation, _ = relation.ParseRelation(s.Relation)
+	if s.Annotation != "" && s.Value != "" {
+		r.Annotation = s.Annotation
+	}
+	r.Metadata = s.metadata()
+	// Most rules never meet an object: what they say is read when one does.
+	compiled := sync.OnceValue(func() *reader { return s.reader(kinds) })
+	r.Links = func(o object.Object, emit relation.Emit) { compiled().links(o, emit) }
+	return r
+}
+
+func people(kinds []string) string {
+	if len(kinds) == 1 && kinds[0] == Any {
+		return "any kind"
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// metadata says that the metadata of an object tells everything.
+func (s *Spec) metadata() bool {
+	for _, path := range []string{s.Field, s.Selector, s.Host, s.Namespace, s.Namespaces} {
+		if path != "" && !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "metadata.") {
+			return false
+		}
+	}
+	for _, c := range s.When {
+		if !strings.HasPrefix(c.Path, "metadata.") {
+			return false
+		}
+	}
+	for _, text := range []string{s.Value, s.Name} {
+		if t, err := parseTemplate(text); text != "" && (err != nil || !t.metadata()) {
+			return false
+		}
+	}
+	return true
+}
+
+// reader is a Spec that is ready to read objects.
+type reader struct {
+	s     *Spec
+	kinds *object.Kinds
+	// named are the kinds at the other end; any says that a reference tells.
+	named    []schema.GroupKind
+	any      bool
+	backward bool
+	links    func(object.Object, relation.Emit)
+
+	path, nameField                    field.Path
+	namespace, kind, group, namespaces place
+	value                              template
+	when                               []condition
+}
+
+// place is a path that may be relative to a reference.
+type place struct {
+	field.Path
+	relative bool
+}
+
+type condition struct {
+	at     place
+	values []string
+}
+
+// reader makes a reader of a checked Spec.
+func (s *Spec) reader(kinds *object.Kinds) *reader {
+	_, named := s.Reader()
+	r := &reader{s: s, kinds: kinds, named: groupKinds(named), any: len(named) == 1 && named[0] == Any, backward: s.Read == "to"}
+	r.nameField = placeOf(orElse(s.NameField, ".name")).Path
+	r.namespace, r.kind, r.group, r.namespaces = placeOf(s.Namespace), placeOf(s.Kind), placeOf(s.Group), placeOf(s.Namespaces)
+	for _, c := range s.When {
+		r.when = append(r.when, condition{placeOf(c.Path), c.Values})
+	}
+	switch key, text, _ := s.evidence(); key {
+	case "template", "podSpec":
+	case "field":
+		r.path, r.links = placeOf(text).Path, r.references
+	case "selector":
+		r.path, r.links = placeOf(text).Path, r.selectors
+	case "host":
+		r.path, r.links = placeOf(text).Path, r.hosts
+	case "name":
+		r.value, _ = parseTemplate(text)
+		r.links = r.conventions
+	default:
+		r.links = r.carried
+		if s.Value != "" {
+			r.value, _ = parseTemplate(s.Value)
+			r.links = r.carriers
+		}
+	}
+	return r
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func placeOf(text string) place {
+	if text == "" {
+		return place{}
+	}
+	p, relative, _ := parsePath(text)
+	return place{p, relative}
+}
+
+// text returns the first scalar at a place.
+func (p place) text(fields, ref map[string]any) string {
+	if p.IsZero() {
+		return ""
+	}
+	if p.relative {
+		fields = ref
+	}
+	for _, v := range p.Find(fields) {
+		return scalar(v)
+	}
+	return ""
+}
+
+// present says whether anything stands at a place.
+func (p place) present(fields, ref map[string]any) bool {
+	if p.relative {
+		fields = ref
+	}
+	for range p.Find(fields) {
+		return true
+	}
+	return false
+}
+
+// holds says whether all conditions hold, of the object and of the reference.
+func (r *reader) holds(fields, ref map[string]any) bool {
+	for _, c := range r.when {
+		if len(c.values) == 0 && c.at.present(fields, ref) {
+			return false
+		}
+		if len(c.values) > 0 && !slices.Contains(c.values, c.at.text(fields, ref)) {
+			return false
+		}
+	}
+	return true
+}
+
+// emit completes a link and hands it on. A guess is never missing, only not
+// there; nothing relates to itself.
+func (r *reader) emit(o object.Object, l relation.Link, emit relation.Emit) {
+	l.Optional = l.Optional || r.s.Optional
+	l.Inferred = l.Inferred || r.s.Inferred || r.s.Name != ""
+	l.Backward = r.backward
+	t := &l.Target
+	if t.Selector == nil {
+		t.IfPresent = t.IfPresent || r.s.IfPresent || l.Inferred
+		if k, known := r.kinds.Kind(t.Kind); known {
+			if !k.Namespaced {
+				t.Namespace = ""
+			} else if t.Namespace == "" {
+				return
+			}
+		}
+		if o.Ref == (object.Ref{Group: t.Kind.Group, Kind: t.Kind.Kind, Namespace: t.Namespace, Name: t.Name}) {
+			return
+		}
+	}
+	emit(l)
+}

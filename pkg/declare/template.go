@@ -1,0 +1,113 @@
+package declare
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+)
+
+// parsePath reads a path; with a dot in front it is relative to a reference.
+func parsePath(text string) (p field.Path, relative bool, err error) {
+	rest, relative := strings.CutPrefix(text, ".")
+	p, err = field.Parse(rest)
+	return p, relative, err
+}
+
+// template is text with paths in it: literals[0] paths[0] literals[1] ...
+type template struct {
+	literals []string
+	paths    []field.Path
+}
+
+// mostPaths bounds a template, and with it how many values one can make.
+const mostPaths = 8
+
+func parseTemplate(text string) (template, error) {
+	var t template
+	rest := text
+	for {
+		before, after, found := strings.Cut(rest, "{")
+		if strings.Contains(before, "}") {
+			return t, fmt.Errorf("template %q: a } closes nothing", shorten(text))
+		}
+		t.literals = append(t.literals, before)
+		if !found {
+			break
+		}
+		path, tail, closed := strings.Cut(after, "}")
+		if !closed {
+			return t, fmt.Errorf("template %q: a { is not closed", shorten(text))
+		}
+		p, err := field.Parse(path)
+		if err != nil {
+			return t, fmt.Errorf("template %q: %w", shorten(text), err)
+		}
+		if t.paths = append(t.paths, p); len(t.paths) > mostPaths {
+			return t, fmt.Errorf("template %q: %d paths at most", shorten(text), mostPaths)
+		}
+		rest = tail
+	}
+	return t, nil
+}
+
+// metadata says that all paths stay within the metadata of an object.
+func (t template) metadata() bool {
+	for _, p := range t.paths {
+		if p.Fields()[0] != "metadata" {
+			return false
+		}
+	}
+	return true
+}
+
+// rendered is a filled template and the field that it is filled from.
+type rendered struct{ at, text string }
+
+// render fills the template from the fields of an object: once for each value of
+// its last path that is not metadata, where that finds several. What is absent
+// or no scalar makes nothing.
+func (t template) render(fields map[string]any) []rendered {
+	out := []rendered{{text: t.literals[0]}}
+	if len(t.paths) == 0 {
+		out[0].at = "metadata.name" // The same for each instance.
+	}
+	for i, p := range t.paths {
+		var next []rendered
+		for at, v := range p.Find(fields) {
+			text := scalar(v)
+			if text == "" {
+				continue
+			}
+			for _, r := range out {
+				if r.at == "" || p.Fields()[0] != "metadata" {
+					r.at = at
+				}
+				next = append(next, rendered{r.at, r.text + text + t.literals[i+1]})
+			}
+			if len(next) >= mostSpecs {
+				break
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// scalar writes a text, number or boolean; anything else is empty.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case int64, int, bool:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }

@@ -1,0 +1,292 @@
+package field
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Shape says which fields there can be.
+type Shape interface {
+	// Field returns the shape of the field of that name; false where there can be
+	// none.
+	Field(name string) (Shape, bool)
+	// Item returns the shape of the items of a list, or of the values of a map
+	// whose keys are free; false where this is neither.
+	Item() (Shape, bool)
+	// Names returns the names of the fields that are known, in order.
+	Names() []string
+}
+
+// Check says whether the path can find anything in an object of the shape. The
+// error is an *Error, at the step that finds nothing.
+func (p Path) Check(s Shape) error {
+	at := ""
+	for _, step := range p.steps {
+		next, ok := advance(s, step)
+		if !ok {
+			return &Error{Text: p.String(), Offset: len(at), Message: step.refuse(s, at)}
+		}
+		s = next
+		at = Path{steps: append(pathSteps(at), step)}.String()
+	}
+	return nil
+}
+
+func pathSteps(at string) []step {
+	if at == "" {
+		return nil
+	}
+	p, _ := Parse(at)
+	return p.steps
+}
+
+func advance(s Shape, step step) (Shape, bool) {
+	switch {
+	case step.list:
+		return s.Item()
+	case step.star:
+		if item, ok := s.Item(); ok {
+			return item, true
+		}
+		return union(s)
+	}
+	if f, ok := s.Field(step.field); ok {
+		return f, true
+	}
+	// A list in the way is passed through.
+	if item, ok := s.Item(); ok {
+		return advance(item, step)
+	}
+	return nil, false
+}
+
+// union is the shape of all fields of an object, for a star over fields that are
+// not free.
+func union(s Shape) (Shape, bool) {
+	var all unionShape
+	for _, name := range s.Names() {
+		if f, ok := s.Field(name); ok {
+			all = append(all, f)
+		}
+	}
+	return all, len(all) > 0
+}
+
+func (s step) refuse(shape Shape, at string) string {
+	if at == "" {
+		at = "the object"
+	}
+	switch {
+	case s.list:
+		return at + " is no list"
+	case s.star:
+		return at + " has no fields"
+	}
+	names := shape.Names()
+	switch {
+	case len(names) == 0:
+		return fmt.Sprintf("%s has no fields, so there is no %s", at, s.field)
+	case len(names) <= 12:
+		return fmt.Sprintf("%s has no field %s (it has %s)", at, s.field, strings.Join(names, ", "))
+	}
+	return fmt.Sprintf("%s has no field %s", at, s.field)
+}
+
+type unionShape []Shape
+
+func (u unionShape) Field(name string) (Shape, bool) {
+	var all unionShape
+	for _, s := range u {
+		if f, ok := advance(s, step{field: name}); ok {
+			all = append(all, f)
+		}
+	}
+	return all, len(all) > 0
+}
+
+func (u unionShape) Item() (Shape, bool) {
+	var all unionShape
+	for _, s := range u {
+		if f, ok := s.Item(); ok {
+			all = append(all, f)
+		}
+	}
+	return all, len(all) > 0
+}
+
+func (u unionShape) Names() []string {
+	names := map[string]bool{}
+	for _, s := range u {
+		for _, n := range s.Names() {
+			names[n] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// anything is the shape of what nothing is known of.
+type anything struct{}
+
+func (anything) Field(string) (Shape, bool) { return anything{}, true }
+func (anything) Item() (Shape, bool)        { return anything{}, true }
+func (anything) Names() []string            { return nil }
+
+// OfType returns the shape of a Go type of the API, by its JSON tags.
+func OfType(t reflect.Type) Shape { return typeShape{t} }
+
+type typeShape struct{ t reflect.Type }
+
+func (s typeShape) bare() reflect.Type {
+	t := s.t
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+func (s typeShape) Field(name string) (Shape, bool) {
+	t := s.bare()
+	switch t.Kind() {
+	case reflect.Struct:
+		for f := range fieldsOf(t) {
+			if f.name == name {
+				return typeShape{f.t}, true
+			}
+		}
+	case reflect.Map:
+		return typeShape{t.Elem()}, true
+	case reflect.Interface:
+		return anything{}, true
+	}
+	return nil, false
+}
+
+func (s typeShape) Item() (Shape, bool) {
+	switch t := s.bare(); t.Kind() {
+	case reflect.Slice, reflect.Map:
+		return typeShape{t.Elem()}, true
+	case reflect.Interface:
+		return anything{}, true
+	}
+	return nil, false
+}
+
+func (s typeShape) Names() []string {
+	var names []string
+	if t := s.bare(); t.Kind() == reflect.Struct {
+		for f := range fieldsOf(t) {
+			names = append(names, f.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+type tagged struct {
+	name string
+	t    reflect.Type
+}
+
+// fieldsOf yields the fields of a struct as JSON has them, those of inlined
+// structs among them.
+func fieldsOf(t reflect.Type) func(func(tagged) bool) {
+	return func(yield func(tagged) bool) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			inline := f.Anonymous && name == "" || strings.Contains(options, "inline")
+			switch {
+			case inline && f.Type.Kind() == reflect.Struct:
+				for inner := range fieldsOf(f.Type) {
+					if !yield(inner) {
+						return
+					}
+				}
+			case name != "" && name != "-":
+				if !yield(tagged{name, f.Type}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// OfSchema returns the shape of a structural schema, as a
+// CustomResourceDefinition has it. The metadata of an object is that of every
+// object.
+func OfSchema(schema map[string]any, metadata Shape) Shape {
+	return rootShape{schemaShape(schema), metadata}
+}
+
+type rootShape struct {
+	schemaShape
+	metadata Shape
+}
+
+func (r rootShape) Field(name string) (Shape, bool) {
+	switch name {
+	case "metadata":
+		return r.metadata, true
+	case "apiVersion", "kind":
+		return schemaShape{}, true
+	}
+	return r.schemaShape.Field(name)
+}
+
+func (r rootShape) Names() []string {
+	return slices.Compact(slices.Sorted(slices.Values(append(r.schemaShape.Names(), "apiVersion", "kind", "metadata"))))
+}
+
+type schemaShape map[string]any
+
+func (s schemaShape) open() bool {
+	preserve, _ := s["x-kubernetes-preserve-unknown-fields"].(bool)
+	embedded, _ := s["x-kubernetes-embedded-resource"].(bool)
+	return preserve || embedded
+}
+
+func (s schemaShape) Field(name string) (Shape, bool) {
+	if properties, ok := s["properties"].(map[string]any); ok {
+		if f, ok := properties[name].(map[string]any); ok {
+			return schemaShape(f), true
+		}
+	}
+	switch more := s["additionalProperties"].(type) {
+	case map[string]any:
+		return schemaShape(more), true
+	case bool:
+		if more {
+			return anything{}, true
+		}
+	}
+	if s.open() {
+		return anything{}, true
+	}
+	return nil, false
+}
+
+func (s schemaShape) Item() (Shape, bool) {
+	if items, ok := s["items"].(map[string]any); ok {
+		return schemaShape(items), true
+	}
+	switch more := s["additionalProperties"].(type) {
+	case map[string]any:
+		return schemaShape(more), true
+	case bool:
+		if more {
+			return anything{}, true
+		}
+	}
+	if s.open() {
+		return anything{}, true
+	}
+	return nil, false
+}
+
+func (s schemaShape) Names() []string {
+	properties, _ := s["properties"].(map[string]any)
+	return slices.Sorted(maps.Keys(properties))
+}
