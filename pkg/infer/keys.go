@@ -99,7 +99,7 @@ func bareText(stem string) bool {
 func skipped(key string) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "matchExpressions", "selector", "affinity", "tolerations", "topologySpreadConstraints",
-		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "headers", "httpHeaders", "requestHeaders", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe":
+		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "headers", "httpHeaders", "requestHeaders", "attributes", "match", "matches", "exclude", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe":
 		return true
 	}
 	return strings.HasSuffix(key, "Labels") || strings.HasSuffix(key, "Annotations") || strings.HasSuffix(key, "Selector") && !strings.HasSuffix(key, "KeySelector")
@@ -108,7 +108,7 @@ func skipped(key string) bool {
 // outward tells parts of an object that say under which addresses it is reached.
 func outward(key string) bool {
 	switch key {
-	case "ingress", "ingresses", "route", "routes", "httpRoute", "httproute", "virtualHost", "virtualHosts", "virtualhost", "virtualService", "expose", "exposure", "exposed", "cors", "corsPolicy", "listener", "listeners", "dnsNames", "certificate", "certificates":
+	case "ingress", "ingresses", "route", "routes", "httpRoute", "httproute", "virtualHost", "virtualHosts", "virtualhost", "virtualService", "expose", "exposure", "exposed", "cors", "corsPolicy", "listener", "listeners", "dnsNames", "certificate", "certificates", "egress", "image", "images", "controlPlaneEndpoint":
 		return true
 	}
 	return strings.HasSuffix(key, "Ingress")

@@ -16,6 +16,9 @@ func FieldHosts(key, text, namespace string, port bool, visit func(namespace, se
 		return
 	}
 	plain := strings.IndexByte(text, ':') < 0
+	if plain && (strings.EqualFold(key, "hosts") || strings.EqualFold(key, "hostnames")) {
+		return // Of a router: what it is reached under.
+	}
 	bare := plain && (port || strong && strings.IndexByte(text, '.') < 0)
 	envHost(template{namespace: namespace}, text, bare, visit)
 }
