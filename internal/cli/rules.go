@@ -132,12 +132,14 @@ func (s *session) survey(ctx context.Context) (*graph.Graph, error) {
 	return s.read(ctx, ask, func(*graph.Graph) []graph.ID { return nil }, graph.StackOptions{})
 }
 
-// counted returns the rules with the edges that each of them made.
+// counted returns the rules that make edges, with how many each of them made.
 func counted(set *relation.Set, g *graph.Graph) []view.CountedRule {
 	edges := g.EdgesByRule()
 	out := make([]view.CountedRule, 0, len(edges))
 	for i, r := range set.Rules() {
-		out = append(out, view.CountedRule{Rule: r, Edges: edges[i]})
+		if !r.Evidence {
+			out = append(out, view.CountedRule{Rule: r, Edges: edges[i]})
+		}
 	}
 	return out
 }

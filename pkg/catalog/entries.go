@@ -906,6 +906,8 @@ var entries = []Entry{
 			{Path: "spec.kubeConfig.secretRef.name"},
 			{Path: "spec.kubeConfig.configMapRef.name"},
 		}, Manages: true, Source: "helm-controller/api/v2/inventory_types.go"},
+		{From: []string{"Kustomization.kustomize.toolkit.fluxcd.io"}, To: []string{"*"}, Relation: "owns", Label: "kustomize.toolkit.fluxcd.io/name", Read: "to", Namespace: "metadata.labels[\"kustomize.toolkit.fluxcd.io/namespace\"]", Manages: true, Source: "kustomize-controller/internal/controller/kustomization_controller.go"},
+		{From: []string{"HelmRelease.helm.toolkit.fluxcd.io"}, To: []string{"*"}, Relation: "owns", Label: "helm.toolkit.fluxcd.io/name", Read: "to", Namespace: "metadata.labels[\"helm.toolkit.fluxcd.io/namespace\"]", Manages: true, Source: "helm-controller/internal/postrender"},
 		{From: []string{"Kustomization.kustomize.toolkit.fluxcd.io", "HelmRelease.helm.toolkit.fluxcd.io"}, To: []string{"ServiceAccount"}, Relation: "needs", Field: "spec.serviceAccountName", When: []declare.Condition{
 			{Path: "spec.kubeConfig.secretRef.name"},
 			{Path: "spec.kubeConfig.configMapRef.name"},

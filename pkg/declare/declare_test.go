@@ -54,7 +54,7 @@ func links(specs []declare.Spec, o object.Object) []string {
 	set := relation.NewSet(declare.Rules(specs, "t", "file t", kinds)...)
 	var out []string
 	set.Links(o, func(rule int, l relation.Link) {
-		from, to := o.Ref.String(), target(l.Target)
+		from, to := o.String(), target(l.Target)
 		if l.Backward {
 			from, to = to, from
 		}
@@ -139,8 +139,10 @@ func TestWhatRelationsSay(t *testing.T) {
 		{"read: to", "{from: Part.x.io, to: App.x.io, relation: owns, field: spec.partName, read: to}", app, "spec: {partName: p}", []string{"Part.x.io/shop/p owns App.x.io/shop/web | spec.partName = p"}},
 		{"inferred", "{to: Secret, relation: owns, field: spec.s, inferred: true, optional: true}", app, "spec: {s: a}", []string{"App.x.io/shop/web owns Secret/shop/a optional inferred ifPresent | spec.s = a"}},
 		{"itself", "{to: App.x.io, relation: needs, field: spec.s}", app, "spec: {s: web}", nil},
-		{"inventory", "{to: '*', relation: owns, manages: true, field: 'status.e[].id', format: inventory}", app, "status: {e: [{id: shop_api_apps_Deployment}, {id: _x_x.io_Fleet}, {id: shop_sys__admin__Role}, {id: nonsense}]}",
-			[]string{"App.x.io/shop/web owns Deployment.apps/shop/api | status.e[0].id = shop_api_apps_Deployment", "App.x.io/shop/web owns Fleet.x.io/x | status.e[1].id = _x_x.io_Fleet", "App.x.io/shop/web owns Role/shop/sys:admin | status.e[2].id = shop_sys__admin__Role"}},
+		{
+			"inventory", "{to: '*', relation: owns, manages: true, field: 'status.e[].id', format: inventory}", app, "status: {e: [{id: shop_api_apps_Deployment}, {id: _x_x.io_Fleet}, {id: shop_sys__admin__Role}, {id: nonsense}]}",
+			[]string{"App.x.io/shop/web owns Deployment.apps/shop/api | status.e[0].id = shop_api_apps_Deployment", "App.x.io/shop/web owns Fleet.x.io/x | status.e[1].id = _x_x.io_Fleet", "App.x.io/shop/web owns Role/shop/sys:admin | status.e[2].id = shop_sys__admin__Role"},
+		},
 
 		// selector
 		{"selector", "{to: Pod, relation: serves, selector: spec.sel}", app, "spec: {sel: {matchLabels: {a: b}, matchExpressions: [{key: c, operator: Exists}]}}", []string{"App.x.io/shop/web serves Pod/shop/{a=b,c} | spec.sel = a=b,c"}},

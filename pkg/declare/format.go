@@ -47,11 +47,9 @@ func (s Spec) fields(self string) []string {
 		}
 	}
 	kinds := func(key string, list []string) {
-		switch len(list) {
-		case 0:
-		case 1:
+		if len(list) == 1 {
 			text(key, list[0])
-		default:
+		} else if len(list) > 1 {
 			out = append(out, key+": ["+strings.Join(list, ", ")+"]")
 		}
 	}
@@ -64,29 +62,29 @@ func (s Spec) fields(self string) []string {
 	}
 	for _, f := range []struct{ key, value string }{
 		{"relation", s.Relation},
-		{"field", s.Field}, {"selector", s.Selector}, {"host", s.Host}, {"label", s.Label}, {"annotation", s.Annotation}, {"name", s.Name}, {"template", s.Template}, {"podSpec", s.PodSpec},
-		{"value", s.Value}, {"read", s.Read}, {"namespace", s.Namespace}, {"kind", s.Kind}, {"group", s.Group}, {"nameField", s.NameField}, {"format", s.Format},
-		{"namespaces", s.Namespaces}, {"empty", s.Empty}, {"emptyNamespaces", s.EmptyNamespaces},
+		{"field", s.Field},
+		{"selector", s.Selector},
+		{"host", s.Host},
+		{"label", s.Label},
+		{"annotation", s.Annotation},
+		{"name", s.Name},
+		{"template", s.Template},
+		{"podSpec", s.PodSpec},
+		{"value", s.Value},
+		{"read", s.Read},
+		{"namespace", s.Namespace},
+		{"kind", s.Kind},
+		{"group", s.Group},
+		{"nameField", s.NameField},
+		{"format", s.Format},
+		{"namespaces", s.Namespaces},
+		{"empty", s.Empty},
+		{"emptyNamespaces", s.EmptyNamespaces},
 	} {
 		text(f.key, f.value)
 	}
 	if len(s.When) > 0 {
-		var all []string
-		for _, c := range s.When {
-			values := make([]string, len(c.Values))
-			for i, v := range c.Values {
-				values[i] = quote(v)
-			}
-			value := "[" + strings.Join(values, ", ") + "]"
-			switch len(values) {
-			case 0:
-				value = "null"
-			case 1:
-				value = values[0]
-			}
-			all = append(all, quote(c.Path)+": "+value)
-		}
-		out = append(out, "when: {"+strings.Join(all, ", ")+"}")
+		out = append(out, "when: {"+conditions(s.When)+"}")
 	}
 	for _, f := range []struct {
 		key string
@@ -101,6 +99,25 @@ func (s Spec) fields(self string) []string {
 	text("rule", s.Rule)
 	text("source", s.Source)
 	return out
+}
+
+func conditions(when []Condition) string {
+	var all []string
+	for _, c := range when {
+		values := make([]string, len(c.Values))
+		for i, v := range c.Values {
+			values[i] = quote(v)
+		}
+		value := "[" + strings.Join(values, ", ") + "]"
+		switch len(values) {
+		case 0:
+			value = "null"
+		case 1:
+			value = values[0]
+		}
+		all = append(all, quote(c.Path)+": "+value)
+	}
+	return strings.Join(all, ", ")
 }
 
 // quote writes a text so that YAML reads it as that text within {}.

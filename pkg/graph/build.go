@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,6 +29,8 @@ type resolver struct {
 	edges     []rawEdge
 	maybe     map[inventory.ID][]maybe
 	ungranted map[inventory.ID]bool // who refers to where the grants are not known
+	evidence  []evidence
+	hollow    []hollow
 	problems  []Problem
 }
 
@@ -59,14 +60,15 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		for i := range b.linksOf(id) {
 			r.resolve(id, &b.linksOf(id)[i])
 		}
+		r.controllers(id)
 	}
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy()}
+	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
+	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
 	g.number, g.rows = r.nodes()
 	g.connect(r.edges)
 	g.problems = slices.Concat(r.problems, g.ownerCycles())
-	slices.SortFunc(g.problems, func(a, b Problem) int {
-		return cmp.Or(object.Compare(a.Object, b.Object), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
-	})
+	slices.SortFunc(g.problems, compareProblems)
 	g.problems = slices.Compact(g.problems)
 	g.candidates = r.candidates(g)
 	g.ungranted = map[ID]bool{}
@@ -126,6 +128,10 @@ func (r *resolver) canonical(id inventory.ID) inventory.ID {
 }
 
 func (r *resolver) resolve(from inventory.ID, l *link) {
+	if r.rules.Rules()[l.rule].Evidence {
+		r.evidence = append(r.evidence, evidence{from, uint32(l.target), l.rule})
+		return
+	}
 	if l.flags&bySelector != 0 {
 		r.selected(from, l)
 		return
@@ -160,7 +166,7 @@ func (r *resolver) granted(from, to inventory.ID, l *link) {
 	case target.Namespace == "" || target.Namespace == said.Namespace || slices.ContainsFunc(relation.GrantKeys(said, target), allowed):
 		r.add(from, to, l)
 	case r.inv.Covered(relation.ReferenceGrant, target.Namespace) || r.kinds.NotServed(relation.ReferenceGrant):
-		r.problem(said, NotGranted, "refers to %s, which no ReferenceGrant in that namespace allows", target)
+		r.problem(said, NotGranted, target, l, "refers to %s, which no ReferenceGrant in that namespace allows", target)
 	default:
 		guess := *l
 		guess.flags |= inferred
@@ -170,21 +176,18 @@ func (r *resolver) granted(from, to inventory.ID, l *link) {
 }
 
 func (r *resolver) selected(from inventory.ID, l *link) {
-	t := r.selectors[l.target]
-	q := inventory.Query{
-		Labels: t.Selector.Labels, Expressions: t.Selector.Expressions,
-		Annotation: t.Selector.Annotation, Match: t.Selector.Match, Key: t.Selector.Key,
-	}
-	if t.Selector.Name != nil {
-		q.Name = t.Selector.Name.Match
-	}
+	t, found := r.selectors[l.target], len(r.edges)
+	q := query(t.Selector)
 	if t.Namespaces == nil {
 		r.choose(from, l, t, t.Namespace, q)
-		return
+	} else {
+		in := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
+		for _, ns := range r.index.Select(namespaceKind, "", true, in) {
+			r.choose(from, l, t, r.inv.Ref(ns).Name, q)
+		}
 	}
-	in := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
-	for _, ns := range r.index.Select(namespaceKind, "", true, in) {
-		r.choose(from, l, t, r.inv.Ref(ns).Name, q)
+	if rule := &r.rules.Rules()[l.rule]; len(r.edges) == found && rule.Relation == relation.Serves && !rule.Aside && l.flags&backward == 0 {
+		r.hollow = append(r.hollow, hollow{from, *l})
 	}
 }
 

@@ -20,10 +20,11 @@ type Builder struct {
 	rules *relation.Set
 	kinds *object.Kinds
 
-	links     []link
-	heads     []head // by row
-	selectors []relation.Target
-	uids      uids
+	links      []link
+	heads      []head // by row
+	selectors  []relation.Target
+	selections selections
+	uids       uids
 }
 
 // uids are the UIDs that links name, by number.
@@ -56,14 +57,14 @@ type head struct{ start, n uint32 }
 
 // link is a relation.Link in 16 bytes.
 type link struct {
-	target int32  // a row, or a selector
+	target int32  // a row, a selector, or a selection
 	field  uint32 // symbol
 	value  uint32 // symbol, or the number of a UID
 	rule   uint16
 	flags  linkFlags
 }
 
-type linkFlags uint8
+type linkFlags uint16
 
 const (
 	backward linkFlags = 1 << iota
@@ -74,6 +75,8 @@ const (
 	byUID
 	valueIsName // the value is the target's name: not worth a symbol
 	granted     // counts in another namespace only where a ReferenceGrant allows it
+	controller  // an owner reference that controls the object
+	dormant     // of an object that is out of work
 )
 
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
@@ -117,12 +120,14 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 	for _, f := range []struct {
 		set  bool
 		flag linkFlags
-	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {t.Granted, granted}} {
+	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {t.Granted, granted}, {l.Controller, controller}, {l.Dormant, dormant}} {
 		if f.set {
 			k.flags |= f.flag
 		}
 	}
 	switch {
+	case b.rules.Rules()[rule].Evidence:
+		k.target = b.selections.add(inv, t.Selector)
 	case t.Selector != nil:
 		k.flags |= bySelector
 		k.target = int32(len(b.selectors))

@@ -47,18 +47,6 @@ type Node struct {
 	Boundary bool
 }
 
-// Problem is something that the objects say about each other and that cannot be
-// so: an owner that is not there, a cycle of owners, a reference that is not
-// granted.
-type Problem struct {
-	// Object is the one that carries the wrong statement.
-	Object object.Ref
-	// Reason is one word: OwnerAbsent, OwnerReplaced, OwnerMismatch,
-	// OwnerForeignNamespace, OwnerNamespaced, OwnerCycle, NotGranted.
-	Reason  string
-	Message string
-}
-
 // Graph is the nodes and edges of everything that was read. It is immutable.
 type Graph struct {
 	inv   *inventory.Inventory
@@ -77,6 +65,12 @@ type Graph struct {
 	problems   []Problem
 	candidates map[ID][]candidate
 	ungranted  map[ID]bool
+
+	// What a diagnosis asks for, and nothing else.
+	evidence   []evidence
+	hollow     []hollow
+	selectors  []relation.Target
+	selections selections
 }
 
 // Len is the number of nodes.
@@ -172,9 +166,6 @@ func (g *Graph) OfKind(gk schema.GroupKind) iter.Seq[ID] {
 		}
 	}
 }
-
-// Problems returns what the objects say that cannot be so, by object.
-func (g *Graph) Problems() []Problem { return g.problems }
 
 // Gaps returns what could not be read, in order.
 func (g *Graph) Gaps() []object.Gap {

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,22 +26,32 @@ func affinityRules() []Rule {
 	}
 }
 
-// onTopTemplate reads the template that nothing else carries for the object.
+// onTopTemplate reads the template that no other of ours carries for the object.
 func onTopTemplate(read func(template, Emit)) func(object.Object, Emit) {
 	links := onTemplate(read)
 	return func(o object.Object, emit Emit) {
-		if controller := metav1.GetControllerOfNoCopy(o.Meta); controller != nil {
-			switch o.GroupKind() {
-			case pod, replicaSet, replicationController:
-				return
-			case job:
-				if controller.Kind == cronJob.Kind && groupOf(controller.APIVersion) == batchv1.GroupName {
-					return
-				}
-			}
+		if !repeated(o) {
+			links(o, emit)
 		}
-		links(o, emit)
 	}
+}
+
+// repeated says that the object is a copy of what its controller says of pods. A
+// custom resource (a Rollout) need not say it as we read it.
+func repeated(o object.Object) bool {
+	controller := metav1.GetControllerOfNoCopy(o.Meta)
+	if controller == nil {
+		return false
+	}
+	switch o.GroupKind() {
+	case pod:
+		return true
+	case replicaSet:
+		return controller.Kind == deployment.Kind || retired(o)
+	case job:
+		return controller.Kind == cronJob.Kind
+	}
+	return false
 }
 
 func podAffinity(t template, emit Emit) {

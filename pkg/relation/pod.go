@@ -2,6 +2,7 @@ package relation
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,9 +72,9 @@ func onTemplate(read func(template, Emit)) func(object.Object, Emit) {
 		if t.spec == nil {
 			return
 		}
-		if retired(o) {
+		if retired, finished := retired(o), finished(o); retired || finished {
 			needed := emit
-			emit = func(l Link) { l.Optional = true; needed(l) }
+			emit = func(l Link) { l.Optional, l.Dormant = l.Optional || retired, true; needed(l) }
 		}
 		read(t, emit)
 	}
@@ -84,6 +85,19 @@ func onTemplate(read func(template, Emit)) func(object.Object, Emit) {
 func retired(o object.Object) bool {
 	rs, ok := o.Body.(*appsv1.ReplicaSet)
 	return ok && rs.Spec.Replicas != nil && *rs.Spec.Replicas == 0 && metav1.GetControllerOfNoCopy(rs) != nil
+}
+
+// finished tells a pod or a Job that has run and will not run again.
+func finished(o object.Object) bool {
+	switch b := o.Body.(type) {
+	case *corev1.Pod:
+		return b.Status.Phase == corev1.PodSucceeded || b.Status.Phase == corev1.PodFailed
+	case *batchv1.Job:
+		return slices.ContainsFunc(b.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
+		})
+	}
+	return false
 }
 
 // templateOf is the one place that knows where a kind keeps its pod spec.

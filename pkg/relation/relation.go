@@ -82,6 +82,11 @@ type Link struct {
 	Optional bool
 	// Inferred says that this is a guess.
 	Inferred bool
+	// Dormant says that the object is out of work, so that nothing breaks today if
+	// the target is not there.
+	Dormant bool
+	// Controller says, of an owner reference, that the owner controls the object.
+	Controller bool
 }
 
 // Target says which objects a link means. Exactly one of Name and Selector is
@@ -153,6 +158,9 @@ type Rule struct {
 	// Aside says that an edge of the rule makes neither end part of the stack of the
 	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.
 	Aside bool
+	// Evidence says that the links of the rule, which select by label, make no edges:
+	// they are held against what the edges say when a stack is diagnosed.
+	Evidence bool
 	// Namespaces says that links of the rule choose namespaces by their labels, so
 	// that all Namespaces are read. Those of a rule that is Aside are not worth a
 	// list: they count where Namespaces are read anyway.
