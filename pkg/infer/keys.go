@@ -125,6 +125,23 @@ func cloud(key string) bool {
 	return false
 }
 
+// mayBeHost sorts out most texts before their keys are read: sentences, words with
+// capitals, numbers. A URL has its marks.
+func mayBeHost(s string) bool {
+	letters := false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ', c == '\n':
+			return false
+		case c >= 'A' && c <= 'Z':
+			return strings.Contains(s, "://")
+		case c >= 'a' && c <= 'z':
+			letters = true
+		}
+	}
+	return letters
+}
+
 // validName says whether a server would take the name for an object: a DNS
 // subdomain.
 func validName(s string) bool {

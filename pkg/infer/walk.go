@@ -139,7 +139,7 @@ func (w *walker) text(key, v string, in map[string]any, at place) {
 			return
 		}
 	}
-	if at.outward || at.traces {
+	if at.outward || at.traces || !mayBeHost(v) || !relation.SaysHost(key) {
 		return
 	}
 	relation.FieldHosts(key, v, w.self.Namespace, hasPort(in), func(namespace, name, shown string) {

@@ -23,6 +23,9 @@ func FieldHosts(key, text, namespace string, port bool, visit func(namespace, se
 	envHost(template{namespace: namespace}, text, bare, visit)
 }
 
+// SaysHost says whether FieldHosts would look at what stands under a key.
+func SaysHost(key string) bool { _, ok := fieldMeaning(key); return ok }
+
 // fieldMeaning says whether a key says host, and whether a single word under it
 // is one.
 func fieldMeaning(key string) (strong, ok bool) {
