@@ -32,6 +32,7 @@ type graphOptions struct {
 	include   []string
 	problems  bool
 	exitCode  bool
+	manifest  bool
 }
 
 func newGraph(env Env) *cobra.Command {
@@ -100,6 +101,7 @@ func (o *graphOptions) flags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.relations, "relations", nil, "follow only these: owns, needs, serves")
 	f.StringSliceVar(&o.kinds, "kinds", nil, "show only objects of these types")
 	f.BoolVar(&o.problems, "problems", false, "show only what is wrong in the stack")
+	f.BoolVar(&o.manifest, "helm-manifest", false, "of helm/RELEASE, read what Helm keeps of it in a Secret, besides the annotations of its objects")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if the stack has an error or a warning")
 	must(cmd.RegisterFlagCompletionFunc("relations", cobra.FixedCompletions([]string{"owns", "needs", "serves"}, cobra.ShellCompDirectiveNoFileComp)))
 	f.StringSliceVar(&o.include, "include", nil, "read these too, which are left out unless they are asked for: events, leases")
@@ -132,6 +134,11 @@ func (o *graphOptions) run(ctx context.Context) error {
 	}
 	if err := o.including(s.kinds); err != nil {
 		return err
+	}
+	if o.manifest {
+		if err := s.readReleases(ctx, roots); err != nil {
+			return err
+		}
 	}
 	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, selector) }, opts)
 	if err != nil {
@@ -258,6 +265,13 @@ func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack, problems []
 			names = append(names, safe(g.Ref(id).String()))
 		}
 		fmt.Fprintf(o.env.ErrOut, "owned by: %s\n", strings.Join(names, ", "))
+	}
+	if managers := stack.Managers(); len(managers) > 0 && !o.up {
+		var names []string
+		for _, id := range managers {
+			names = append(names, safe(g.Ref(id).String()))
+		}
+		fmt.Fprintf(o.env.ErrOut, "managed by: %s\n", strings.Join(names, ", "))
 	}
 	for _, id := range stack.Roots() {
 		if r := g.Ref(id); r.Group == "" && r.Kind == "Namespace" {

@@ -31,6 +31,8 @@ type session struct {
 	builder   *graph.Builder
 	namespace string // of the user; empty where all are meant
 	findings  []annotations.Finding
+	// releases are the objects of Helm releases, by name, where Helm was asked.
+	releases map[string][]object.Ref
 	// declared is what the CRDs say in annotations.
 	declared []annotations.Declaration
 	schemas  *schemas // of the kinds for which nothing is declared

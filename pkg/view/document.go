@@ -20,7 +20,8 @@ type GraphDocument struct {
 	Roots []string       `json:"roots"`
 	Nodes []NodeDocument `json:"nodes"`
 	Edges []EdgeDocument `json:"edges"`
-	// Context is the owners above the roots, which are not part of the stack.
+	// Context is the owners above the roots, and who manages them, which are not part
+	// of the stack.
 	Context  []NodeDocument    `json:"context,omitempty"`
 	Gaps     []object.Gap      `json:"gaps"`
 	Problems []ProblemDocument `json:"problems"`
