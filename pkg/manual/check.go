@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -17,7 +18,7 @@ import (
 
 // Check returns what a schema says against an object; nothing where it is
 // valid. Fields that the schema does not know count: kubectl refuses them. Rules
-// in CEL (x-kubernetes-validations) are not evaluated; Unchecked counts them.
+// in CEL (x-kubernetes-validations) are not evaluated; Unchecked lists them.
 func Check(schema, object map[string]any) []string {
 	c := &checker{}
 	root := maps.Clone(schema)
@@ -264,22 +265,38 @@ func (c *checker) combined(at string, schema map[string]any, v any) {
 	}
 }
 
-// Unchecked counts the rules in CEL that concern an object.
-func Unchecked(schema map[string]any, v any) int {
-	n := len(mapsOf(schema, "x-kubernetes-validations"))
+// Unchecked returns the rules in CEL that concern an object, as their messages
+// have it. Those about a change of it do not: there is nothing to change yet.
+func Unchecked(schema map[string]any, v any) []string {
+	var out []string
+	unchecked("", schema, v, func(rule string) {
+		if !slices.Contains(out, rule) {
+			out = append(out, rule)
+		}
+	})
+	return out
+}
+
+func unchecked(at string, schema map[string]any, v any, add func(string)) {
+	for _, r := range mapsOf(schema, "x-kubernetes-validations") {
+		rule := textOf(r, "rule")
+		if strings.Contains(rule, "oldSelf") {
+			continue
+		}
+		add(strings.TrimPrefix(at+": "+cmp.Or(textOf(r, "message"), rule), ": "))
+	}
 	switch v := v.(type) {
 	case map[string]any:
-		for name, below := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if s := mapOf(schema, "properties", name); s != nil {
-				n += Unchecked(s, below)
+				unchecked(join(at, name), s, v[name], add)
 			} else if s := mapOf(schema, "additionalProperties"); s != nil {
-				n += Unchecked(s, below)
+				unchecked(join(at, name), s, v[name], add)
 			}
 		}
 	case []any:
 		for _, below := range v {
-			n += Unchecked(mapOf(schema, "items"), below)
+			unchecked(at+"[]", mapOf(schema, "items"), below, add)
 		}
 	}
-	return n
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -16,10 +17,11 @@ const exampleName = "example"
 // those of the spec that have a default. Values are the default, the first that
 // is allowed, or one that fits the type. Its notes say where that did not come
 // out valid.
-func Build(d Definition, r Resource) Example {
+func Build(d Definition, r Resource) Draft {
 	schema := d.Schema(r.Version)
 	object := map[string]any{"apiVersion": apiVersion(r), "kind": r.Kind, "metadata": map[string]any{"name": exampleName}}
-	e := Example{Origin: "built from the schema of " + d.Name() + ", version " + r.Version + ": what is required, and what has a default", Notes: []string{}, Object: object}
+	e := Draft{Object: object}
+	e.Origin, e.Notes = "built from the schema of "+d.Name()+", version "+r.Version+": what is required, and what has a default", []string{}
 	if schema == nil {
 		e.Origin, e.Notes = "no schema: what every object has", append(e.Notes, "the definition has no schema to tell what belongs into the spec")
 		return e.finish(nil)
@@ -40,6 +42,9 @@ func Build(d Definition, r Resource) Example {
 		}
 	}
 	b.defaults(schema, object)
+	if spec, ok := object["spec"].(map[string]any); ok && len(spec) == 0 {
+		e.Notes = append(e.Notes, "nothing is required in the spec, and nothing has a default: FIELDS says what can be set")
+	}
 	return e.finish(schema)
 }
 
@@ -51,13 +56,19 @@ func apiVersion(r Resource) string {
 }
 
 // finish checks the example and writes it.
-func (e Example) finish(schema map[string]any) Example {
+func (e Draft) finish(schema map[string]any) Draft {
 	if schema != nil {
 		for _, p := range Check(schema, e.Object) {
 			e.Notes = append(e.Notes, "not valid as it stands: "+p)
 		}
-		if n := Unchecked(schema, e.Object); n > 0 {
-			e.Notes = append(e.Notes, fmt.Sprintf("rules of the schema in CEL that were not evaluated: %d", n))
+		rules := Unchecked(schema, e.Object)
+		const few = 12
+		for i, rule := range rules {
+			if i == few {
+				e.Notes = append(e.Notes, fmt.Sprintf("%d more rules of the schema were not checked", len(rules)-few))
+				break
+			}
+			e.Notes = append(e.Notes, "not checked: "+strings.Join(strings.Fields(rule), " "))
 		}
 	}
 	text, err := yaml.Marshal(e.Object)
@@ -68,12 +79,15 @@ func (e Example) finish(schema map[string]any) Example {
 	return e
 }
 
-// builder makes values. left bounds the work where alternatives stand within
-// alternatives.
+// builder makes values. left bounds the work: alternatives within alternatives,
+// and lists of many items within such lists, are many.
 type builder struct{ left int }
 
 // value makes a value for a field of the name.
 func (b *builder) value(name string, schema map[string]any) any {
+	if b.left--; b.left < 0 {
+		return nil
+	}
 	if v, ok := schema["default"]; ok && v != nil {
 		return b.completed(name, schema, clone(v))
 	}
@@ -86,7 +100,7 @@ func (b *builder) value(name string, schema map[string]any) any {
 	}
 	switch textOf(schema, "type") {
 	case "string":
-		return sample(name, schema)
+		return b.alternatives(schema, func(s map[string]any) any { return sample(name, s) })
 	case "boolean":
 		return b.alternatives(schema, func(map[string]any) any { return false })
 	case "integer", "number":
@@ -233,7 +247,7 @@ func (b *builder) list(name string, schema map[string]any) any {
 	least, _ := numberOf(schema, "minItems")
 	n := max(1, min(int(least), most))
 	if longest, ok := numberOf(schema, "maxItems"); ok {
-		n = min(n, int(longest))
+		n = max(0, min(n, int(longest)))
 	}
 	items := mapOf(schema, "items")
 	list := make([]any, 0, n)

@@ -43,8 +43,9 @@ const most = 40
 
 // Fields returns the fields of a schema by a choice, and how many of those that
 // one might set are left out. Without a choice these are the required ones, then
-// those with a default or an enumeration down to the second level, then the
-// others of the first level that say what they are for.
+// those of the first level (with a default, an enumeration or a name that is
+// common first, and those that say what they are for), then those of the second
+// level that have a default or an enumeration; so many and no more.
 func Fields(schema map[string]any, c Choice) ([]Field, int, error) {
 	if schema == nil {
 		return []Field{}, 0, nil
@@ -60,10 +61,14 @@ func Fields(schema map[string]any, c Choice) ([]Field, int, error) {
 			all = append(all, f)
 		}
 	}
-	chosen := all
-	if !c.All {
-		chosen = worth(all)
+	if c.All {
+		out := make([]Field, 0, len(all))
+		for _, f := range all {
+			out = append(out, f.Field)
+		}
+		return out, 0, nil
 	}
+	chosen := worth(all)
 	out := make([]Field, 0, len(chosen))
 	shown := map[string]bool{}
 	for _, f := range chosen {
@@ -86,6 +91,7 @@ type found struct {
 	Field
 	depth  int  // 1 for the fields of the spec
 	always bool // it and all that it stands in are required
+	name   string
 	long   string
 }
 
@@ -99,15 +105,26 @@ func (f *found) under(path string) bool {
 	return ok && rest != "" && strings.ContainsAny(rest[:1], ".[")
 }
 
+// common are names of fields that are set first in kinds of many operators.
+const common = " replicas size version image storage storageSize resources storageClassName secretName schedule backup backups tls selector template ingress service databases users config host domain suspend paused "
+
 // rank is how much a field is worth setting; 0 is most, negative not at all.
 func (f *found) rank() int {
+	set := f.Default != "" || len(f.Enum) > 0
+	first := f.depth <= 1
 	switch {
 	case f.always:
 		return 0
-	case (f.Default != "" || len(f.Enum) > 0) && f.depth <= 2:
+	case strings.HasPrefix(strings.ToLower(f.Description), "deprecated"):
+		return -1
+	case first && (set || strings.Contains(common, " "+f.name+" ")):
 		return 1
-	case f.Description != "" && f.depth <= 1:
+	case first && f.Description != "":
 		return 2
+	case first:
+		return 3
+	case set && f.depth == 2:
+		return 4
 	}
 	return -1
 }
@@ -120,7 +137,7 @@ func worth(all []found) []found {
 			chosen = append(chosen, f)
 		}
 	}
-	slices.SortStableFunc(chosen, func(a, b found) int { return cmp.Or(a.rank()-b.rank(), a.depth-b.depth) })
+	slices.SortStableFunc(chosen, func(a, b found) int { return cmp.Or(a.rank()-b.rank(), a.depth-b.depth, comparePaths(a.Path, b.Path)) })
 	if len(chosen) > most {
 		chosen = chosen[:most]
 	}
@@ -203,7 +220,7 @@ func (w *walker) children(at, within string, schema map[string]any, depth int, a
 		if spec || path == "status" {
 			below = 0
 		}
-		w.field(path, within, s, below, is, always && is)
+		w.field(path, name, within, s, below, is, always && is)
 	}
 }
 
@@ -218,8 +235,8 @@ func join(at, name string) string {
 	return at + "." + name
 }
 
-func (w *walker) field(path, within string, schema map[string]any, depth int, required, always bool) {
-	f := found{depth: depth, always: always, long: strings.TrimSpace(textOf(schema, "description"))}
+func (w *walker) field(path, name, within string, schema map[string]any, depth int, required, always bool) {
+	f := found{name: name, depth: depth, always: always, long: strings.TrimSpace(textOf(schema, "description"))}
 	f.Path, f.Type, f.Required = path, typeOf(schema), required
 	if required && !always {
 		f.Within = within

@@ -11,9 +11,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Service version is a ClusterServiceVersion of the Operator Lifecycle Manager:
-// which definitions an operator owns, what it runs as, and examples.
-
 // Owns says whether a ClusterServiceVersion owns the definition.
 func Owns(csv map[string]any, definition string) bool {
 	return slices.ContainsFunc(mapsOf(mapOf(csv, "spec", "customresourcedefinitions"), "owned"), func(m map[string]any) bool { return textOf(m, "name") == definition })
@@ -36,15 +33,15 @@ func ServiceVersion(csv map[string]any) string { return textOf(mapOf(csv, "spec"
 
 // Published returns the first example of the kind that a ClusterServiceVersion
 // carries and that the schema takes. Notes say what is wrong with the others.
-func Published(csv map[string]any, d Definition, r Resource) (Example, []string) {
+func Published(csv map[string]any, d Definition, r Resource) (Draft, []string) {
 	text := textOf(mapOf(csv, "metadata", "annotations"), "alm-examples")
 	if text == "" {
-		return Example{}, nil
+		return Draft{}, nil
 	}
 	name := textOf(mapOf(csv, "metadata"), "name")
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return Example{}, []string{fmt.Sprintf("the examples of ClusterServiceVersion %s are no JSON: %v", name, err)}
+		return Draft{}, []string{fmt.Sprintf("the examples of ClusterServiceVersion %s are no JSON: %v", name, err)}
 	}
 	var notes []string
 	for _, raw := range list {
@@ -65,10 +62,11 @@ func Published(csv map[string]any, d Definition, r Resource) (Example, []string)
 		if meta := mapOf(o, "metadata"); meta != nil {
 			delete(meta, "namespace") // of where it was written
 		}
-		e := Example{Origin: "published with ClusterServiceVersion " + name + " (alm-examples)", Notes: []string{}, Object: o}
+		e := Draft{Object: o}
+		e.Origin, e.Notes = "published with ClusterServiceVersion "+name+" (alm-examples)", []string{}
 		return e.finish(schema), nil
 	}
-	return Example{}, notes
+	return Draft{}, notes
 }
 
 // Marks are what a definition carries of whoever installed it.

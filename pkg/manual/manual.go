@@ -145,6 +145,10 @@ type Example struct {
 	Manifest string `json:"manifest"`
 	// Notes say what is to be known before it is applied.
 	Notes []string `json:"notes"`
-	// Object is the manifest as maps and lists.
-	Object map[string]any `json:"-"`
+}
+
+// Draft is an example with its manifest as maps and lists.
+type Draft struct {
+	Example
+	Object map[string]any
 }

@@ -31,7 +31,7 @@ func Related(gk schema.GroupKind, rules []relation.Rule) []Relationship {
 	}
 	slices.SortStableFunc(out, func(a, b Relationship) int {
 		return cmp.Or(boolCompare(a.OnOther, b.OnOther), cmp.Compare(order(a.Relation), order(b.Relation)), boolCompare(a.Reversed, b.Reversed),
-			cmp.Compare(strings.Join(a.Kinds, " "), strings.Join(b.Kinds, " ")), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Rule, b.Rule))
+			cmp.Compare(strings.Join(a.Kinds, " "), strings.Join(b.Kinds, " ")), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Rule, b.Rule))
 	})
 	return slices.CompactFunc(out, func(a, b Relationship) bool {
 		return a.Relation == b.Relation && a.Reversed == b.Reversed && a.OnOther == b.OnOther && slices.Equal(a.Kinds, b.Kinds) && a.Field == b.Field && a.Origin == b.Origin
