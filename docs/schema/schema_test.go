@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "path", "impact", "version", "snapshot"}
+var schemas = []string{"graph", "path", "impact", "man", "version", "snapshot"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -102,6 +102,10 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"path", "path moodle/moodle-1 moodle/moodle-1 -o yaml --from demo"},
 		{"impact", "impact secret/cluster1-secret -o json --from demo"},
 		{"impact", "impact mysqlcluster/cluster1 -o yaml --from demo"},
+		{"man", "man moodle -o json --from demo"},
+		{"man", "man mysqlcluster --fields all -n moodle -o yaml --from demo"},
+		{"man", "man clusterissuer --no-instances -o json --from demo"},
+		{"man", "man secret -o json --from demo"},
 		{"version", "version -o json"},
 	} {
 		out := run(t, strings.Fields(c.args)...)

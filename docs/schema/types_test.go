@@ -100,7 +100,7 @@ func (c checker) properties(at string, fields map[string]field, schema map[strin
 
 func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
-		"graph": view.GraphDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
+		"graph": view.GraphDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "man": view.ManualDocument{}, "snapshot": source.Head{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := read(t, name)

@@ -103,7 +103,7 @@ func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.M
 		return man, err
 	}
 	man.Example = draft.Example
-	man.Notes = slices.Concat([]string{}, m.notes, notes)
+	man.Notes = append(append([]string{}, m.notes...), notes...)
 	m.gather()
 	return man, nil
 }
@@ -224,6 +224,7 @@ func (m *manualReader) usage(ctx context.Context) (manual.Usage, error) {
 		return manual.Usage{}, err
 	}
 	var last manual.Usage
+	nowhere := true
 	for _, ns := range places {
 		ref := object.Ref{Kind: "ConfigMap", Namespace: ns, Name: u.ConfigMap}
 		text, err := texts.Manual(ctx, ns, u.ConfigMap, u.Key)
@@ -236,13 +237,14 @@ func (m *manualReader) usage(ctx context.Context) (manual.Usage, error) {
 		}
 		// That it is somewhere and may not be read says more than where it is not.
 		if last.Problem == "" || !why.Absent {
+			nowhere = nowhere && why.Absent
 			last = manual.Usage{ConfigMap: ref.String(), Key: u.Key, Problem: why.Message}
 		}
 	}
 	if last.ConfigMap == "" {
 		last = manual.Usage{ConfigMap: u.ConfigMap, Key: u.Key, Problem: "no namespace is known to look in for ConfigMap " + u.ConfigMap}
 	}
-	if u.Namespace == "" {
+	if nowhere && u.Namespace == "" {
 		last.Problem += " (-n names the namespace to look in)"
 	}
 	return last, nil

@@ -163,8 +163,11 @@ func (b *builder) alternatives(schema map[string]any, made func(map[string]any) 
 
 // merged adds to a schema what an alternative demands.
 func merged(schema, more map[string]any) map[string]any {
-	if len(more) == 0 {
+	switch {
+	case len(more) == 0:
 		return schema
+	case schema == nil:
+		return more
 	}
 	out := maps.Clone(schema)
 	for key, v := range more {
@@ -192,9 +195,6 @@ func merged(schema, more map[string]any) map[string]any {
 		default:
 			out[key] = v
 		}
-	}
-	if mapOf(schema) == nil {
-		return maps.Clone(more)
 	}
 	return out
 }
