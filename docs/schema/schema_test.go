@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "version", "snapshot", "rules", "rules-explain", "rules-lint"}
+var schemas = []string{"graph", "problems", "path", "impact", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -105,6 +105,10 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"path", "path moodle/moodle-1 moodle/moodle-1 -o yaml --from demo"},
 		{"impact", "impact secret/cluster1-secret -o json --from demo"},
 		{"impact", "impact mysqlcluster/cluster1 -o yaml --from demo"},
+		{"man", "man moodle -o json --from demo"},
+		{"man", "man mysqlcluster --fields all -n moodle -o yaml --from demo"},
+		{"man", "man clusterissuer --no-instances -o json --from demo"},
+		{"man", "man secret -o json --from demo"},
 		{"version", "version -o json"},
 		{"rules", "rules list -o json --from demo"},
 		{"rules", "rules list moodle -o yaml --from demo"},

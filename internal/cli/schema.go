@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// guesses returns the rules for the custom kinds of which no declared rule reads
-// the fields. On a cluster that says which kinds have a definition, those of an
-// aggregated API are left alone.
+// guesses returns the rules for the custom kinds of which no rule is declared. On a
+// cluster that says which kinds have a definition, those of an aggregated API are
+// left alone.
 func (s *session) guesses(declared []relation.Rule, definitions []metav1.Object) []relation.Rule {
 	if s.c.noInferred {
 		return nil
@@ -33,10 +33,15 @@ func (s *session) guesses(declared []relation.Rule, definitions []metav1.Object)
 			crds[r.GroupKind()] = crd
 		}
 	}
-	said, told := relation.NewSet(declared...), !s.snapshot && len(definitions) > 0
+	said, told := map[schema.GroupKind]bool{}, !s.snapshot && len(definitions) > 0
+	for i := range declared {
+		for _, gk := range declared[i].From {
+			said[gk] = true
+		}
+	}
 	var from []schema.GroupKind
 	for _, k := range s.kinds.All() {
-		if _, defined := crds[k.GroupKind()]; k.Custom && !source.LeftOut(k) && !said.Reads(k.GroupKind()) && (defined || !told) {
+		if _, defined := crds[k.GroupKind()]; k.Custom && !source.LeftOut(k) && !said[k.GroupKind()] && (defined || !told) {
 			from = append(from, k.GroupKind())
 		}
 	}

@@ -197,15 +197,16 @@ func (o *snapshotOptions) take(ctx context.Context, s *session, keep map[object.
 	return keeper, whole.Read(ctx, source.Ask{Objects: refs}, keeper)
 }
 
-func (o *snapshotOptions) whole(ctx context.Context, s *session) (source.Source, error) {
+// whole returns a source of whole objects, Secrets and ConfigMaps aside.
+func (c *common) whole(ctx context.Context, s *session) (source.Source, error) {
 	if snap, ok := s.source.(*source.Snapshot); ok {
 		return snap.Whole(), nil
 	}
-	config, err := o.config.ToRESTConfig()
+	config, err := c.config.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
-	disco, err := o.config.ToDiscoveryClient()
+	disco, err := c.config.ToDiscoveryClient()
 	if err != nil {
 		return nil, err
 	}

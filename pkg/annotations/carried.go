@@ -2,6 +2,7 @@ package annotations
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -75,18 +76,20 @@ func (s carried) rules() []relation.Rule {
 	}
 	rule := relation.Rule{Relation: s.relation(), Via: s.via, Metadata: !s.value.mentions(pathRef)}
 	var rules []relation.Rule
-	if len(near) > 0 {
-		rule.From, rule.To, rule.Field, rule.Links = groupKinds(near), s.instance.GroupKind().String(), s.field(), s.onCarrier
+	for _, carriers := range s.byDirection(near) {
+		rule.From, rule.To, rule.Field, rule.Links = groupKinds(carriers), s.instance.GroupKind().String(), s.field(), s.onCarrier
+		rule.Backward = s.instanceFirst(rule.From[0])
 		rules = append(rules, rule)
 	}
-	if len(far) > 0 {
-		rule.From, rule.To, rule.Field = []schema.GroupKind{s.instance.GroupKind()}, kindNames(far), "metadata.name"
+	for _, carriers := range s.byDirection(far) {
+		rule.From, rule.To, rule.Field = []schema.GroupKind{s.instance.GroupKind()}, kindNames(carriers), "metadata.name"
+		rule.Backward = !s.instanceFirst(carriers[0].GroupKind())
 		for _, ref := range s.value.refs {
 			if ref.what == pathRef {
 				rule.Field = ref.path.String()
 			}
 		}
-		rule.Links = func(o object.Object, emit relation.Emit) { s.onInstance(far, o, emit) }
+		rule.Links = func(o object.Object, emit relation.Emit) { s.onInstance(carriers, o, emit) }
 		if s.via == relation.Annotation {
 			rule.Annotation = s.key
 		}
@@ -102,6 +105,20 @@ func (s carried) owns() bool {
 		return s.value.mentions(nameRef)
 	}
 	return s.key == helmRelease
+}
+
+// byDirection parts the carriers of which the edges run to the instance from
+// those to which they run; a rule runs one way.
+func (s carried) byDirection(all []object.Resource) [][]object.Resource {
+	var parts [2][]object.Resource
+	for _, k := range all {
+		if s.instanceFirst(k.GroupKind()) {
+			parts[0] = append(parts[0], k)
+		} else {
+			parts[1] = append(parts[1], k)
+		}
+	}
+	return slices.DeleteFunc(parts[:], func(p []object.Resource) bool { return len(p) == 0 })
 }
 
 func (s carried) relation() relation.Relation {

@@ -11,8 +11,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// mounting is the rule by which pods and templates name the claims that they mount.
-const mounting = "pod-volume-claim"
+const (
+	// mounting is the rule by which pods and templates name the claims that they mount.
+	mounting = "pod-volume-claim"
+	// templating is the rule by which a StatefulSet has claims: those of its size by
+	// name, and what is left from a larger size by selector.
+	templating = "statefulset-claim"
+)
 
 // unmounted tells of a claim that nobody mounts. It is worth a warning only if
 // all that could mount it was read, nothing keeps it, and it has a volume.
@@ -57,7 +62,7 @@ func (d *diagnosis) used(id ID) bool {
 				return true
 			}
 		case relation.Owns:
-			if d.g.rules[e.rule].Via != relation.Owner && e.flags&bySelector == 0 {
+			if d.g.rules[e.rule].Name == templating && e.flags&bySelector == 0 {
 				return true
 			}
 		}
@@ -73,7 +78,7 @@ func (d *diagnosis) keeper(id ID) (keeper ID, left bool) {
 		e := &d.g.edges[i]
 		switch {
 		case !d.g.owns(e) || d.g.State(e.from) == Missing:
-		case e.flags&bySelector != 0:
+		case d.g.rules[e.rule].Name == templating:
 			return e.from, true
 		case keeper < 0:
 			keeper = e.from

@@ -112,7 +112,7 @@ func consequence(r *relation.Rule) (Severity, string) {
 	switch r.Name {
 	case "service-account-pull-secret":
 		return Warning, "private images cannot be pulled"
-	case "service-account-secret", "resource-claim-consumer":
+	case "service-account-secret", "resource-claim-consumer", "pod-nominated-node", "pod-certificate-pod":
 		return Warning, "the entry is out of date"
 	case "statefulset-service":
 		return Warning, "pods have no names in DNS"
@@ -138,8 +138,8 @@ func consequence(r *relation.Rule) (Severity, string) {
 		return Info, "nobody gains by it"
 	case "webhook-service":
 		return Error, "requests that it is to see may be refused"
-	case "endpointslice-pod", "endpoints-pod":
-		return 0, "" // they lag behind the pods
+	case "endpointslice-pod", "endpoints-pod", "event-object", "lease-holder", "lease-node":
+		return 0, "" // they lag behind what they are about, or outlive it
 	}
 	switch r.Relation {
 	case relation.Needs:

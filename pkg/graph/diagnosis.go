@@ -21,7 +21,9 @@ import (
 func (s *Stack) Diagnose() []Problem {
 	d := diagnosis{s: s, g: s.g, problems: s.Problems(), wrong: map[object.Ref]bool{}}
 	for i := range s.g.problems {
-		d.wrong[s.g.problems[i].Object] = true
+		if p := &s.g.problems[i]; p.Reason != NotGranted {
+			d.wrong[p.Object] = true
+		}
 	}
 	d.dangling()
 	d.hollow()

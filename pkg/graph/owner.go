@@ -72,8 +72,12 @@ func (r *resolver) misnamed(self, named, holder object.Ref, l *link) {
 }
 
 func (r *resolver) problem(o object.Ref, reason string, related object.Ref, l *link, format string, args ...any) {
+	severity := Warning
+	if reason == NotGranted {
+		severity = Error
+	}
 	r.problems = append(r.problems, Problem{
-		Object: o, Reason: reason, Severity: Warning, Message: fmt.Sprintf(format, args...), Related: related, Field: r.inv.Text(l.field),
+		Object: o, Reason: reason, Severity: severity, Message: fmt.Sprintf(format, args...), Related: related, Field: r.inv.Text(l.field),
 	})
 }
 

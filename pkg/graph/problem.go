@@ -70,8 +70,8 @@ func Reasons() []string {
 	}
 }
 
-// Problems returns what owner references say that cannot be so, by severity and
-// object. The rest is found by Stack.Diagnose.
+// Problems returns what owner references say that cannot be so, and what is not
+// granted, by severity and object. The rest is found by Stack.Diagnose.
 func (g *Graph) Problems() []Problem { return g.problems }
 
 func compareProblems(a, b Problem) int {

@@ -89,7 +89,9 @@ func compile(key string, v any, about string, depth int) *Digest {
 	properties, _ := s["properties"].(map[string]any)
 	switch typ, _ := s["type"].(string); typ {
 	case "string":
-		d.To = namesA(key, words)
+		if !telling(key, true) {
+			d.To = namesA(key, words)
+		}
 	case "array":
 		d.Items = compile(key, s["items"], words, depth+1)
 	case "object", "":
@@ -111,9 +113,7 @@ func compile(key string, v any, about string, depth int) *Digest {
 // object reads the schema of an object: a reference, or its fields.
 func (d *Digest) object(key, words string, properties map[string]any, depth int) {
 	if _, named := properties["name"]; named && small(properties) {
-		form, stem := formOf(key)
-		_, telling := builtIn(stem)
-		if form == noForm || form == refForm && !telling {
+		if !telling(key, false) {
 			d.To = refersToA(words, properties)
 		}
 		if d.To == "" {
@@ -129,6 +129,18 @@ func (d *Digest) object(key, words string, properties map[string]any, depth int)
 			d.Fields[name] = f
 		}
 	}
+}
+
+// telling says whether a key says by itself what text, or an object, under it
+// refers to.
+func telling(key string, text bool) bool {
+	form, stem := formOf(key)
+	if form == noForm || text && form == itself && !bareText(stem) {
+		return false
+	}
+	_, ofKey := keyOf(stem)
+	_, ok := builtIn(stem)
+	return ok || ofKey
 }
 
 // only returns the value that a field has where nothing else is said.
@@ -157,23 +169,21 @@ func onlyGroup(properties map[string]any) *string {
 }
 
 // refersToA returns what an object with a name refers to, by what is said of it:
-// the words of k8s.io/api for a selector of a key, or else its own.
+// the words of k8s.io/api for a key of a Secret, or else its own. The words for a
+// key of a ConfigMap say nothing: others use them for Secrets.
 func refersToA(words string, properties map[string]any) string {
 	if k, ok := properties["key"].(map[string]any); ok {
-		said, _ := k["description"].(string)
-		switch {
-		case strings.HasPrefix(said, "The key of the secret to select from"):
+		if said, _ := k["description"].(string); strings.HasPrefix(said, "The key of the secret to select from") {
 			return "secret"
-		case strings.HasPrefix(said, "The key to select"):
-			return "configmap"
 		}
 	}
-	if _, any := properties["kind"]; any {
+	if _, any := properties["kind"]; any || choice(properties["type"]) {
 		return ""
 	}
-	is, other := mentions(words, "secret"), mentions(words, "configmap") || mentions(words, "config map")
+	lower := strings.ToLower(words)
+	is, other := mentions(lower, "secret"), mentions(lower, "configmap") || mentions(lower, "config map")
 	switch {
-	case is && !other && !external(words):
+	case is && !other && !external(lower):
 		return "secret"
 	case other && !is:
 		return "configmap"
@@ -181,13 +191,21 @@ func refersToA(words string, properties map[string]any) string {
 	return ""
 }
 
+// choice says whether a field chooses one of several things.
+func choice(v any) bool {
+	s, _ := v.(map[string]any)
+	list, _ := s["enum"].([]any)
+	return len(list) > 1
+}
+
 // namesA returns what a text is the name of, by what is said of it.
 func namesA(key, words string) string {
-	_, lower, ok := strings.Cut(strings.ToLower(words), "name of ")
-	if !ok || external(words) || strings.HasSuffix(strings.ToLower(key), "key") {
+	lower := strings.ToLower(words)
+	_, behind, ok := strings.Cut(lower, "name of ")
+	if !ok || external(lower) || strings.HasSuffix(strings.ToLower(key), "key") {
 		return ""
 	}
-	fields := strings.Fields(lower)
+	fields := strings.Fields(behind)
 	for n, word := range fields[:min(len(fields), 5)] {
 		word = strings.Trim(word, ".,;:'\"`()")
 		next := ""
@@ -202,7 +220,7 @@ func namesA(key, words string) string {
 			return "secret"
 		case "configmap":
 			return "configmap"
-		case "a", "an", "the", "this", "that", "existing", "kubernetes", "k8s", "core", "v1", "opaque", "tls", "ca", "pull", "image", "optional", "generic", "basic-auth", "credentials", "certificate", "ssl":
+		case "a", "an", "the", "existing", "kubernetes", "k8s", "core", "v1", "opaque", "tls", "ca", "pull", "image", "optional", "generic", "basic-auth", "credentials", "certificate", "ssl":
 		default:
 			return ""
 		}
@@ -213,37 +231,61 @@ func namesA(key, words string) string {
 // notThing tells words that make something else of the secret before them.
 func notThing(word string) bool {
 	switch word {
-	case "key", "keys", "engine", "store", "backend", "field", "manager", "provider", "property", "path", "namespace", "template", "type":
+	case "key", "keys", "engine", "engines", "store", "stores", "server", "rotation", "access", "backend", "field", "manager", "provider", "property", "path", "namespace", "template", "type":
 		return true
 	}
 	return false
 }
 
-// mentions says whether a text has a word, or its plural.
-func mentions(text, word string) bool {
-	lower := strings.ToLower(text)
+// mentions says whether a text in small letters has a word, or its plural, and
+// means an object by it: a client secret is none, nor is a secret store.
+func mentions(lower, word string) bool {
 	for {
 		i := strings.Index(lower, word)
 		if i < 0 {
 			return false
 		}
-		end := i + len(word)
-		rest := strings.TrimPrefix(lower[end:], "s")
-		if (i == 0 || !isWord(lower[i-1])) && (rest == "" || !isWord(rest[0])) {
+		before, behind := lower[:i], strings.TrimPrefix(lower[i+len(word):], "s")
+		if (i == 0 || !isWord(lower[i-1])) && (behind == "" || !isWord(behind[0])) && !value(lastWord(before)) && !notThing(firstWord(behind)) {
 			return true
 		}
-		lower = lower[end:]
+		lower = lower[i+len(word):]
 	}
+}
+
+func firstWord(s string) string {
+	s = strings.TrimLeft(s, " \n\t")
+	if i := strings.IndexFunc(s, func(r rune) bool { return r > 127 || !isWord(byte(r)) }); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+func lastWord(s string) string {
+	s = strings.TrimRight(s, " \n\t")
+	if i := strings.LastIndexFunc(s, func(r rune) bool { return r > 127 || !isWord(byte(r)) }); i >= 0 {
+		return s[i+1:]
+	}
+	return s
+}
+
+// value tells words before secret that make it the text that is kept secret.
+func value(word string) bool {
+	switch word {
+	case "client", "shared", "app", "api", "oauth", "oauth2", "jwt", "webhook", "session", "cookie", "signing", "encryption":
+		return true
+	}
+	return false
 }
 
 func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// external says whether a text speaks of secrets that are kept elsewhere.
-func external(text string) bool {
-	lower := strings.ToLower(text)
-	for _, word := range [...]string{"secrets manager", "secret manager", "vault", "aws", "azure", "gcp", "google", "external secret", "secretstore", "secret store"} {
+// external says whether a text in small letters speaks of secrets that are kept
+// elsewhere.
+func external(lower string) bool {
+	for _, word := range [...]string{"secrets manager", "secret manager", "vault", "aws", "azure", "gcp", "google", "external secret"} {
 		if strings.Contains(lower, word) {
 			return true
 		}

@@ -24,6 +24,9 @@ func formOf(key string) (form, string) {
 	default:
 		return noForm, ""
 	}
+	if strings.ContainsAny(key, "./") {
+		return noForm, "" // A property of a program.
+	}
 	one := strings.TrimSuffix(key, "s")
 	if class := strings.HasSuffix(key, "lass"); class {
 		one = key
@@ -74,9 +77,10 @@ func plain(stem string) string {
 // value is text. A secret may also be the secret: only what can be no text of a
 // secret is a name of one.
 func bareText(stem string) bool {
-	switch stem {
-	case "storageclass", "priorityclass", "runtimeclass", "ingressclass", "serviceaccount", "existingclaim", "existingsecret", "existingconfigmap", "existingpvc", "configmap", "pvc", "persistentvolumeclaim":
-		return true
+	for _, end := range [...]string{"storageclass", "priorityclass", "runtimeclass", "ingressclass", "serviceaccount", "configmap", "pvc", "existingclaim", "persistentvolumeclaim"} {
+		if strings.HasSuffix(stem, end) {
+			return true
+		}
 	}
 	before, ok := strings.CutSuffix(stem, "secret")
 	if !ok {
@@ -95,7 +99,7 @@ func bareText(stem string) bool {
 func skipped(key string) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "matchExpressions", "selector", "affinity", "tolerations", "topologySpreadConstraints",
-		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe":
+		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "headers", "httpHeaders", "requestHeaders", "attributes", "match", "matches", "exclude", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe":
 		return true
 	}
 	return strings.HasSuffix(key, "Labels") || strings.HasSuffix(key, "Annotations") || strings.HasSuffix(key, "Selector") && !strings.HasSuffix(key, "KeySelector")
@@ -104,7 +108,7 @@ func skipped(key string) bool {
 // outward tells parts of an object that say under which addresses it is reached.
 func outward(key string) bool {
 	switch key {
-	case "ingress", "ingresses", "route", "routes", "httpRoute", "httproute", "virtualHost", "virtualHosts", "virtualhost", "virtualService", "expose", "exposure", "exposed", "cors", "corsPolicy", "listener", "listeners", "dnsNames", "certificate", "certificates":
+	case "ingress", "ingresses", "route", "routes", "httpRoute", "httproute", "virtualHost", "virtualHosts", "virtualhost", "virtualService", "expose", "exposure", "exposed", "cors", "corsPolicy", "listener", "listeners", "dnsNames", "certificate", "certificates", "egress", "image", "images", "controlPlaneEndpoint":
 		return true
 	}
 	return strings.HasSuffix(key, "Ingress")
@@ -119,6 +123,23 @@ func cloud(key string) bool {
 		}
 	}
 	return false
+}
+
+// mayBeHost sorts out most texts before their keys are read: sentences, words with
+// capitals, numbers. A URL has its marks.
+func mayBeHost(s string) bool {
+	letters := false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ', c == '\n':
+			return false
+		case c >= 'A' && c <= 'Z':
+			return strings.Contains(s, "://")
+		case c >= 'a' && c <= 'z':
+			letters = true
+		}
+	}
+	return letters
 }
 
 // validName says whether a server would take the name for an object: a DNS

@@ -84,6 +84,18 @@ func builtIn(stem string) (kind, bool) {
 	return kind{}, false
 }
 
+// keyOf returns the kind of which a stem means a key, or into which something is
+// written: passwordSecretKey, writeConnectionSecretTo.
+func keyOf(stem string) (kind, bool) {
+	switch {
+	case strings.HasSuffix(stem, "secretkey"), strings.HasSuffix(stem, "secretto"):
+		return secret, true
+	case strings.HasSuffix(stem, "configmapkey"):
+		return configMap, true
+	}
+	return kind{}, false
+}
+
 // find returns the kind that a stem names for an object of the group: the one of
 // that group, or else of the group that it is part of (ec2.aws.example.com of
 // aws.example.com), or else, where the word is not one that many use, the only one

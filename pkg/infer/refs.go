@@ -4,8 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// referred looks at an object under a key as a reference, and says whether it is
-// one, or would be if it could be understood: there is nothing more in it then.
+// referred looks at an object under a key as a reference, and says whether there
+// is nothing more in it, be it understood or not.
 func (w *walker) referred(key string, m map[string]any, at place) bool {
 	name, ok := m["name"].(string)
 	if !ok || elsewhere(m) {
@@ -13,7 +13,7 @@ func (w *walker) referred(key string, m map[string]any, at place) bool {
 	}
 	optional, _ := m["optional"].(bool)
 	if at.schema != nil && at.schema.To != "" {
-		if k, ok := builtIn(at.schema.To); ok && small(m) {
+		if k, ok := builtIn(at.schema.To); ok && flat(m) {
 			w.link(reference, k, w.inside(m), name, optional, "name")
 			return true
 		}
@@ -23,7 +23,7 @@ func (w *walker) referred(key string, m map[string]any, at place) bool {
 	case refForm:
 		return w.refersTo(stem, name, m, at, optional)
 	case itself:
-		if k, ok := builtIn(stem); ok && small(m) && !at.free {
+		if k, ok := builtIn(stem); ok && flat(m) && !at.free {
 			w.link(reference, k, w.inside(m), name, optional, "name")
 			return true
 		}
@@ -58,7 +58,7 @@ func (w *walker) refersTo(stem, name string, m map[string]any, at place, optiona
 	if ok {
 		w.link(rule, k, w.inside(m), name, optional, "name")
 	}
-	return ok || small(m)
+	return small(m) // What else it holds may be a reference of its own.
 }
 
 // inside returns the namespace that a reference says, or that of the object.
@@ -94,6 +94,18 @@ func elsewhere(m map[string]any) bool {
 		}
 	}
 	return false
+}
+
+// flat says whether an object holds no other objects, and is not one that the
+// operator is told to make: a reference may come with settings, a blueprint has
+// content.
+func flat(m map[string]any) bool {
+	for _, v := range m {
+		if _, object := v.(map[string]any); object {
+			return false
+		}
+	}
+	return m["create"] != true
 }
 
 // small says whether an object holds what a reference holds, and nothing else.

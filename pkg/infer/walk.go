@@ -117,10 +117,11 @@ func (p *place) enter(key string) {
 	p.cloud = p.cloud || cloud(key)
 }
 
-// excludes says that a name here is not one of the kind: what a program calls
-// itself in its traces, a class of storage elsewhere.
+// excludes says that a name here is not one of the kind, or is not needed: what a
+// program calls itself in its traces, who may be called or is led to, a class of
+// storage elsewhere.
 func (p *place) excludes(k kind) bool {
-	return p.traces && k == service || p.cloud && k == storageClass
+	return (p.traces || p.outward) && k == service || p.cloud && k == storageClass
 }
 
 // text looks at a text: the name of an object, or a host.
@@ -138,7 +139,7 @@ func (w *walker) text(key, v string, in map[string]any, at place) {
 			return
 		}
 	}
-	if at.outward || at.traces {
+	if at.outward || at.traces || !mayBeHost(v) || !relation.SaysHost(key) {
 		return
 	}
 	relation.FieldHosts(key, v, w.self.Namespace, hasPort(in), func(namespace, name, shown string) {
@@ -185,13 +186,8 @@ func (w *walker) refKind(stem string) (kind, bool) {
 	case "owner", "claim", "controller", "parent", "creator":
 		return kind{}, false // Up, not down; and a claim may be of many kinds.
 	}
-	for _, end := range [...]string{"secretkey", "secretto"} {
-		if strings.HasSuffix(stem, end) {
-			return secret, true
-		}
-	}
-	if strings.HasSuffix(stem, "configmapkey") {
-		return configMap, true
+	if k, ok := keyOf(stem); ok {
+		return k, true
 	}
 	if k, ok := w.find(stem, w.self.Group); ok {
 		return k, true
@@ -232,9 +228,12 @@ func (w *walker) besides(key string, in map[string]any) string {
 
 // hasPort says whether a port stands beside a host.
 func hasPort(in map[string]any) bool {
-	for key := range in {
+	for key, v := range in {
 		if n := len(key) - len("port"); n >= 0 && strings.EqualFold(key[n:], "port") {
-			return true
+			switch v.(type) {
+			case string, int64, float64:
+				return true
+			}
 		}
 	}
 	return false

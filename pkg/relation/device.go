@@ -12,7 +12,7 @@ func deviceRules() []Rule {
 	return []Rule{
 		{Name: "resource-claim-class", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "DeviceClass", Field: "spec.devices.requests[]", Links: on(resourceClaimClasses)},
 		{Name: "resource-claim-template-class", From: from(resourceClaimTemplate), Relation: Needs, Via: Spec, To: "DeviceClass", Field: "spec.spec.devices.requests[]", Links: on(resourceClaimTemplateClasses)},
-		{Name: "resource-claim-consumer", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "(consumer)", Field: "status.reservedFor[]", Links: on(resourceClaimConsumers)},
+		{Name: "resource-claim-consumer", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "(consumer)", Backward: true, Field: "status.reservedFor[]", Links: on(resourceClaimConsumers)},
 		{Name: "resource-claim-slice", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "ResourceSlice", Field: "status.allocation.devices.results[]", Links: on(resourceClaimSlices)},
 		{Name: "resource-claim-node", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "Node", Field: "status.allocation.nodeSelector", Links: on(resourceClaimNodes)},
 		{Name: "resource-slice-node", From: from(resourceSlice), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(resourceSliceNodes), Keys: resourceSlicePool},

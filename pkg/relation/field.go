@@ -7,17 +7,24 @@ import "strings"
 // the field's path, port says that the object which holds it has a port, too.
 //
 // The key has to say that a host stands there, by the rule for variables; and
-// where it may as well be an address of the object's own (hosts, gateway, target),
-// so has the text: by a port, a scheme or a name that is qualified by svc.
+// where it may as well be an address of the object's own (hosts, gateway, target)
+// or the property of a program (rest.address), so has the text: by a port, a scheme
+// or a name that is qualified by svc.
 func FieldHosts(key, text, namespace string, port bool, visit func(namespace, service, shown string)) {
 	strong, ok := fieldMeaning(key)
 	if !ok || len(text) > maxText || strings.IndexByte(text, ' ') >= 0 {
 		return
 	}
 	plain := strings.IndexByte(text, ':') < 0
+	if plain && (strings.EqualFold(key, "hosts") || strings.EqualFold(key, "hostnames")) {
+		return // Of a router: what it is reached under.
+	}
 	bare := plain && (port || strong && strings.IndexByte(text, '.') < 0)
 	envHost(template{namespace: namespace}, text, bare, visit)
 }
+
+// SaysHost says whether FieldHosts would look at what stands under a key.
+func SaysHost(key string) bool { _, ok := fieldMeaning(key); return ok }
 
 // fieldMeaning says whether a key says host, and whether a single word under it
 // is one.
@@ -43,7 +50,7 @@ func fieldMeaning(key string) (strong, ok bool) {
 	}
 	for _, s := range [...]string{"host", "addr", "address", "addresses", "url", "urls", "uri", "uris", "endpoint", "endpoints", "broker", "brokers", "servers", "dsn"} {
 		if n := len(last) - len(s); n >= 0 && strings.EqualFold(last[n:], s) {
-			return true, true
+			return strings.IndexByte(key, '.') < 0 && strings.IndexByte(key, '-') < 0, true
 		}
 	}
 	return false, true
@@ -52,7 +59,7 @@ func fieldMeaning(key string) (strong, ok bool) {
 // isOwnAddress tells words of addresses under which something is reached, instead
 // of what it calls.
 func isOwnAddress(word string) bool {
-	for _, w := range [...]string{"redirect", "redirects", "callback", "root", "site", "homepage", "home", "frontend", "ingress", "route", "console", "logout", "documentation", "docs", "icon", "logo", "source", "repo", "repository", "git", "image", "self"} {
+	for _, w := range [...]string{"redirect", "redirects", "callback", "root", "site", "homepage", "home", "base", "frontend", "ingress", "route", "console", "logout", "documentation", "docs", "icon", "logo", "source", "repo", "repository", "git", "image", "self"} {
 		if strings.EqualFold(w, word) {
 			return true
 		}
@@ -60,16 +67,26 @@ func isOwnAddress(word string) bool {
 	return false
 }
 
-// IsTracing says whether a word of the name is that of a system to which programs
-// send traces, and tell what they are called. They work without it.
-func IsTracing(name string) bool {
-	for start := 0; start < len(name); {
-		end := wordEnd(name, start)
-		if wordClass(name[start:end]) == tracesWord {
-			return true
+// IsTracing says whether a key is that of settings of a system to which programs
+// send traces, and tell what they are called: they work without it. A component
+// that is named after one (jaegerQuery) is something else.
+func IsTracing(key string) bool {
+	traces, last := false, ""
+	for start := 0; start < len(key); {
+		end := wordEnd(key, start)
+		if end > start {
+			last = key[start:end]
+			traces = traces || wordClass(last) == tracesWord
 		}
-		for start = end; start < len(name) && !isLetter(name[start]); start++ {
+		for start = end; start < len(key) && !isLetter(key[start]); start++ {
 		}
+	}
+	if !traces || wordClass(last) == tracesWord {
+		return traces
+	}
+	switch strings.ToLower(last) {
+	case "exporter", "exporters", "collector", "agent", "config", "configuration", "options", "settings", "backend":
+		return true
 	}
 	return false
 }

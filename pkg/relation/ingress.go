@@ -14,7 +14,7 @@ func ingressRules() []Rule {
 		{Name: "ingress-class", From: from(ingress), Relation: Needs, Via: Spec, To: "IngressClass", Field: "spec.ingressClassName", Links: on(ingressClassName)},
 		{Name: "ingress-class-annotation", From: from(ingress), Relation: Needs, Via: Annotation, To: "IngressClass", Field: annotation(ingressClassKey), Metadata: true, Links: ingressClassAnnotation},
 		{Name: "ingress-tls", From: from(ingress), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.tls[].secretName", Links: on(ingressTLS)},
-		{Name: "ingress-issuer", From: from(ingress), Relation: Needs, Via: Annotation, To: "Issuer", Field: annotation(issuerKey), Metadata: true, Links: ingressIssuer},
+		{Name: "ingress-issuer", From: from(ingress), Relation: Needs, Via: Annotation, To: "Issuer, ClusterIssuer", Field: annotation(issuerKey), Metadata: true, Links: ingressIssuer},
 		{Name: "ingress-nginx-secret", From: from(ingress), Relation: Needs, Via: Annotation, To: "Secret", Field: annotation(nginxPrefix + "auth-secret"), Metadata: true, Links: ingressNginxSecrets},
 		{Name: "ingressclass-parameters", From: from(ingressClass), Relation: Needs, Via: Spec, To: "(parameters)", Field: "spec.parameters", Links: on(ingressClassParameters)},
 	}

@@ -9,7 +9,7 @@ import (
 // ownerRules reads what every object has.
 func ownerRules() []Rule {
 	return []Rule{
-		{Name: "owner-reference", Relation: Owns, Via: Owner, To: "(owner)", Field: "metadata.ownerReferences[]", Metadata: true, Links: ownerReferences},
+		{Name: "owner-reference", Relation: Owns, Via: Owner, To: "(owner)", Backward: true, Field: "metadata.ownerReferences[]", Metadata: true, Links: ownerReferences},
 	}
 }
 

@@ -136,6 +136,9 @@ type Rule struct {
 	Via      Via
 	// To is the kind at the other end, for people; empty where the object says it.
 	To string
+	// Backward says, for people, that the edges run from To to From, as those of
+	// backward links do.
+	Backward bool
 	// Field is the path that is read, for people: spec.tls[].secretName.
 	Field string
 	// Origin says where the rule comes from: empty for the built-in ones, else the

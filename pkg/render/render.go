@@ -37,6 +37,7 @@ func Formats() []Format {
 		{"tree", view.TreeShape, func(a view.Answer) bool { return a.Tree != nil }, tree},
 		{"table", view.TableShape, func(a view.Answer) bool { return a.Table != nil }, table},
 		{"wide", view.WideShape, func(a view.Answer) bool { return a.Wide != nil }, wide},
+		{"text", view.PageShape, func(a view.Answer) bool { return a.Page != nil }, page},
 		{"json", view.DocumentShape, func(a view.Answer) bool { return a.Document != nil }, asJSON},
 		{"yaml", view.DocumentShape, func(a view.Answer) bool { return a.Document != nil }, asYAML},
 		{"dot", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, dot},

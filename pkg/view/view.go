@@ -10,6 +10,7 @@ type Answer struct {
 	Table    *Table
 	Wide     *Table
 	Net      *Net
+	Page     *Page
 	Document any
 	Names    []string
 }
@@ -25,6 +26,7 @@ const (
 	NetShape
 	DocumentShape
 	NamesShape
+	PageShape
 )
 
 // Tone says what a piece of text means, so that a format may tell it by colour

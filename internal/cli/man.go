@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/manual"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type manOptions struct {
+	*common
+	kind        string
+	fields      string
+	apiVersion  string
+	example     bool
+	noInstances bool
+}
+
+func newMan(env Env) *cobra.Command {
+	o := &manOptions{common: newCommon(env, "text", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "man KIND",
+		Short: "Show what a kind is, who makes it, and how it is used",
+		Long: `Show the manual of a kind: what it is and who makes it, the operator that runs
+for it here and on what evidence, what its instances are made of (as declared,
+and as they really own it here), what it is related to and by which rule, the
+fields worth setting, and an example.
+
+The usage text is the one that the author of the kind published in a ConfigMap
+and named in the annotation resource/usage: that one value is the only one that
+is ever read of a ConfigMap. It is looked for in the namespace that the
+annotation names, else in yours, else in the operator's.
+
+The example is one that was published with the operator (alm-examples) and fits
+the schema, else it is made of the schema. Of built-in kinds there is no schema
+here: kubectl explain has it.`,
+		Example: `  # what is a Moodle?
+  kubectl sysop man moodle --from demo
+
+  # every field, or those below one
+  kubectl sysop man moodle --fields all --from demo
+  kubectl sysop man mysqlcluster --fields spec.volumeSpec --from demo
+
+  # a manifest to start from
+  kubectl sysop man moodle --example --from demo
+
+  # a built-in kind: what is related to it
+  kubectl sysop man secret --from demo
+
+  # for a program
+  kubectl sysop man moodle -o json --from demo`,
+		Args:              exactly(1, "one kind"),
+		ValidArgsFunction: o.completeKind,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.kind = args[0]
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.fields, "fields", "", `the fields to show: "all", or a PATH with what is below it (spec.backup)`)
+	f.StringVar(&o.apiVersion, "api-version", "", "describe this version of the kind instead of the preferred one")
+	f.BoolVar(&o.example, "example", false, "write the example manifest and nothing else, as for kubectl apply -f -")
+	f.BoolVar(&o.noInstances, "no-instances", false, "do not look at the objects of the kind")
+	must(cmd.RegisterFlagCompletionFunc("fields", cobra.FixedCompletions([]string{"all"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("api-version", cobra.NoFileCompletions))
+	return cmd
+}
+
+func (c *common) completeKind(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return c.completeKinds(cmd, args, typed)
+}
+
+func (o *manOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	choice, err := o.choice()
+	if err != nil {
+		return err
+	}
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := o.find(ctx, s)
+	if err != nil {
+		return err
+	}
+	if o.example {
+		return o.writeExample(ctx, m)
+	}
+	man, err := m.read(ctx, choice)
+	if err != nil {
+		return o.wayOut(err)
+	}
+	if err := o.write(view.Manual(man, m.gaps)); err != nil {
+		return err
+	}
+	m.tell()
+	if o.timings {
+		o.clock.print(o.env.ErrOut, s.inv.Objects(), 0)
+	}
+	return nil
+}
+
+// choice turns --fields into a value.
+func (o *manOptions) choice() (manual.Choice, error) {
+	switch o.fields {
+	case "":
+		return manual.Choice{}, nil
+	case "all":
+		return manual.Choice{All: true}, nil
+	}
+	if _, err := field.Parse(o.fields); err != nil {
+		return manual.Choice{}, withHint(fmt.Errorf("--fields: %w", err), `write "all", or a path such as spec.backup`)
+	}
+	return manual.Choice{Path: o.fields}, nil
+}
+
+func (o *manOptions) wayOut(err error) error {
+	if _, ok := errors.AsType[*field.Error](err); ok {
+		return withHint(fmt.Errorf("--fields: %w", err), "kubectl sysop man "+o.kind+" --fields all shows all of them")
+	}
+	return err
+}
+
+// find resolves the kind and fetches its definition.
+func (o *manOptions) find(ctx context.Context, s *session) (*manualReader, error) {
+	if typ, _, ok := strings.Cut(o.kind, "/"); ok {
+		return nil, withHint(fmt.Errorf("%q is an object: a manual is of a kind", o.kind), "kubectl sysop man "+typ+"; an object is shown by kubectl sysop graph "+o.kind)
+	}
+	kind, err := s.kinds.Find(o.kind)
+	if err != nil {
+		if _, ok := errors.AsType[*object.UnknownKindError](err); ok {
+			return nil, withHint(err, "kubectl api-resources lists the kinds of a cluster")
+		}
+		return nil, err
+	}
+	m, err := newManualReader(ctx, s, kind, !o.noInstances)
+	if err != nil {
+		return nil, err
+	}
+	if o.apiVersion == "" {
+		return m, nil
+	}
+	version := o.apiVersion[strings.LastIndexByte(o.apiVersion, '/')+1:]
+	served := m.definition.Served()
+	if served == nil {
+		served = []string{kind.Version}
+	}
+	if !slices.Contains(served, version) {
+		return nil, withHint(fmt.Errorf("--api-version: %s is not served in version %q", kind, version), "write one of "+strings.Join(served, ", "))
+	}
+	m.kind.Version = version
+	return m, nil
+}
+
+// writeExample writes the manifest. What is to be known of it goes before it,
+// where a reader of YAML passes over it.
+func (o *manOptions) writeExample(ctx context.Context, m *manualReader) error {
+	e, notes, err := m.example(ctx)
+	if err != nil {
+		return err
+	}
+	if e.Object == nil {
+		return fmt.Errorf("there is no example of %s: %s", m.kind, strings.Join(m.notes, "; "))
+	}
+	for _, n := range notes {
+		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(n))
+	}
+	if o.output == "json" {
+		return o.write(view.Answer{Document: e.Object})
+	}
+	for _, n := range slices.Concat([]string{e.Origin}, e.Notes) {
+		fmt.Fprintf(o.env.Out, "# %s\n", safe(n))
+	}
+	o.output = "yaml"
+	m.tell()
+	return o.write(view.Answer{Document: e.Object})
+}

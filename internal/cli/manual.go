@@ -1,0 +1,308 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/manual"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// manualReader gathers what a manual is made of.
+type manualReader struct {
+	*picker
+	s          *session
+	kind       object.Resource
+	definition manual.Definition
+	declared   annotations.Declaration
+	findings   []annotations.Finding
+	// installed is who runs the operator, once it was looked for.
+	installed *installed
+	looks     bool // at instances
+	notes     []string
+	gaps      []object.Gap
+}
+
+// newManualReader fetches the definition of the kind.
+func newManualReader(ctx context.Context, s *session, kind object.Resource, looks bool) (*manualReader, error) {
+	p, err := newPicker(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m := &manualReader{picker: p, s: s, kind: kind, looks: looks}
+	if !kind.Custom {
+		m.note("%s is built in: its fields are described by kubectl explain %s", kind.Kind, kind)
+		return m, nil
+	}
+	ref := object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: kind.String()}
+	found, err := p.get(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	switch o, ok := found[ref]; {
+	case ok:
+		m.definition = manual.NewDefinition(o)
+		m.declared, m.findings = annotations.Parse(&unstructured.Unstructured{Object: o}, s.kinds)
+	case p.refused(definitionKind):
+		m.note("the definition of %s may not be read with these rights: kubectl explain %s describes its fields", kind.Kind, kind)
+	case s.snapshot:
+		m.note("the snapshot has no definition of %s, so nothing is known of its fields", kind.Kind)
+	default:
+		m.note("%s has no CustomResourceDefinition (an aggregated API serves it): kubectl explain %s describes its fields", kind.Kind, kind)
+	}
+	return m, nil
+}
+
+func (m *manualReader) note(format string, args ...any) {
+	m.notes = append(m.notes, fmt.Sprintf(format, args...))
+}
+
+// read returns the manual.
+func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.Manual, error) {
+	man := manual.Manual{Resource: m.definition.Resource(m.kind), Columns: m.definition.Columns(m.kind.Version), Running: []manual.Running{}}
+	var err error
+	if man.Fields, man.FieldsLeftOut, err = manual.Fields(m.definition.Schema(m.kind.Version), choice); err != nil {
+		return man, err
+	}
+	if entry, _, ok := catalog.KindOf(m.kind); ok {
+		man.Operator = manual.Operator{Name: entry.Name, Title: entry.Title, Description: entry.Description, Source: entry.Source}
+	}
+	man.Relationships = manual.Related(m.kind.GroupKind(), m.s.rules.Rules())
+	var owned []manual.Owned
+	if m.looks {
+		if man.Instances, owned, err = m.instances(ctx); err != nil {
+			return man, err
+		}
+	}
+	man.Composition = manual.Compose(m.declares(), owned)
+	in, err := m.operator(ctx)
+	if err != nil {
+		return man, err
+	}
+	man.Running = append(man.Running, in.running...)
+	if man.Usage, err = m.usage(ctx); err != nil {
+		return man, err
+	}
+	draft, notes, err := m.example(ctx)
+	if err != nil {
+		return man, err
+	}
+	man.Example = draft.Example
+	man.Notes = append(append([]string{}, m.notes...), notes...)
+	m.gather()
+	return man, nil
+}
+
+// declares returns what is said to make up instances.
+func (m *manualReader) declares() []manual.Declared {
+	var all []manual.Declared
+	if m.declared.Composition != nil {
+		all = append(all, manual.Declared{By: "CRD annotation", Kinds: m.declared.Composition})
+	}
+	if entry, kind, ok := catalog.KindOf(m.kind); ok {
+		d := manual.Declared{By: entry.Origin()}
+		for _, name := range kind.Composes {
+			d.Kinds = append(d.Kinds, declare.GroupKind(name))
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// instances counts the objects of the kind, and what they own. Of a kind that is
+// not namespaced, that is looked for in the user's namespace, or everywhere.
+func (m *manualReader) instances(ctx context.Context) (manual.Instances, []manual.Owned, error) {
+	in := m.s.namespace
+	ask := source.Ask{Namespaces: []string{in}}
+	switch {
+	case in == "":
+		ask = source.Ask{All: true}
+	case !m.kind.Namespaced:
+		ask.Kinds = []schema.GroupKind{m.kind.GroupKind()}
+	}
+	if source.LeftOut(m.kind) {
+		ask.Kinds = []schema.GroupKind{m.kind.GroupKind()}
+	}
+	roots := func(g *graph.Graph) []graph.ID { return m.s.nodes(g, rootArg{kind: m.kind}, nil) }
+	g, err := m.s.read(ctx, ask, roots, graph.StackOptions{Relations: []relation.Relation{relation.Owns}, NoInferred: true})
+	if err != nil {
+		return manual.Instances{}, nil, err
+	}
+	ids := roots(g)
+	out := manual.Instances{Namespace: in, Count: len(ids), Complete: true}
+	if _, missed := m.s.gapOf(g, m.kind, in); missed {
+		out.Complete = false
+	}
+	m.gaps = g.Gaps()
+	return out, ownedBy(g, ids), nil
+}
+
+// ownedBy counts what the objects own by kind, and what that owns in turn. What
+// is known by a guess only does not count.
+func ownedBy(g *graph.Graph, roots []graph.ID) []manual.Owned {
+	counts := map[[2]schema.GroupKind]int{}
+	seen := map[graph.ID]bool{}
+	for _, id := range roots {
+		seen[id] = true
+	}
+	next := slices.Clone(roots)
+	for i := 0; i < len(next); i++ {
+		for e := range g.Out(next[i]) {
+			if e.Relation != relation.Owns || e.Inferred || seen[e.To] || g.State(e.To) != graph.Present {
+				continue
+			}
+			seen[e.To] = true
+			next = append(next, e.To)
+			key := [2]schema.GroupKind{g.Ref(e.To).GroupKind()}
+			if i >= len(roots) {
+				key[1] = g.Ref(next[i]).GroupKind()
+			}
+			counts[key]++
+		}
+	}
+	var out []manual.Owned
+	for key, n := range counts {
+		out = append(out, manual.Owned{Kind: key[0], Count: n, Through: key[1]})
+	}
+	slices.SortFunc(out, func(a, b manual.Owned) int {
+		return cmp.Or(cmp.Compare(a.Kind.String(), b.Kind.String()), cmp.Compare(a.Through.String(), b.Through.String()))
+	})
+	return out
+}
+
+// example returns one that was published with the operator, else one that is
+// made of the schema, and what is to be said of others.
+func (m *manualReader) example(ctx context.Context) (manual.Draft, []string, error) {
+	if !m.definition.Known() {
+		return manual.Draft{}, nil, nil
+	}
+	in, err := m.operator(ctx)
+	if err != nil {
+		return manual.Draft{}, nil, err
+	}
+	r := m.definition.Resource(m.kind)
+	var notes []string
+	for _, csv := range in.versions {
+		e, wrong := manual.Published(csv, m.definition, r)
+		if e.Object != nil {
+			return e, nil, nil
+		}
+		notes = append(notes, wrong...)
+	}
+	return manual.Build(m.definition, r), notes, nil
+}
+
+// manuals is a source of the texts that definitions name.
+type manuals interface {
+	Manual(ctx context.Context, namespace, name, key string) (string, error)
+}
+
+// usage reads the text that the definition names.
+func (m *manualReader) usage(ctx context.Context) (manual.Usage, error) {
+	u := m.declared.Usage
+	texts, ok := m.s.source.(manuals)
+	if u.ConfigMap == "" || !ok {
+		return manual.Usage{}, nil
+	}
+	places, err := m.places(ctx)
+	if err != nil {
+		return manual.Usage{}, err
+	}
+	var last manual.Usage
+	nowhere := true
+	for _, ns := range places {
+		ref := object.Ref{Kind: "ConfigMap", Namespace: ns, Name: u.ConfigMap}
+		text, err := texts.Manual(ctx, ns, u.ConfigMap, u.Key)
+		why, known := errors.AsType[*source.NoManualError](err)
+		switch {
+		case err == nil:
+			return manual.Usage{ConfigMap: ref.String(), Key: u.Key, Text: text}, nil
+		case !known:
+			return manual.Usage{}, err
+		}
+		// That it is somewhere and may not be read says more than where it is not.
+		if last.Problem == "" || !why.Absent {
+			nowhere = nowhere && why.Absent
+			last = manual.Usage{ConfigMap: ref.String(), Key: u.Key, Problem: why.Message}
+		}
+	}
+	if last.ConfigMap == "" {
+		last = manual.Usage{ConfigMap: u.ConfigMap, Key: u.Key, Problem: "no namespace is known to look in for ConfigMap " + u.ConfigMap}
+	}
+	if nowhere && u.Namespace == "" {
+		last.Problem += " (-n names the namespace to look in)"
+	}
+	return last, nil
+}
+
+// places are the namespaces in which the manual may be: that of the annotation,
+// else the user's (all those of a snapshot, where none is named), else the
+// operator's.
+func (m *manualReader) places(ctx context.Context) ([]string, error) {
+	if ns := m.declared.Usage.Namespace; ns != "" {
+		return []string{ns}, nil
+	}
+	var places []string
+	add := func(ns string) {
+		if ns != "" && !slices.Contains(places, ns) {
+			places = append(places, ns)
+		}
+	}
+	add(m.s.namespace)
+	if snap, ok := m.s.source.(*source.Snapshot); !ok {
+		ns, _, err := m.s.c.config.ToRawKubeConfigLoader().Namespace()
+		if err != nil {
+			return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
+		}
+		add(ns)
+	} else if m.s.namespace == "" {
+		for _, ns := range snap.Namespaces() {
+			add(ns)
+		}
+	}
+	in, err := m.operator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, ns := range in.namespaces {
+		add(ns)
+	}
+	return places, nil
+}
+
+// gather brings together what could not be read.
+func (m *manualReader) gather() {
+	seen := map[object.Gap]bool{}
+	for _, g := range m.gaps {
+		seen[g] = true
+	}
+	for _, g := range slices.SortedFunc(maps.Keys(m.missed), func(a, b object.Gap) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Message, b.Message))
+	}) {
+		if !seen[g] {
+			m.gaps = append(m.gaps, g)
+		}
+	}
+}
+
+// tell says on stderr what could not be read or understood.
+func (m *manualReader) tell() {
+	m.gather()
+	m.s.c.tellGaps(m.gaps)
+	for _, f := range m.findings {
+		fmt.Fprintf(m.s.c.env.ErrOut, "warning: %s\n", safe(f.String()))
+	}
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// picker reads chosen objects whole, beside what a session reads.
+type picker struct {
+	s     *session
+	whole source.Source
+	// missed is what could not be read.
+	missed map[object.Gap]bool
+}
+
+func newPicker(ctx context.Context, s *session) (*picker, error) {
+	p := &picker{s: s, missed: map[object.Gap]bool{}}
+	if snap, ok := s.source.(*source.Snapshot); ok {
+		p.whole = snap.Reading(func(object.Resource) (source.Detail, string) { return source.Fields, "" })
+		return p, nil
+	}
+	var err error
+	p.whole, err = s.c.whole(ctx, s)
+	return p, err
+}
+
+// get reads objects as maps and lists, which are not to be changed. What is not
+// there, or could not be read, is not among them.
+func (p *picker) get(ctx context.Context, refs ...object.Ref) (map[object.Ref]map[string]any, error) {
+	found := map[object.Ref]map[string]any{}
+	if len(refs) == 0 {
+		return found, nil
+	}
+	sink := &pick{p: p, keep: func(r object.Ref) bool { return slices.Contains(refs, r) }}
+	if err := p.whole.Read(ctx, source.Ask{Objects: refs}, sink); err != nil {
+		return nil, err
+	}
+	for _, o := range sink.objects {
+		if fields := o.Fields(); fields != nil {
+			found[o.Ref] = fields
+		}
+	}
+	return found, nil
+}
+
+// list returns the objects of a kind with their metadata.
+func (p *picker) list(ctx context.Context, gk schema.GroupKind, namespace string) []object.Object {
+	r, ok := p.s.kinds.Kind(gk)
+	if !ok {
+		return nil
+	}
+	sink := &pick{p: p, keep: func(r object.Ref) bool { return r.GroupKind() == gk && (namespace == "" || r.Namespace == namespace) }}
+	if cluster, ok := p.s.source.(*source.Cluster); ok {
+		cluster.List(ctx, r, namespace, sink)
+	} else if p.s.source.Read(ctx, source.Ask{All: true}, sink) != nil {
+		return nil
+	}
+	slices.SortFunc(sink.objects, func(a, b object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	return sink.objects
+}
+
+// refused says that objects of the kind could not be read.
+func (p *picker) refused(gk schema.GroupKind) bool {
+	r, _ := p.s.kinds.Kind(gk)
+	for g := range p.missed {
+		if g.Resource == r.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// pick is a sink that keeps chosen objects.
+type pick struct {
+	p       *picker
+	keep    func(object.Ref) bool
+	mu      sync.Mutex
+	objects []object.Object
+}
+
+func (k *pick) Add(o object.Object) {
+	if k.keep(o.Ref) {
+		k.mu.Lock()
+		k.objects = append(k.objects, o)
+		k.mu.Unlock()
+	}
+}
+
+// Reset forgets what was kept of the kind: its list starts again.
+func (k *pick) Reset(gk schema.GroupKind, namespace string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.objects = slices.DeleteFunc(k.objects, func(o object.Object) bool {
+		return o.GroupKind() == gk && (namespace == "" || o.Namespace == namespace)
+	})
+}
+
+func (k *pick) Absent(object.Ref)              {}
+func (k *pick) Cover(schema.GroupKind, string) {}
+
+// Gap keeps what could not be read. What a snapshot lacks is told by who reads it
+// as a whole.
+func (k *pick) Gap(g object.Gap) {
+	if !k.p.s.snapshot {
+		k.mu.Lock()
+		k.p.missed[g] = true
+		k.mu.Unlock()
+	}
+}

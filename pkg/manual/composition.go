@@ -1,0 +1,55 @@
+package manual
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Owned is a kind of objects that instances own.
+type Owned struct {
+	Kind  schema.GroupKind
+	Count int
+	// Through is the kind of the owner; empty where that is an instance.
+	Through schema.GroupKind
+}
+
+// Declared is what one source says that instances are made of.
+type Declared struct {
+	By    string
+	Kinds []schema.GroupKind
+}
+
+// Compose brings together what is declared and what was observed: parts that are
+// declared in the order of their declaration, then the others.
+func Compose(declared []Declared, owned []Owned) []Part {
+	parts := []Part{}
+	find := func(gk schema.GroupKind) *Part {
+		i := slices.IndexFunc(parts, func(p Part) bool { return p.Kind == gk.String() })
+		if i < 0 {
+			i = len(parts)
+			parts = append(parts, Part{Kind: gk.String(), Declared: []string{}})
+		}
+		return &parts[i]
+	}
+	for _, d := range declared {
+		for _, gk := range d.Kinds {
+			if p := find(gk); !slices.Contains(p.Declared, d.By) {
+				p.Declared = append(p.Declared, d.By)
+			}
+		}
+	}
+	owned = slices.Clone(owned)
+	slices.SortStableFunc(owned, func(a, b Owned) int {
+		return cmp.Or(boolCompare(a.Through.Kind != "", b.Through.Kind != ""), cmp.Compare(a.Kind.String(), b.Kind.String()), cmp.Compare(a.Through.String(), b.Through.String()))
+	})
+	for _, o := range owned {
+		p := find(o.Kind)
+		if o.Through.Kind != "" && p.Observed == 0 {
+			p.Through = o.Through.String()
+		}
+		p.Observed += o.Count
+	}
+	return parts
+}

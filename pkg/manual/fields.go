@@ -1,0 +1,302 @@
+package manual
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+)
+
+// Field is a field that an object can have.
+type Field struct {
+	Path string `json:"path"`
+	// Type is string, integer, []object, map of string and so on.
+	Type string `json:"type"`
+	// Required says that it must be there where the field that it stands in is;
+	// Within names that one where it need not be there itself.
+	Required bool   `json:"required"`
+	Within   string `json:"within,omitempty"`
+	// Default is JSON.
+	Default     string   `json:"default,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+	Description string   `json:"description,omitempty"`
+	// Below counts the fields in it that are not shown.
+	Below int `json:"below,omitempty"`
+}
+
+// Choice says which fields are wanted.
+type Choice struct {
+	// All is every field of the spec, at any depth.
+	All bool
+	// Path is a field, with all that is below it.
+	Path string
+}
+
+// most is how many fields are shown where no choice is made.
+const most = 40
+
+// Fields returns the fields of a schema by a choice, and how many of those that
+// one might set are left out. Without a choice these are the required ones, then
+// those of the first level (with a default, an enumeration or a name that is
+// common first, and those that say what they are for), then those of the second
+// level that have a default or an enumeration; so many and no more.
+func Fields(schema map[string]any, c Choice) ([]Field, int, error) {
+	if schema == nil {
+		return []Field{}, 0, nil
+	}
+	w := &walker{}
+	w.children("", "", schema, 0, true)
+	if c.Path != "" {
+		return below(schema, w.found, c.Path)
+	}
+	var all []found
+	for _, f := range w.found {
+		if f.settable() {
+			all = append(all, f)
+		}
+	}
+	if c.All {
+		out := make([]Field, 0, len(all))
+		for _, f := range all {
+			out = append(out, f.Field)
+		}
+		return out, 0, nil
+	}
+	chosen := worth(all)
+	out := make([]Field, 0, len(chosen))
+	shown := map[string]bool{}
+	for _, f := range chosen {
+		shown[f.Path] = true
+	}
+	for _, f := range chosen {
+		one := f.Field
+		for _, other := range all {
+			if !shown[other.Path] && other.under(f.Path) {
+				one.Below++
+			}
+		}
+		out = append(out, one)
+	}
+	return out, len(all) - len(chosen), nil
+}
+
+// found is a field where it was found.
+type found struct {
+	Field
+	depth  int  // 1 for the fields of the spec
+	always bool // it and all that it stands in are required
+	name   string
+	long   string
+}
+
+// settable says whether a user may set the field: the status is the operator's.
+func (f *found) settable() bool {
+	return f.Path != "spec" && f.Path != "status" && !f.under("status")
+}
+
+func (f *found) under(path string) bool {
+	rest, ok := strings.CutPrefix(f.Path, path)
+	return ok && rest != "" && strings.ContainsAny(rest[:1], ".[")
+}
+
+// common are names of fields that are set first in kinds of many operators.
+const common = " replicas size version image storage storageSize resources storageClassName secretName schedule backup backups tls selector template ingress service databases users config host domain suspend paused "
+
+// rank is how much a field is worth setting; 0 is most, negative not at all.
+func (f *found) rank() int {
+	set := f.Default != "" || len(f.Enum) > 0
+	first := f.depth <= 1
+	switch {
+	case f.always:
+		return 0
+	case strings.HasPrefix(strings.ToLower(f.Description), "deprecated"):
+		return -1
+	case first && (set || strings.Contains(common, " "+f.name+" ")):
+		return 1
+	case first && f.Description != "":
+		return 2
+	case first:
+		return 3
+	case set && f.depth == 2:
+		return 4
+	}
+	return -1
+}
+
+// worth chooses the fields that are worth setting, required ones first.
+func worth(all []found) []found {
+	var chosen []found
+	for _, f := range all {
+		if f.rank() >= 0 {
+			chosen = append(chosen, f)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b found) int { return cmp.Or(a.rank()-b.rank(), a.depth-b.depth, comparePaths(a.Path, b.Path)) })
+	if len(chosen) > most {
+		chosen = chosen[:most]
+	}
+	slices.SortStableFunc(chosen, func(a, b found) int { return cmp.Or(min(a.rank(), 1)-min(b.rank(), 1), comparePaths(a.Path, b.Path)) })
+	return chosen
+}
+
+// comparePaths puts what is below a field right behind it.
+func comparePaths(a, b string) int {
+	return slices.Compare(strings.Split(a, "."), strings.Split(b, "."))
+}
+
+// below chooses a field and all that is below it.
+func below(schema map[string]any, all []found, text string) ([]Field, int, error) {
+	p, err := field.Parse(text)
+	if err != nil {
+		return nil, 0, err
+	}
+	metadata := field.OfType(reflect.TypeFor[metav1.ObjectMeta]())
+	if err := p.Check(field.OfSchema(schema, metadata)); err != nil {
+		return nil, 0, err
+	}
+	want := bare(p.String())
+	var out []Field
+	for _, f := range all {
+		// A list of objects and its items are one place.
+		if got := bare(f.Path); got == want {
+			f.Description = f.long
+			out = append(out, f.Field)
+		} else if strings.HasPrefix(got, want+".") || strings.HasPrefix(got, want+`["`) {
+			out = append(out, f.Field)
+		}
+	}
+	if len(out) == 0 {
+		return nil, 0, fmt.Errorf("path %q: the schema says nothing of it", text)
+	}
+	return out, 0, nil
+}
+
+// bare takes the marks of lists out of a path.
+func bare(path string) string {
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		if path[i] != '[' || i+1 < len(path) && strings.ContainsAny(path[i+1:i+2], `"'`) {
+			b.WriteByte(path[i])
+			continue
+		}
+		end := strings.IndexByte(path[i:], ']')
+		if end < 0 {
+			return b.String() + path[i:]
+		}
+		i += end
+	}
+	return b.String()
+}
+
+// walker finds the fields of a schema, in the order of their paths.
+type walker struct{ found []found }
+
+// deepest bounds the walk: no schema that a server takes is deeper.
+const deepest = 64
+
+// children walks the fields of an object. within is the nearest field above that
+// need not be there.
+func (w *walker) children(at, within string, schema map[string]any, depth int, always bool) {
+	properties := mapOf(schema, "properties")
+	required := textsOf(schema, "required")
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if at == "" && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) {
+			continue
+		}
+		s, ok := properties[name].(map[string]any)
+		if !ok {
+			continue
+		}
+		path := join(at, name)
+		spec := path == "spec" // without it there is nothing to say
+		is := spec || slices.Contains(required, name)
+		below := depth + 1
+		if spec || path == "status" {
+			below = 0
+		}
+		w.field(path, name, within, s, below, is, always && is)
+	}
+}
+
+func join(at, name string) string {
+	plain := name != "" && strings.IndexFunc(name, func(r rune) bool { return r > 127 || !field.InWord(byte(r)) && r != '-' && r != '$' }) < 0
+	switch {
+	case !plain:
+		return field.Key(at, name)
+	case at == "":
+		return name
+	}
+	return at + "." + name
+}
+
+func (w *walker) field(path, name, within string, schema map[string]any, depth int, required, always bool) {
+	f := found{name: name, depth: depth, always: always, long: strings.TrimSpace(textOf(schema, "description"))}
+	f.Path, f.Type, f.Required = path, typeOf(schema), required
+	if required && !always {
+		f.Within = within
+	}
+	if v, ok := schema["default"]; ok {
+		f.Default = literal(v)
+	}
+	f.Enum = enumOf(schema)
+	f.Description = sentence(f.long)
+	w.found = append(w.found, f)
+	if depth > deepest {
+		return
+	}
+	if !always {
+		within = path
+	}
+	inner, mark := schema, ""
+	for range deepest {
+		if items := mapOf(inner, "items"); items != nil {
+			inner, mark = items, mark+"[]"
+		} else if values := mapOf(inner, "additionalProperties"); values != nil {
+			inner, mark = values, mark+".*"
+		} else {
+			break
+		}
+	}
+	// What a list or a map holds is there only where somebody put it in.
+	w.children(path+mark, within, inner, depth, always && mark == "")
+}
+
+// enumOf returns the values that a field, or an item of it, may have.
+func enumOf(schema map[string]any) []string {
+	if items := mapOf(schema, "items"); items != nil {
+		return enumOf(items)
+	}
+	list, _ := schema["enum"].([]any)
+	var out []string
+	for _, v := range list {
+		out = append(out, plain(v))
+	}
+	return out
+}
+
+// typeOf says of which type a field is.
+func typeOf(schema map[string]any) string {
+	kind := textOf(schema, "type")
+	items, values := mapOf(schema, "items"), mapOf(schema, "additionalProperties")
+	switch {
+	case boolOf(schema, "x-kubernetes-int-or-string"):
+		return "integer or string"
+	case kind == "array":
+		return "[]" + typeOf(items)
+	case values != nil:
+		return "map of " + typeOf(values)
+	case boolOf(schema, "x-kubernetes-embedded-resource"):
+		return "object (any resource)"
+	case kind == "" || kind == "object" && mapOf(schema, "properties") == nil && boolOf(schema, "x-kubernetes-preserve-unknown-fields"):
+		return strings.TrimSpace("any " + kind)
+	case kind == "string" && textOf(schema, "format") != "":
+		return "string (" + textOf(schema, "format") + ")"
+	}
+	return kind
+}

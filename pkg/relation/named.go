@@ -1,0 +1,41 @@
+package relation
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// ToKinds returns the kinds that To names; none where the object that is read
+// says the kind. A bare name is that of a built-in kind, or of one of the custom
+// kinds that built-in rules know.
+func (r *Rule) ToKinds() []schema.GroupKind {
+	var kinds []schema.GroupKind
+	bare := bareKinds()
+	for name := range strings.SplitSeq(r.To, ", ") {
+		if kind, group, ok := strings.Cut(name, "."); ok {
+			kinds = append(kinds, schema.GroupKind{Group: group, Kind: kind})
+		} else if i := slices.IndexFunc(bare, func(gk schema.GroupKind) bool { return gk.Kind == name }); i >= 0 {
+			kinds = append(kinds, bare[i])
+		}
+	}
+	return kinds
+}
+
+// bareKinds are those that are written without their group.
+func bareKinds() []schema.GroupKind {
+	return []schema.GroupKind{
+		pod, podTemplate, replicationController, deployment, replicaSet, statefulSet, daemonSet, job, cronJob, autoscaler, disruptionBudget,
+		resourceQuota, podGroup, priorityClass, runtimeClass, resourceClaim, resourceClaimTemplate, configMap, secret, node, namespace, clusterTrustBundle,
+		service, endpoints, endpointSlice, ingress, ingressClass, networkPolicy, ipAddress, claim, persistentVolume, storageClass, attributesClass, attachment,
+		csiDriver, csiNode, storageCapacity, serviceAccount, role, clusterRole, roleBinding, clusterRoleBinding, flowSchema, priorityLevel,
+		mutatingWebhooks, validatingWebhooks, mutatingPolicy, mutatingPolicyBinding, validatingPolicy, validatingPolicyBinding, apiService, definition,
+		deviceClass, resourceSlice, httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute, gateway, gatewayClass, listenerSet, backendTLS,
+		secretProviderClass, networkAttachment, gmsaCredentialSpec, certificate,
+		ReferenceGrant, workload, kind("scheduling.k8s.io", "CompositePodGroup"),
+		kind(certManagerGroup, "Issuer"), kind(certManagerGroup, "ClusterIssuer"),
+		kind("", "Event"), kind("", "LimitRange"), kind("apps", "ControllerRevision"), kind("coordination.k8s.io", "Lease"),
+		kind("networking.k8s.io", "ServiceCIDR"), kind("certificates.k8s.io", "CertificateSigningRequest"), kind("certificates.k8s.io", "PodCertificateRequest"),
+	}
+}

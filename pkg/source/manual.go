@@ -1,0 +1,92 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// A definition may say that a data key of a ConfigMap holds the manual of its
+// kind. That one value is the only one that is ever read of a ConfigMap, when
+// somebody asks for the manual; there is no such way to a Secret.
+
+// NoManualError says why there is no manual where one is said to be.
+type NoManualError struct {
+	ConfigMap object.Ref
+	// Message is for people.
+	Message string
+	// Absent says that the ConfigMap is not there; it may be elsewhere.
+	Absent bool
+}
+
+func (e *NoManualError) Error() string { return e.Message }
+
+func noManual(ref object.Ref, absent bool, format string, args ...any) error {
+	return &NoManualError{ConfigMap: ref, Absent: absent, Message: fmt.Sprintf(format, args...)}
+}
+
+// Manual returns what the named ConfigMap holds under the key. A server hands
+// out a ConfigMap whole; the rest of it is let go unread. The error is a
+// *NoManualError, or that of the context or the connection.
+func (c *Cluster) Manual(ctx context.Context, namespace, name, key string) (string, error) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}
+	if !sendable(namespace) || !sendable(name) {
+		return "", noManual(ref, false, "%s is no name of a ConfigMap", ref)
+	}
+	r := object.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true}
+	a, err := c.ask(ctx, pathOf(r, namespace, name), nil, jsonType)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case absent(err, name):
+		return "", noManual(ref, true, "there is no %s", ref)
+	case err != nil:
+		return "", noManual(ref, false, "%s: %s", gap(r, namespace, err).Reason, say(err))
+	}
+	var m struct {
+		Data map[string]json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(a.body, &m); err != nil {
+		return "", noManual(ref, false, "%v", jsonError(err))
+	}
+	raw, ok := m.Data[key]
+	if !ok {
+		return "", noKey(ref, key, slices.Sorted(maps.Keys(m.Data)))
+	}
+	var text string
+	err = json.Unmarshal(raw, &text)
+	return text, err
+}
+
+// Manual returns what the named ConfigMap holds under the key, as Cluster.Manual
+// does.
+func (s *Snapshot) Manual(_ context.Context, namespace, name, key string) (string, error) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}
+	i := slices.IndexFunc(s.entries, func(e entry) bool { return e.ref == ref })
+	if i < 0 {
+		return "", noManual(ref, true, "there is no %s in the snapshot", ref)
+	}
+	data, ok := s.entries[i].body.Object["data"].(map[string]any)
+	if !ok {
+		return "", noManual(ref, false, "the snapshot has %s without its data, as it should be with what is sent on", ref)
+	}
+	text, ok := data[key].(string)
+	if !ok {
+		return "", noKey(ref, key, slices.Sorted(maps.Keys(data)))
+	}
+	return text, nil
+}
+
+func noKey(ref object.Ref, key string, keys []string) error {
+	const few = 8
+	has := "it has no data"
+	if len(keys) > 0 {
+		has = "it has " + strings.Join(keys[:min(few, len(keys))], ", ")
+	}
+	return noManual(ref, false, "%s has no data key %q (%s)", ref, key, has)
+}
