@@ -1,6 +1,7 @@
 package declare
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -22,7 +23,7 @@ func (s *Spec) podRules(origin string) []relation.Rule {
 		r := s.reader(nil)
 		return at{placeOf(path), r.when}
 	})
-	return relation.Templates(groupKinds(s.From), path, origin, func(o object.Object, visit func(relation.PodPart)) {
+	rules := relation.Templates(groupKinds(s.From), path, origin, func(o object.Object, visit func(relation.PodPart)) {
 		fields := contentOf(o, false)
 		c := compiled()
 		for m := range c.Matches(fields) {
@@ -32,4 +33,12 @@ func (s *Spec) podRules(origin string) []relation.Rule {
 			}
 		}
 	})
+	if shape == relation.PodSpec {
+		for i := range rules { // what they read is the spec, and not below one
+			if rest, ok := strings.CutPrefix(rules[i].Field, path+".spec."); ok {
+				rules[i].Field = path + "." + rest
+			}
+		}
+	}
+	return rules
 }
