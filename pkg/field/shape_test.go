@@ -88,7 +88,7 @@ properties:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Check(OfSchema(schema, nil)); (err == nil) != want {
+		if err := p.Check(schemaShape(schema)); (err == nil) != want {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
