@@ -293,7 +293,8 @@ spec:
 	g, ctx := errgroup.WithContext(t.Context())
 	g.SetLimit(16)
 	for i := range n {
-		g.Go(func() error { return createDefinition(ctx, c, strings.NewReplacer("kindN", fmt.Sprint("kind", i), "KindN", fmt.Sprint("Kind", i)).Replace(definition)) })
+		names := strings.NewReplacer("kindN", fmt.Sprint("kind", i), "KindN", fmt.Sprint("Kind", i))
+		g.Go(func() error { return createDefinition(ctx, c, names.Replace(definition)) })
 	}
 	if err := g.Wait(); err != nil {
 		t.Fatal(err)
