@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "path", "impact", "man", "version", "snapshot"}
+var schemas = []string{"graph", "problems", "path", "impact", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -98,6 +98,9 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"graph", "graph deployment/moodle-1 --up -o json --from demo"},
 		{"graph", "graph deployment/moodle-1 --connected -o json --from demo"},
 		{"graph", "graph deployment/moodle-1 --kinds pods -o json --from demo"},
+		{"graph", "graph moodles -A -o json --from demo"},
+		{"problems", "graph moodles -A --problems -o json --from demo"},
+		{"problems", "graph ingress/wordpress --problems -o yaml --from demo"},
 		{"path", "path moodle/moodle-1 pvc/data-cluster1-mysql-0 -o json --from demo"},
 		{"path", "path moodle/moodle-1 moodle/moodle-1 -o yaml --from demo"},
 		{"impact", "impact secret/cluster1-secret -o json --from demo"},
@@ -107,6 +110,11 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"man", "man clusterissuer --no-instances -o json --from demo"},
 		{"man", "man secret -o json --from demo"},
 		{"version", "version -o json"},
+		{"rules", "rules list -o json --from demo"},
+		{"rules", "rules list moodle -o yaml --from demo"},
+		{"rules-explain", "rules explain moodle -o json --from demo"},
+		{"rules-explain", "rules explain deployment/moodle-1 secret/moodle-1-admin -o json --from demo"},
+		{"rules-lint", "rules lint -o json --from demo"},
 	} {
 		out := run(t, strings.Fields(c.args)...)
 		if err := compile(t, c.schema).Validate(instance(t, out)); err != nil {

@@ -100,7 +100,8 @@ func (c checker) properties(at string, fields map[string]field, schema map[strin
 
 func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
-		"graph": view.GraphDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "man": view.ManualDocument{}, "snapshot": source.Head{},
+		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "man": view.ManualDocument{}, "snapshot": source.Head{},
+		"rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := read(t, name)
@@ -146,23 +147,25 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		}
 		return out
 	}
-	var relations, vias, states []string
+	var relations, vias, states, severities []string
 	for _, r := range relation.Relations() {
 		relations = append(relations, r.String())
 	}
 	for v := relation.Owner; v <= relation.Env; v++ {
 		vias = append(vias, v.String())
 	}
-	for s := graph.Present; s <= graph.Unread; s++ {
+	for s := graph.Present; s <= graph.Virtual; s++ {
 		states = append(states, s.String())
+	}
+	for _, s := range graph.Severities() {
+		severities = append(severities, s.String())
 	}
 	for what, c := range map[string][2][]string{
 		"relation": {enum("edge", "relation"), relations},
 		"via":      {enum("edge", "via"), vias},
 		"state":    {enum("node", "state"), states},
-		"reason": {enum("problem", "reason"), {
-			graph.OwnerAbsent, graph.OwnerReplaced, graph.OwnerMismatch, graph.OwnerForeignNamespace, graph.OwnerNamespaced, graph.OwnerCycle,
-		}},
+		"severity": {enum("problem", "severity"), severities},
+		"reason":   {enum("problem", "reason"), graph.Reasons()},
 	} {
 		if !slices.Equal(c[0], c[1]) {
 			t.Errorf("%s: %v, want %v", what, c[0], c[1])

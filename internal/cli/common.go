@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
@@ -22,12 +23,16 @@ type common struct {
 	config *genericclioptions.ConfigFlags
 	clock  *stopwatch
 
-	rules *relation.Set
+	rules   *relation.Set
+	include []schema.GroupKind // kinds that are read although they are left out
+	// definitions says that the question is about CRDs, so that they are read whole.
+	definitions bool
 
 	from          string
 	rulesFiles    []string
 	allNamespaces bool
 	timings       bool
+	noInferred    bool // of the commands that have the flag
 
 	output    string
 	formats   []string

@@ -97,6 +97,14 @@ func (c *common) completeKinds(cmd *cobra.Command, _ []string, _ string) ([]stri
 	return types(s.kinds), cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeOneKind offers types for the only argument.
+func (c *common) completeOneKind(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return c.completeKinds(cmd, args, typed)
+}
+
 func (c *common) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
 	defer cancel()

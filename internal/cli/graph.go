@@ -14,21 +14,25 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 type graphOptions struct {
 	*common
-	args       []string
-	selector   string
-	depth      int
-	up         bool
-	connected  bool
-	boundary   bool
-	why        bool
-	noInferred bool
-	relations  []string
-	kinds      []string
+	args      []string
+	selector  string
+	depth     int
+	up        bool
+	connected bool
+	boundary  bool
+	why       bool
+	relations []string
+	kinds     []string
+	include   []string
+	problems  bool
+	exitCode  bool
+	manifest  bool
 }
 
 func newGraph(env Env) *cobra.Command {
@@ -46,7 +50,13 @@ its pods. A Service that is asked for or needed stands for what is behind it.
 Nodes, classes and other ground that stacks share are a boundary: never
 followed, and shown with --show-boundary. With several roots, what is in the
 stack of more than one of them is marked as shared. "missing" is an object that
-is named and not there, "unread" one that could not be looked at.`,
+is named and not there, "unread" one that could not be looked at, "virtual" a
+user or group, which is a name and no object.
+
+What is wrong in the stack follows on stderr: references to what does not exist,
+owners that cannot be, Services that select no pod, claims that nobody mounts,
+selectors that disagree with owners. --problems shows that alone, with what may
+well be meant so. Nothing is said of what was not read.`,
 		Example: `  # the stack behind a custom resource
   kubectl sysop graph moodle/moodle-1 --from demo
 
@@ -62,6 +72,9 @@ is named and not there, "unread" one that could not be looked at.`,
   # every Moodle, as a picture
   kubectl sysop graph moodles -A -o dot --from demo
 
+  # what is wrong with it? (exit code 2 if something is: --exit-code)
+  kubectl sysop graph moodles -A --problems --from demo
+
   # for a program
   kubectl sysop graph mysqlcluster/cluster1 -o json --from demo`,
 		ValidArgsFunction: o.completeRoots,
@@ -72,6 +85,11 @@ is named and not there, "unread" one that could not be looked at.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *graphOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
 	f.IntVar(&o.depth, "depth", 0, "how many levels to show below each root (0: all)")
@@ -82,9 +100,13 @@ is named and not there, "unread" one that could not be looked at.`,
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
 	f.StringSliceVar(&o.relations, "relations", nil, "follow only these: owns, needs, serves")
 	f.StringSliceVar(&o.kinds, "kinds", nil, "show only objects of these types")
+	f.BoolVar(&o.problems, "problems", false, "show only what is wrong in the stack")
+	f.BoolVar(&o.manifest, "helm-manifest", false, "of helm/RELEASE, read what Helm keeps of it in a Secret, besides the annotations of its objects")
+	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if the stack has an error or a warning")
 	must(cmd.RegisterFlagCompletionFunc("relations", cobra.FixedCompletions([]string{"owns", "needs", "serves"}, cobra.ShellCompDirectiveNoFileComp)))
+	f.StringSliceVar(&o.include, "include", nil, "read these too, which are left out unless they are asked for: events, leases")
 	must(cmd.RegisterFlagCompletionFunc("kinds", o.completeKinds))
-	return cmd
+	must(cmd.RegisterFlagCompletionFunc("include", cobra.FixedCompletions([]string{"events", "leases"}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (o *graphOptions) run(ctx context.Context) error {
@@ -110,6 +132,14 @@ func (o *graphOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := o.including(s.kinds); err != nil {
+		return err
+	}
+	if o.manifest {
+		if err := s.readReleases(ctx, roots); err != nil {
+			return err
+		}
+	}
 	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, selector) }, opts)
 	if err != nil {
 		return err
@@ -124,13 +154,26 @@ func (o *graphOptions) run(ctx context.Context) error {
 	}
 	opts.As = s.together(g, roots)
 	stack := g.Stack(ids, opts)
-	answer := view.Stack(stack, view.StackOptions{Depth: o.depth, Kinds: show, Boundary: o.boundary, Why: o.why, Namespace: s.home(g, ids), Shape: render.ShapeOf(o.output)})
+	problems := o.diagnose(stack)
+	if o.problems && show != nil {
+		problems = slices.DeleteFunc(problems, func(p graph.Problem) bool { return !show(p.Object) })
+	}
+	answer := o.answer(stack, problems, show, s.home(g, ids))
 	if err := o.write(answer); err != nil {
 		return err
 	}
-	o.tellStack(g, stack)
+	o.tellStack(g, stack, problems)
 	s.done(g)
-	return nil
+	return o.verdict(problems)
+}
+
+func (o *graphOptions) answer(stack *graph.Stack, problems []graph.Problem, show func(object.Ref) bool, home string) view.Answer {
+	if o.problems {
+		return view.Problems(stack, problems, home)
+	}
+	return view.Stack(stack, view.StackOptions{
+		Depth: o.depth, Kinds: show, Boundary: o.boundary, Why: o.why, Namespace: home, Problems: problems, Shape: render.ShapeOf(o.output),
+	})
 }
 
 // typedFlags turns flag text into values, before anything is read.
@@ -144,6 +187,9 @@ func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error)
 	}
 	if o.up && o.connected {
 		return opts, nil, fmt.Errorf("--up and --connected exclude each other")
+	}
+	if o.problems && (o.output == "dot" || o.output == "mermaid") {
+		return opts, nil, withHint(fmt.Errorf("--problems is a list: it cannot be written as %s", o.output), "write one of tree, table, wide, json, yaml, name")
 	}
 	for _, name := range o.relations {
 		r, ok := relation.ParseRelation(name)
@@ -177,6 +223,21 @@ func (o *graphOptions) filter(kinds *object.Kinds) (func(object.Ref) bool, error
 	return func(r object.Ref) bool { return show[r.GroupKind()] }, nil
 }
 
+// including notes the kinds that are to be read although they are left out.
+func (o *graphOptions) including(kinds *object.Kinds) error {
+	for _, name := range o.include {
+		k, err := kinds.Find(name)
+		if err != nil {
+			return fmt.Errorf("--include: %w", err)
+		}
+		if !source.LeftOut(k) {
+			return withHint(fmt.Errorf("--include %s: they are not left out", name), "events and leases are, and endpoints")
+		}
+		o.common.include = append(o.common.include, k.GroupKind())
+	}
+	return nil
+}
+
 // home is the namespace that need not be written: that of the user, or the one
 // that all roots share.
 func (s *session) home(g *graph.Graph, roots []graph.ID) string {
@@ -193,14 +254,9 @@ func (s *session) home(g *graph.Graph, roots []graph.ID) string {
 }
 
 // tellStack says on stderr what the answer has no place for.
-func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack) {
-	for _, p := range g.Problems() {
-		if id, ok := g.Find(p.Object); ok && stack.Has(id) {
-			fmt.Fprintf(o.env.ErrOut, "warning: %s: %s (%s)\n", safe(p.Object.String()), safe(p.Message), safe(p.Reason))
-		}
-	}
-	human := o.output == "tree" || o.output == "table" || o.output == "wide"
-	if !human {
+func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack, problems []graph.Problem) {
+	o.tellProblems(stack, problems)
+	if !o.human() || o.problems {
 		return
 	}
 	if above := stack.Owners(); len(above) > 0 && !o.up {
@@ -209,6 +265,13 @@ func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack) {
 			names = append(names, safe(g.Ref(id).String()))
 		}
 		fmt.Fprintf(o.env.ErrOut, "owned by: %s\n", strings.Join(names, ", "))
+	}
+	if managers := stack.Managers(); len(managers) > 0 && !o.up {
+		var names []string
+		for _, id := range managers {
+			names = append(names, safe(g.Ref(id).String()))
+		}
+		fmt.Fprintf(o.env.ErrOut, "managed by: %s\n", strings.Join(names, ", "))
 	}
 	for _, id := range stack.Roots() {
 		if r := g.Ref(id); r.Group == "" && r.Kind == "Namespace" {
@@ -227,6 +290,9 @@ func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack) {
 	fmt.Fprintf(o.env.ErrOut, "%d objects", len(stack.Members())-rim)
 	if rim > 0 && !o.boundary {
 		fmt.Fprintf(o.env.ErrOut, ", standing on %d more (--show-boundary)", rim)
+	}
+	if notes := len(problems) - count(problems, serious); notes > 0 {
+		fmt.Fprintf(o.env.ErrOut, ", %d of note (--problems)", notes)
 	}
 	fmt.Fprintln(o.env.ErrOut)
 }

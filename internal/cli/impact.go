@@ -12,8 +12,7 @@ import (
 
 type impactOptions struct {
 	*common
-	args       []string
-	noInferred bool
+	args []string
 }
 
 func newImpact(env Env) *cobra.Command {

@@ -8,13 +8,13 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -28,7 +28,6 @@ type manualReader struct {
 	kind       object.Resource
 	definition manual.Definition
 	declared   annotations.Declaration
-	findings   []annotations.Finding
 	// installed is who runs the operator, once it was looked for.
 	installed *installed
 	looks     bool // at instances
@@ -43,8 +42,13 @@ func newManualReader(ctx context.Context, s *session, kind object.Resource, look
 		return nil, err
 	}
 	m := &manualReader{picker: p, s: s, kind: kind, looks: looks}
+	for _, d := range s.declared {
+		if d.CRD == kind.String() {
+			m.declared = d
+		}
+	}
 	if !kind.Custom {
-		m.note("%s is built in: its fields are described by kubectl explain %s", kind.Kind, kind)
+		m.note("%s is built in: its fields are described by kubectl explain %s.", kind.Kind, kind)
 		return m, nil
 	}
 	ref := object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: kind.String()}
@@ -55,18 +59,15 @@ func newManualReader(ctx context.Context, s *session, kind object.Resource, look
 	switch o, ok := found[ref]; {
 	case ok:
 		m.definition = manual.NewDefinition(o)
-		m.declared, m.findings = annotations.Parse(&unstructured.Unstructured{Object: o}, s.kinds)
 	case p.refused(definitionKind):
-		m.note("the definition of %s may not be read with these rights: kubectl explain %s describes its fields", kind.Kind, kind)
+		m.note("The definition of %s may not be read with these rights: kubectl explain %s describes its fields.", kind.Kind, kind)
 	case s.snapshot:
-		m.note("the snapshot has no definition of %s, so nothing is known of its fields", kind.Kind)
+		m.note("The snapshot has no definition of %s, so nothing is known of its fields.", kind.Kind)
 	default:
-		m.note("%s has no CustomResourceDefinition (an aggregated API serves it): kubectl explain %s describes its fields", kind.Kind, kind)
+		m.note("%s has no CustomResourceDefinition (an aggregated API serves it): kubectl explain %s describes its fields.", kind.Kind, kind)
 	}
 	return m, nil
 }
-
-var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 func (m *manualReader) note(format string, args ...any) {
 	m.notes = append(m.notes, fmt.Sprintf(format, args...))
@@ -82,7 +83,7 @@ func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.M
 	if entry, _, ok := catalog.KindOf(m.kind); ok {
 		man.Operator = manual.Operator{Name: entry.Name, Title: entry.Title, Description: entry.Description, Source: entry.Source}
 	}
-	man.Relationships = manual.Related(m.kind.GroupKind(), m.s.rules.Rules())
+	man.Relationships = manual.Related(m.kind.GroupKind(), m.told())
 	var owned []manual.Owned
 	if m.looks {
 		if man.Instances, owned, err = m.instances(ctx); err != nil {
@@ -106,6 +107,20 @@ func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.M
 	man.Notes = append(append([]string{}, m.notes...), notes...)
 	m.gather()
 	return man, nil
+}
+
+// told returns the rules but for those that guess by the shape of fields: they say
+// the same of every kind of which nobody declares anything.
+func (m *manualReader) told() []relation.Rule {
+	guessed := false
+	rules := slices.DeleteFunc(slices.Clone(m.s.rules.Rules()), func(r relation.Rule) bool {
+		guessed = guessed || r.Origin == infer.Origin && slices.Contains(r.From, m.kind.GroupKind())
+		return r.Origin == infer.Origin
+	})
+	if guessed {
+		m.note("Nobody declares what a %s refers to: its references, host names and pod templates are guessed by the shape of its fields.", m.kind.Kind)
+	}
+	return rules
 }
 
 // declares returns what is said to make up instances.
@@ -304,7 +319,9 @@ func (m *manualReader) gather() {
 func (m *manualReader) tell() {
 	m.gather()
 	m.s.c.tellGaps(m.gaps)
-	for _, f := range m.findings {
-		fmt.Fprintf(m.s.c.env.ErrOut, "warning: %s\n", safe(f.String()))
+	for _, f := range m.s.findings {
+		if f.CRD == m.kind.String() {
+			fmt.Fprintf(m.s.c.env.ErrOut, "warning: %s\n", safe(f.String()))
+		}
 	}
 }

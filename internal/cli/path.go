@@ -12,8 +12,7 @@ import (
 
 type pathOptions struct {
 	*common
-	args       []string
-	noInferred bool
+	args []string
 }
 
 func newPath(env Env) *cobra.Command {

@@ -43,6 +43,7 @@ type Env struct {
 const (
 	ExitDone        = 0
 	ExitError       = 1
+	ExitNotFine     = 2 // done, and what was asked about is not fine; only with --exit-code
 	ExitInterrupted = 130
 )
 
@@ -54,6 +55,8 @@ func Main(ctx context.Context, env Env, args []string) int {
 	switch {
 	case err == nil:
 		return ExitDone
+	case errors.Is(err, errNotFine):
+		return ExitNotFine
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(env.ErrOut, "interrupted")
 		return ExitInterrupted
@@ -64,6 +67,9 @@ func Main(ctx context.Context, env Env, args []string) int {
 	}
 	return ExitError
 }
+
+// errNotFine ends a command that has answered, where --exit-code asks for that.
+var errNotFine = errors.New("not fine")
 
 // hintFor returns a way out of an error, where there is one to name.
 func hintFor(err error) string {
@@ -135,7 +141,7 @@ the binary, and --from FILE reads a snapshot.`,
 			klog.SetLogger(logr.Discard())
 		}
 	}
-	root.AddCommand(newGraph(env), newPath(env), newImpact(env), newMan(env), newSnapshot(env), newVersion(env))
+	root.AddCommand(newGraph(env), newPath(env), newImpact(env), newMan(env), newRules(env), newSnapshot(env), newVersion(env))
 	return root
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,20 +98,23 @@ func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
 func (s *session) ask(roots []rootArg) source.Ask {
 	all := s.c.allNamespaces || s.namespace == ""
 	for _, r := range roots {
+		s.c.definitions = s.c.definitions || r.group == "" && r.kind.GroupKind() == definitionKind
 		if r.group == "" && !r.kind.Namespaced && (r.kind.String() != "namespaces" || r.name == "") {
 			all = true
 		}
 	}
 	if all {
-		ask := source.Ask{All: true}
 		for _, r := range roots {
 			if r.group == "" && source.LeftOut(r.kind) {
-				ask.Kinds = append(ask.Kinds, r.kind.GroupKind())
+				s.c.include = append(s.c.include, r.kind.GroupKind())
 			}
 		}
-		return ask
+		return source.Ask{All: true}
 	}
 	ask := source.Ask{Kinds: s.rules.Crossing()}
+	for _, refs := range s.releases {
+		ask.Objects = append(ask.Objects, refs...)
+	}
 	for _, r := range roots {
 		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Namespace: s.in(r), Name: r.name}
 		if !slices.Contains(ask.Namespaces, ref.Namespace) {
@@ -119,7 +123,7 @@ func (s *session) ask(roots []rootArg) source.Ask {
 		switch {
 		case r.group != "":
 		case r.name == "" && source.LeftOut(r.kind):
-			ask.Kinds = append(ask.Kinds, r.kind.GroupKind())
+			s.c.include = append(s.c.include, r.kind.GroupKind())
 		case r.name == "":
 		case r.kind.Namespaced && !source.LeftOut(r.kind):
 			// It comes with its namespace.
@@ -227,9 +231,41 @@ func (s *session) grouped(g *graph.Graph, r rootArg) []graph.ID {
 		ours[id] = true
 		all = append(all, id)
 	}
+	if r.group == "helm" {
+		for _, ref := range s.releases[r.name] {
+			if id, ok := g.Find(ref); ok && !ours[id] && g.State(id) == graph.Present {
+				ours[id] = true
+				all = append(all, id)
+			}
+		}
+	}
 	return slices.DeleteFunc(all, func(id graph.ID) bool {
 		return slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return ours[o] })
 	})
+}
+
+// readReleases asks Helm's own records what the releases among the roots installed.
+func (s *session) readReleases(ctx context.Context, roots []rootArg) error {
+	s.releases = map[string][]object.Ref{}
+	for _, r := range roots {
+		if r.group != "helm" {
+			continue
+		}
+		cluster, ok := s.source.(*source.Cluster)
+		if !ok {
+			return withHint(fmt.Errorf("--helm-manifest: a snapshot holds no data of Secrets"), "without the flag, the annotations of the objects tell")
+		}
+		namespace := s.in(r)
+		if namespace == "" {
+			return fmt.Errorf("--helm-manifest: name the namespace of the release with -n")
+		}
+		refs, err := cluster.HelmRelease(ctx, namespace, r.name)
+		if err != nil {
+			return withHint(fmt.Errorf("read the Helm release %q in namespace %s: %w", r.name, namespace, err), "without --helm-manifest, the annotations of the objects tell")
+		}
+		s.releases[r.name] = refs
+	}
+	return nil
 }
 
 // missing says why a root was not found.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,6 +31,11 @@ type session struct {
 	builder   *graph.Builder
 	namespace string // of the user; empty where all are meant
 	findings  []annotations.Finding
+	// releases are the objects of Helm releases, by name, where Helm was asked.
+	releases map[string][]object.Ref
+	// declared is what the CRDs say in annotations.
+	declared []annotations.Declaration
+	schemas  *schemas // of the kinds for which nothing is declared
 }
 
 // open connects to the source, and learns its kinds and its rules.
@@ -128,14 +134,18 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 	for _, crd := range definitions {
 		d, findings := annotations.Parse(crd, s.kinds)
 		rules = append(rules, d.Rules...)
+		s.declared = append(s.declared, d)
 		s.findings = append(s.findings, findings...)
 	}
+	rules = append(rules, s.guesses(rules, definitions)...)
 	s.rules = relation.NewSet(rules...)
 	s.c.rules = s.rules
 }
 
 // detail returns how much is read of a kind: what a rule looks at. The rules of
-// the CRDs are known only after the source has been asked for these.
+// the CRDs are known only after the source has been asked for these. The CRDs
+// themselves are huge: of a cluster's nothing but the metadata is read, where
+// nobody asks about one.
 func (c *common) detail() func(object.Resource) (source.Detail, string) {
 	typed := map[schema.GroupKind]string{}
 	for _, gvk := range relation.Typed() {
@@ -146,32 +156,34 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if version, ok := typed[gk]; ok {
 			return source.Typed, version
 		}
-		if r.Custom && c.rules != nil && c.rules.Reads(gk) {
+		if c.rules != nil && c.rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {
 			return source.Fields, ""
 		}
 		return source.Metadata, ""
 	}
 }
 
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
 // also says that a rule looks into objects of a kind that is otherwise left out.
-// Endpoints say nothing that EndpointSlices do not say.
 func (c *common) also(r object.Resource) bool {
-	return c.rules != nil && c.rules.Reads(r.GroupKind()) && r.Kind != "Endpoints"
+	return c.rules != nil && c.rules.Reads(r.GroupKind()) && !c.rules.OnDemand(r.GroupKind())
 }
 
 // read reads the first ask and what the stack of the roots leads to, and returns
 // the graph of it all.
 func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
 	var g *graph.Graph
+	first.Include = s.c.include
 	reading := s.c.clock.stage("read")
-	err := source.Follow(ctx, s.source, first, s.inv, func() source.Ask {
+	err := source.Follow(ctx, s.source, first, s.schemas.before(ctx, s.inv), func() source.Ask {
 		reading()
 		build := s.c.clock.stage("build")
 		g = s.builder.Build(s.inv)
 		stack := g.Stack(roots(g), o)
 		build()
 		reading = s.c.clock.stage("read")
-		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces()}
+		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: stack.WantedKinds()}
 	})
 	reading()
 	if err != nil {
@@ -193,6 +205,50 @@ func (s *session) done(g *graph.Graph) {
 	if s.c.timings {
 		s.c.clock.print(s.c.env.ErrOut, s.inv.Objects(), g.Edges())
 	}
+}
+
+// readDefinitions hands on CustomResourceDefinitions, whole. One that cannot be read
+// is told on stderr, and passed over.
+func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each func(map[string]any)) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	sink := &wholeSink{each: each, want: map[object.Ref]bool{}}
+	for _, r := range refs {
+		sink.want[r] = true
+	}
+	var whole source.Source
+	switch from := s.source.(type) {
+	case *source.Cluster:
+		whole = from.Whole()
+	case *source.Snapshot:
+		whole = from.Whole()
+	}
+	err := whole.Read(ctx, source.Ask{Objects: refs}, sink)
+	s.c.tellGaps(sink.gaps)
+	return err
+}
+
+// wholeSink hands on the content of the objects that are wanted, one at a time.
+type wholeSink struct {
+	early
+	mu   sync.Mutex
+	each func(map[string]any)
+	want map[object.Ref]bool
+}
+
+func (w *wholeSink) Add(o object.Object) {
+	if fields := o.Fields(); fields != nil && w.want[o.Ref] {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.each(fields)
+	}
+}
+
+func (w *wholeSink) Gap(g object.Gap) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.early.Gap(g)
 }
 
 // early keeps the gaps that are met before there is an inventory, and nothing

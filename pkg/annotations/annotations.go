@@ -49,6 +49,9 @@ type Declaration struct {
 	// Rules are the relationships. Their names are crd:<CRD>:<annotation key>,
 	// with a number behind where one annotation makes several rules.
 	Rules []relation.Rule
+	// Specs are the same relationships in the grammar of sysop.dev/relationships,
+	// without those that it cannot say.
+	Specs []declare.Spec
 	// Composition lists the kinds of objects that the operator says it creates. It
 	// is a statement, from which no edge follows, and nil where nothing is stated.
 	Composition []schema.GroupKind
@@ -134,13 +137,15 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 			}
 		case relationships:
 			if served {
-				d.Rules = append(d.Rules, r.declared()...)
+				rules, specs := r.declared()
+				d.Rules, d.Specs = append(d.Rules, rules...), append(d.Specs, specs...)
 			}
 		default:
 			// The same words under an older key say nothing new.
 			if same := fmt.Sprint(e.family, strings.TrimSpace(e.value)); served && !said[same] {
 				said[same] = true
-				d.Rules = append(d.Rules, r.relationship(e.family)...)
+				rules, specs := r.relationship(e.family)
+				d.Rules, d.Specs = append(d.Rules, rules...), append(d.Specs, specs...)
 			}
 		}
 	}
@@ -148,12 +153,12 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 }
 
 // declared returns the rules of our own annotation.
-func (r *reader) declared() []relation.Rule {
+func (r *reader) declared() ([]relation.Rule, []declare.Spec) {
 	specs, problems := declare.ParseList([]byte(r.text), declare.Options{Self: r.instance.GroupKind().String(), Kinds: r.kinds})
 	for _, p := range problems {
 		r.findings = append(r.findings, Finding{CRD: r.crd, Annotation: r.key, Line: p.Line, Column: p.Column, Message: p.Message})
 	}
-	return declare.Rules(specs, "crd:"+r.crd, "CRD "+r.crd, r.kinds)
+	return declare.Rules(specs, "crd:"+r.crd, "CRD "+r.crd, r.kinds), specs
 }
 
 // reader reads the annotations of one definition, one at a time.
@@ -186,20 +191,22 @@ func (r *reader) body() (span, bool) {
 	return s, true
 }
 
-// relationship returns the rules that the annotation declares.
-func (r *reader) relationship(f family) []relation.Rule {
+// relationship returns the rules that the annotation declares, and the same in
+// our own grammar.
+func (r *reader) relationship(f family) ([]relation.Rule, []declare.Spec) {
 	c, ok := r.clauses()
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	var rules []relation.Rule
+	var specs []declare.Spec
 	switch f {
 	case annotationRelationship:
-		rules = r.carried(c, relation.Annotation)
+		rules, specs = r.carried(c, relation.Annotation)
 	case labelRelationship:
-		rules = r.carried(c, relation.Label)
+		rules, specs = r.carried(c, relation.Label)
 	case propertyRelationship:
-		rules = r.property(c)
+		rules, specs = r.property(c)
 	}
 	for i := range rules {
 		rules[i].Origin = "CRD " + r.crd
@@ -208,5 +215,5 @@ func (r *reader) relationship(f family) []relation.Rule {
 			rules[i].Name += fmt.Sprintf(":%d", i+1)
 		}
 	}
-	return rules
+	return rules, specs
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -25,37 +26,41 @@ type carried struct {
 	value    expr
 }
 
-func (r *reader) carried(c clauses, via relation.Via) []relation.Rule {
+func (r *reader) carried(c clauses, via relation.Via) ([]relation.Rule, []declare.Spec) {
 	if !r.need(c.on, "on:<Kind>") || !r.need(c.value, "value:"+nameExpr) {
-		return nil
+		return nil, nil
 	}
 	carriers := r.kindList(c.on, ';')
 	value, err := parseExpr(c.value)
 	if err != nil {
 		r.report(err)
-		return nil
+		return nil, nil
 	}
 	if value.mentions(namespaceRef) && !r.instance.Namespaced {
 		r.report(c.value.problem("%s is cluster-scoped, %s.metadata.namespace says nothing: want %s", r.instance.Kind, instanceWord, nameExpr))
-		return nil
+		return nil, nil
 	}
 	selector, bare := value.bare()
 	if !bare || via != relation.Label {
 		if !r.need(c.key, "key:<"+via.String()+" key>") {
-			return nil
+			return nil, nil
 		}
 	}
 	if c.key.text != "" && len(content.IsLabelKey(strings.ToLower(c.key.text))) > 0 {
 		r.report(c.key.problem("no object can have the key %q: want prefix/name", shorten(c.key.text)))
 	}
 	if len(carriers) == 0 {
-		return nil
+		return nil, nil
 	}
 	s := carried{via: via, instance: r.instance, carriers: carriers, key: c.key.text, value: value}
-	if bare && via == relation.Label {
-		return []relation.Rule{s.selectorRule(selector)}
+	var specs []declare.Spec
+	if spec, ok := s.spec(); ok {
+		specs = append(specs, spec)
 	}
-	return s.rules()
+	if bare && via == relation.Label {
+		return []relation.Rule{s.selectorRule(selector)}, specs
+	}
+	return s.rules(), specs
 }
 
 // rules reads the relationship on the carriers where their value tells the

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -15,9 +16,9 @@ import (
 // property reads a relationship by a field of the instance that holds a name.
 // Whether the instances have such a field is not known here: a misspelled one is
 // silent.
-func (r *reader) property(c clauses) []relation.Rule {
+func (r *reader) property(c clauses) ([]relation.Rule, []declare.Spec) {
 	if !r.need(c.on, "on:"+instanceWord+".spec.<path>") || !r.need(c.value, "value:<Kind>.metadata.name") {
-		return nil
+		return nil, nil
 	}
 	if c.key.text != "" {
 		r.report(c.key.problem("key: says nothing in a relationship by a field: want on: and value: only"))
@@ -25,10 +26,16 @@ func (r *reader) property(c clauses) []relation.Rule {
 	paths := r.paths(c.on)
 	targets, either := r.targets(c.value)
 	if len(targets) == 0 {
-		return nil
+		return nil, nil
 	}
 	var rules []relation.Rule
+	var specs []declare.Spec
 	for _, p := range paths {
+		for _, k := range targets {
+			specs = append(specs, declare.Spec{
+				From: spellAll([]object.Resource{r.instance}), To: spellAll([]object.Resource{k}), Relation: relation.Needs.String(), Field: p.String(), IfPresent: either,
+			})
+		}
 		rules = append(rules, relation.Rule{
 			From:     []schema.GroupKind{r.instance.GroupKind()},
 			Relation: relation.Needs,
@@ -38,7 +45,7 @@ func (r *reader) property(c clauses) []relation.Rule {
 			Links:    func(o object.Object, emit relation.Emit) { namesAt(p, targets, either, o, emit) },
 		})
 	}
-	return rules
+	return rules, specs
 }
 
 func (r *reader) paths(s span) []field.Path {

@@ -91,6 +91,9 @@ func (e Entry) Rules(kinds *object.Kinds) []relation.Rule {
 			specs = append(specs, s)
 		}
 	}
+	if e.Name == "crossplane" {
+		specs = append(specs, crossplane(kinds)...)
+	}
 	return declare.Rules(specs, e.Name, e.Origin(), kinds)
 }
 

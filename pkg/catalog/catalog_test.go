@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
@@ -23,31 +24,42 @@ const dir = "../../catalog"
 // written returns the entries as the YAML has them.
 func written(t *testing.T) []catalog.Entry {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	entries, problems := readAll()
+	for _, p := range problems {
+		t.Error(p)
 	}
-	var all []catalog.Entry
+	return entries
+}
+
+// readAll parses every file once.
+var readAll = sync.OnceValues(func() (all []catalog.Entry, wrong []string) {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if len(files) == 0 {
+		return nil, []string{"no entries in " + dir}
+	}
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		if err != nil {
-			t.Fatal(err)
+			wrong = append(wrong, err.Error())
 		}
 		e, problems := catalog.Parse(strings.TrimSuffix(filepath.Base(f), ".yaml"), data)
 		for _, p := range problems {
-			t.Errorf("%s: %s", f, p)
-		}
-		for i := range e.Relations {
-			e.Relations[i].Line, e.Relations[i].Column = 0, 0
+			wrong = append(wrong, f+": "+p.String())
 		}
 		all = append(all, e)
 	}
-	return all
-}
+	return all, wrong
+})
 
 // TestCompiled: what is compiled is what is written.
 func TestCompiled(t *testing.T) {
-	want := written(t)
+	want := slices.Clone(written(t))
+	for i := range want {
+		want[i].Relations = slices.Clone(want[i].Relations)
+		for j := range want[i].Relations {
+			want[i].Relations[j].Line, want[i].Relations[j].Column = 0, 0
+		}
+	}
 	if *update {
 		if t.Failed() {
 			return

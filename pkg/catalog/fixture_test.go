@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -40,7 +41,7 @@ func TestEntries(t *testing.T) {
 					t.Errorf("unknown section %s", f.Name)
 				}
 			}
-			g, rules := read(t, e, objects)
+			g, rules, all, kinds := read(t, e, objects)
 			found, made := edges(g, rules)
 			must, mustNot := list(t, lines)
 			for _, edge := range must {
@@ -57,9 +58,15 @@ func TestEntries(t *testing.T) {
 					}
 				}
 			}
-			for _, r := range rules {
-				if !made[r.Name] && !strings.Contains(r.Name, " ") {
-					t.Errorf("rule %s (%s) finds nothing", r.Name, r.Field)
+			for i := range e.Relations {
+				s := e.Relations[i]
+				finds := says(s, all, kinds)
+				if s.Template == "" && s.PodSpec == "" {
+					r := declare.Rules(e.Relations[i:i+1], "", "", object.NewKinds(nil))[0]
+					finds = finds && (len(r.From) == 0 || slices.ContainsFunc(r.From, func(gk schema.GroupKind) bool { return made[gk.String()+" "+r.Field] }))
+				}
+				if !finds {
+					t.Errorf("line %d: %s finds nothing", e.Relations[i].Line, e.Relations[i].Path())
 				}
 			}
 		})
@@ -67,7 +74,7 @@ func TestEntries(t *testing.T) {
 }
 
 // read makes the graph of the objects with the built-in rules and the entry's.
-func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relation.Rule) {
+func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relation.Rule, []object.Object, *object.Kinds) {
 	t.Helper()
 	docs, err := source.Parse("objects.yaml", bytes.NewReader([]byte(objects)))
 	if err != nil {
@@ -100,26 +107,57 @@ func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relati
 	own := declare.Rules(e.Relations, e.Name, e.Origin(), kinds)
 	set := relation.NewSet(append(relation.BuiltIn(), own...)...)
 	builder := graph.NewBuilder(set, kinds)
-	inv = inventory.New(set.Annotations(), builder.Extract)
+	var read []object.Object
+	inv = inventory.New(set.Annotations(), builder.Extract, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+		return func(*inventory.Inventory, inventory.ID) { read = append(read, o) }
+	})
 	if err := snapshot.Read(ctx, source.Ask{All: true}, inv); err != nil {
 		t.Fatal(err)
 	}
-	return builder.Build(inv), own
+	return builder.Build(inv), own, read, kinds
+}
+
+// says says whether a relation makes a link of any of the objects.
+func says(s declare.Spec, objects []object.Object, kinds *object.Kinds) bool {
+	n := 0
+	set := relation.NewSet(declare.Rules([]declare.Spec{s}, "", "", kinds)...)
+	for _, o := range objects {
+		set.Links(o, func(int, relation.Link) { n++ })
+	}
+	return n > 0
 }
 
 // edges returns what the rules found, with flags, and which of them found any.
 func edges(g *graph.Graph, rules []relation.Rule) (found, made map[string]bool) {
-	ours := map[string]bool{}
+	// The rules of pods have the names of the built-in ones, which read pods.
+	type saying struct {
+		rule string
+		by   schema.GroupKind
+	}
+	ours := map[saying]relation.Rule{}
 	for _, r := range rules {
-		ours[r.Name] = true
+		for _, gk := range r.From {
+			ours[saying{r.Name, gk}] = r
+		}
+		if len(r.From) == 0 {
+			ours[saying{rule: r.Name}] = r
+		}
 	}
 	found, made = map[string]bool{}, map[string]bool{}
 	for n := range g.Nodes() {
 		for e := range g.Out(n.ID) {
-			if !ours[e.Rule] {
+			var r relation.Rule
+			for _, by := range []schema.GroupKind{g.Ref(e.From).GroupKind(), g.Ref(e.To).GroupKind(), {}} {
+				if r.Name == "" {
+					r = ours[saying{e.Rule, by}]
+				}
+			}
+			if r.Name == "" {
 				continue
 			}
-			made[e.Rule] = true
+			for _, gk := range r.From {
+				made[gk.String()+" "+r.Field] = true
+			}
 			text := g.Ref(e.From).String() + " --" + e.Relation.String() + "--> " + g.Ref(e.To).String()
 			if e.Optional {
 				text += " [optional]"

@@ -127,8 +127,16 @@ func (p *parser) ends(s *Spec, key string, n *yaml.Node) {
 // paths checks what is written in the languages of paths and templates.
 func (p *parser) paths(s *Spec, key string) {
 	for _, f := range []struct{ key, text string }{
-		{"field", s.Field}, {"selector", s.Selector}, {"host", s.Host}, {"template", s.Template}, {"podSpec", s.PodSpec},
-		{"namespace", s.Namespace}, {"kind", s.Kind}, {"group", s.Group}, {"nameField", s.NameField}, {"namespaces", s.Namespaces},
+		{"field", s.Field},
+		{"selector", s.Selector},
+		{"host", s.Host},
+		{"template", s.Template},
+		{"podSpec", s.PodSpec},
+		{"namespace", s.Namespace},
+		{"kind", s.Kind},
+		{"group", s.Group},
+		{"nameField", s.NameField},
+		{"namespaces", s.Namespaces},
 	} {
 		if f.text == "" {
 			continue

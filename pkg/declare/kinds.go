@@ -74,8 +74,9 @@ func groupKinds(texts []string) []schema.GroupKind {
 	return all
 }
 
-// spell writes a kind as declarations do.
-func spell(gk schema.GroupKind) string {
+// Spell writes a kind as declarations do: Kind, or Kind.group for what is not
+// built in.
+func Spell(gk schema.GroupKind) string {
 	if group, ok := builtInGroup(gk.Kind); ok && group == gk.Group {
 		return gk.Kind
 	}
@@ -98,12 +99,12 @@ func checkKind(text string, kinds *object.Kinds) (string, string) {
 	if kinds != nil {
 		r, err := kinds.Find(text)
 		if err == nil && r.Kind == name {
-			return spell(r.GroupKind()), ""
+			return Spell(r.GroupKind()), ""
 		}
 		if err != nil {
 			return "", err.Error()
 		}
-		return "", "is no kind: did you mean " + spell(r.GroupKind()) + "?"
+		return "", "is no kind: did you mean " + Spell(r.GroupKind()) + "?"
 	}
 	var all []string
 	for _, names := range builtIn {
@@ -113,8 +114,8 @@ func checkKind(text string, kinds *object.Kinds) (string, string) {
 }
 
 func kindName(s string) bool {
-	if s == "" || len(s) > 63 || s[0] < 'A' || s[0] > 'Z' {
-		return false
+	if s == "" || len(s) > 63 || s[0] >= '0' && s[0] <= '9' {
+		return false // Most begin with a capital; postgresql.acid.zalan.do does not.
 	}
 	return strings.IndexFunc(s, func(r rune) bool { return r > 127 || !field.InWord(byte(r)) || r == '_' }) < 0
 }

@@ -252,6 +252,8 @@ func (p *parser) conditions(n *yaml.Node) []Condition {
 				p.Report(item, "want a value or a list of values")
 			case item.Tag != "!!null":
 				c.Values = append(c.Values, item.Value)
+			case value.Kind == yaml.SequenceNode:
+				c.Values = append(c.Values, "") // absent, or one of the others
 			}
 		}
 		all = append(all, c)

@@ -1,5 +1,35 @@
 package declare
 
-import "github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+import (
+	"sync"
 
-func (s *Spec) podRules(string, string) []relation.Rule { return nil }
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// podRules returns the rules of pods for the kinds that carry a pod template, or
+// a pod spec, at a path.
+func (s *Spec) podRules(origin string) []relation.Rule {
+	path, shape := s.Template, relation.PodTemplate
+	if s.PodSpec != "" {
+		path, shape = s.PodSpec, relation.PodSpec
+	}
+	type at struct {
+		place
+		when []condition
+	}
+	compiled := sync.OnceValue(func() at {
+		r := s.reader(nil)
+		return at{placeOf(path), r.when}
+	})
+	return relation.Templates(groupKinds(s.From), path, origin, func(o object.Object, visit func(relation.PodPart)) {
+		fields := contentOf(o, false)
+		c := compiled()
+		for m := range c.Matches(fields) {
+			content, ok := m.Value.(map[string]any)
+			if r := (reader{when: c.when}); ok && r.holds(fields, m.Holder) {
+				visit(relation.PodPart{Path: m.At, Shape: shape, Fields: content, Inferred: s.Inferred})
+			}
+		}
+	})
+}

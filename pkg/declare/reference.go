@@ -2,6 +2,7 @@ package declare
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -29,12 +30,18 @@ func (r *reader) reference(o object.Object, fields map[string]any, m field.Match
 	case string:
 		ref := named{name: v, at: m.At, in: m.Holder}
 		if r.s.Format == "inventory" {
-			r.inventory(o, v, m.At, emit)
+			if r.holds(fields, m.Holder) {
+				r.inventory(o, v, m.At, emit)
+			}
 			return
 		}
 		ref.kind, ref.group = r.kind.text(fields, m.Holder), r.group.text(fields, m.Holder)
 		ref.grouped = ref.group != ""
+		ref.group = groupOf(ref.group)
 		ref.namespace = r.namespace.text(fields, m.Holder)
+		if namespace, name, ok := strings.Cut(v, "/"); ok && isName(namespace) {
+			ref.namespace, ref.name, ref.text = namespace, name, v // No name has a slash in it.
+		}
 		r.link(o, fields, ref, emit)
 	case map[string]any:
 		for at, name := range r.nameField.Find(v) {
@@ -52,6 +59,7 @@ type named struct {
 	grouped                      bool // the reference tells the group
 	optional                     bool
 	at                           string
+	text                         string // what stands there, if it is more than the name
 	in                           map[string]any
 }
 
@@ -78,20 +86,22 @@ func (r *reader) told(ref *named, fields, v map[string]any) {
 			return
 		}
 	}
-	if version, ok := v["apiVersion"].(string); ok && version != "" {
-		ref.grouped = true
-		ref.group, _, ok = strings.Cut(version, "/")
-		if !ok {
-			ref.group = "" // v1 is the core group.
-		}
+	if at, ok := v["apiVersion"].(string); ok && at != "" {
+		ref.group, ref.grouped = groupOf(at), true
 	}
 }
 
-// groupOf is the group in a field that may hold a group or an apiVersion.
+// groupOf is the group in a field that may hold a group or an apiVersion. The
+// apiVersion of the core group is a version alone.
 func groupOf(s string) string {
-	group, _, _ := strings.Cut(s, "/")
+	group, _, versioned := strings.Cut(s, "/")
+	if !versioned && version.MatchString(s) {
+		return ""
+	}
 	return group
 }
+
+var version = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 
 // link emits the link of a reference, if it means one of the kinds.
 func (r *reader) link(o object.Object, fields map[string]any, ref named, emit relation.Emit) {
@@ -103,7 +113,7 @@ func (r *reader) link(o object.Object, fields map[string]any, ref named, emit re
 		return
 	}
 	t := relation.Target{Kind: gk, Namespace: cmp.Or(ref.namespace, o.Namespace), Name: ref.name}
-	r.emit(o, relation.Link{Target: t, Field: ref.at, Value: ref.name, Optional: ref.optional}, emit)
+	r.emit(o, relation.Link{Target: t, Field: ref.at, Value: cmp.Or(ref.text, ref.name), Optional: ref.optional}, emit)
 }
 
 // meant returns the kind that a reference means. Of several, the first one is

@@ -2,6 +2,7 @@ package declare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,19 +16,19 @@ import (
 // Rules returns what the relations say as rules. Origin says where they come
 // from, for people; their names begin with prefix. kinds are those of the
 // cluster: they tell which kinds are namespaced, and what a kind without a group
-// means.
+// means. Of a pod template come the rules of pods, under their own names.
 func Rules(specs []Spec, prefix, origin string, kinds *object.Kinds) []relation.Rule {
 	rules := make([]relation.Rule, 0, len(specs))
 	taken := map[string]int{}
 	for i := range specs {
 		s := &specs[i]
+		if s.Template != "" || s.PodSpec != "" {
+			rules = append(rules, s.podRules(origin)...)
+			continue
+		}
 		name := prefix + ":" + s.name()
 		if taken[name]++; taken[name] > 1 {
 			name += fmt.Sprintf(":%d", taken[name])
-		}
-		if s.Template != "" || s.PodSpec != "" {
-			rules = append(rules, s.podRules(name, origin)...)
-			continue
 		}
 		rules = append(rules, s.rule(name, origin, kinds))
 	}
@@ -48,7 +49,7 @@ func (s *Spec) rule(name, origin string, kinds *object.Kinds) relation.Rule {
 	_, _, via := s.evidence()
 	read, named := s.Reader()
 	r := relation.Rule{
-		Name: name, Origin: origin, From: groupKinds(read), Via: via, To: people(named), Backward: s.Read == "to", Field: s.Path(),
+		Name: name, Origin: origin, From: groupKinds(read), Via: via, To: people(named), Backward: s.Read == "to", Field: s.Path(), Source: s.Source,
 		Leaf: s.Leaf, Manages: s.Manages, Crosses: s.Crosses, Namespaces: s.Namespaces != "",
 	}
 	if s.Host != "" {
@@ -129,6 +130,7 @@ func (s *Spec) reader(kinds *object.Kinds) *reader {
 		r.when = append(r.when, condition{placeOf(c.Path), c.Values})
 	}
 	switch key, text, _ := s.evidence(); key {
+	case "template", "podSpec":
 	case "field":
 		r.path, r.links = placeOf(text).Path, r.references
 	case "selector":
@@ -177,24 +179,28 @@ func (p place) text(fields, ref map[string]any) string {
 	return ""
 }
 
+// present says whether anything stands at a place.
+func (p place) present(fields, ref map[string]any) bool {
+	if p.relative {
+		fields = ref
+	}
+	for range p.Find(fields) {
+		return true
+	}
+	return false
+}
+
 // holds says whether all conditions hold, of the object and of the reference.
 func (r *reader) holds(fields, ref map[string]any) bool {
 	for _, c := range r.when {
-		have := c.at.text(fields, ref)
-		if len(c.values) == 0 && have != "" || len(c.values) > 0 && !contains(c.values, have) {
+		if len(c.values) == 0 && c.at.present(fields, ref) {
+			return false
+		}
+		if len(c.values) > 0 && !slices.Contains(c.values, c.at.text(fields, ref)) {
 			return false
 		}
 	}
 	return true
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // emit completes a link and hands it on. A guess is never missing, only not

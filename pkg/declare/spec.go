@@ -135,3 +135,29 @@ func (s *Spec) Path() string {
 	}
 	return value
 }
+
+// Paths returns the paths that begin at the object that is read, those of
+// templates among them.
+func (s *Spec) Paths() []string {
+	var all []string
+	for _, p := range []string{s.Field, s.Selector, s.Host, s.Template, s.PodSpec, s.Namespace, s.Kind, s.Group, s.Namespaces} {
+		if p != "" && p[0] != '.' {
+			all = append(all, p)
+		}
+	}
+	for _, c := range s.When {
+		if c.Path[0] != '.' {
+			all = append(all, c.Path)
+		}
+	}
+	for _, text := range []string{s.Value, s.Name} {
+		t, err := parseTemplate(text)
+		if text == "" || err != nil {
+			continue
+		}
+		for _, p := range t.paths {
+			all = append(all, p.String())
+		}
+	}
+	return all
+}

@@ -1,7 +1,6 @@
 package declare
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -52,9 +51,6 @@ func parseTemplate(text string) (template, error) {
 		}
 		rest = tail
 	}
-	if len(t.paths) == 0 {
-		return t, errors.New("the template holds no path: want {metadata.name} or another")
-	}
 	return t, nil
 }
 
@@ -76,6 +72,9 @@ type rendered struct{ at, text string }
 // or no scalar makes nothing.
 func (t template) render(fields map[string]any) []rendered {
 	out := []rendered{{text: t.literals[0]}}
+	if len(t.paths) == 0 {
+		out[0].at = "metadata.name" // The same for each instance.
+	}
 	for i, p := range t.paths {
 		var next []rendered
 		for at, v := range p.Find(fields) {

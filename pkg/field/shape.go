@@ -194,8 +194,7 @@ type tagged struct {
 // structs among them.
 func fieldsOf(t reflect.Type) func(func(tagged) bool) {
 	return func(yield func(tagged) bool) {
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 			inline := f.Anonymous && name == "" || strings.Contains(options, "inline")
 			switch {

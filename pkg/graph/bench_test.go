@@ -81,6 +81,24 @@ func BenchmarkStacks(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(roots)), "ns/root")
 }
 
+func BenchmarkDiagnose(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			g := newCluster().fill(n).build()
+			var roots []graph.ID
+			for n := range g.Nodes() {
+				roots = append(roots, n.ID)
+			}
+			s := g.Stack(roots, graph.StackOptions{})
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Diagnose()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(g.Len()), "ns/object")
+		})
+	}
+}
+
 func BenchmarkForest(b *testing.B) {
 	g, root, _ := namespaceGraph(b)
 	s := g.Stack([]graph.ID{root}, graph.StackOptions{})

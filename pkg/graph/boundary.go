@@ -35,7 +35,7 @@ func IsBoundary(r object.Ref) bool {
 	case "flowcontrol.apiserver.k8s.io":
 		return r.Kind == "PriorityLevelConfiguration"
 	case "rbac.authorization.k8s.io":
-		return r.Kind == "ClusterRole"
+		return r.Kind == "ClusterRole" || r.Kind == "User" || r.Kind == "Group" // and who is no object
 	case "apiextensions.k8s.io":
 		return r.Kind == "CustomResourceDefinition"
 	}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,9 +26,12 @@ type resolver struct {
 	index *inventory.Index
 	alias map[inventory.ID]inventory.ID
 
-	edges    []rawEdge
-	maybe    map[inventory.ID][]maybe
-	problems []Problem
+	edges     []rawEdge
+	maybe     map[inventory.ID][]maybe
+	ungranted map[inventory.ID]bool // who refers to where the grants are not known
+	evidence  []evidence
+	hollow    []hollow
+	problems  []Problem
 }
 
 // maybe is the target of a link that counts only if it exists, and that nobody has
@@ -49,7 +51,7 @@ type candidate struct {
 // called again after more has been added. Time and memory grow with objects and
 // edges.
 func (b *Builder) Build(inv *inventory.Inventory) *Graph {
-	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}}
+	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}, ungranted: map[inventory.ID]bool{}}
 	r.edges = make([]rawEdge, 0, len(b.links))
 	for id := range inventory.ID(inv.Len()) {
 		if !inv.Present(id) {
@@ -58,16 +60,21 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		for i := range b.linksOf(id) {
 			r.resolve(id, &b.linksOf(id)[i])
 		}
+		r.controllers(id)
 	}
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy()}
+	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
+	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
 	g.number, g.rows = r.nodes()
 	g.connect(r.edges)
 	g.problems = slices.Concat(r.problems, g.ownerCycles())
-	slices.SortFunc(g.problems, func(a, b Problem) int {
-		return cmp.Or(object.Compare(a.Object, b.Object), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
-	})
+	slices.SortFunc(g.problems, compareProblems)
 	g.problems = slices.Compact(g.problems)
 	g.candidates = r.candidates(g)
+	g.ungranted = map[ID]bool{}
+	for from := range r.ungranted {
+		g.ungranted[g.number[from]] = true
+	}
 	return g
 }
 
@@ -121,39 +128,66 @@ func (r *resolver) canonical(id inventory.ID) inventory.ID {
 }
 
 func (r *resolver) resolve(from inventory.ID, l *link) {
-	switch {
-	case l.flags&bySelector != 0:
+	if r.rules.Rules()[l.rule].Evidence {
+		r.evidence = append(r.evidence, evidence{from, uint32(l.target), l.rule})
+		return
+	}
+	if l.flags&bySelector != 0 {
 		r.selected(from, l)
+		return
+	}
+	to := inventory.ID(l.target)
+	if l.flags&ifPresent != 0 && !r.inv.Present(to) {
+		// What is aside makes no stack larger: it is not worth a request.
+		if !r.inv.Missing(to) && !r.rules.Rules()[l.rule].Aside {
+			r.maybe[from] = append(r.maybe[from], maybe{to, l.flags&inferred != 0})
+		}
+		return
+	}
+	switch {
 	case l.flags&byUID != 0:
 		r.owned(from, l)
+	case l.flags&granted != 0:
+		r.granted(from, to, l)
 	default:
-		to := inventory.ID(l.target)
-		if l.flags&ifPresent != 0 && !r.inv.Present(to) {
-			if !r.inv.Missing(to) {
-				r.maybe[from] = append(r.maybe[from], maybe{to, l.flags&inferred != 0})
-			}
-			return
-		}
 		r.add(from, to, l)
 	}
 }
 
+// granted resolves a reference that, into another namespace, counts only where a
+// ReferenceGrant there allows it. Where the grants could not be read it is a
+// guess.
+func (r *resolver) granted(from, to inventory.ID, l *link) {
+	said, target := r.inv.Ref(from), r.inv.Ref(to)
+	allowed := func(key string) bool {
+		return len(r.index.Select(relation.ReferenceGrant, target.Namespace, false, inventory.Query{Key: key})) > 0
+	}
+	switch {
+	case target.Namespace == "" || target.Namespace == said.Namespace || slices.ContainsFunc(relation.GrantKeys(said, target), allowed):
+		r.add(from, to, l)
+	case r.inv.Covered(relation.ReferenceGrant, target.Namespace) || r.kinds.NotServed(relation.ReferenceGrant):
+		r.problem(said, NotGranted, target, l, "refers to %s, which no ReferenceGrant in that namespace allows", target)
+	default:
+		guess := *l
+		guess.flags |= inferred
+		r.ungranted[from] = true
+		r.add(from, to, &guess)
+	}
+}
+
 func (r *resolver) selected(from inventory.ID, l *link) {
-	t := r.selectors[l.target]
-	q := inventory.Query{
-		Labels: t.Selector.Labels, Expressions: t.Selector.Expressions,
-		Annotation: t.Selector.Annotation, Match: t.Selector.Match,
-	}
-	if t.Selector.Name != nil {
-		q.Name = t.Selector.Name.Match
-	}
+	t, found := r.selectors[l.target], len(r.edges)
+	q := query(t.Selector)
 	if t.Namespaces == nil {
 		r.choose(from, l, t, t.Namespace, q)
-		return
+	} else {
+		in := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
+		for _, ns := range r.index.Select(namespaceKind, "", true, in) {
+			r.choose(from, l, t, r.inv.Ref(ns).Name, q)
+		}
 	}
-	in := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
-	for _, ns := range r.index.Select(namespaceKind, "", true, in) {
-		r.choose(from, l, t, r.inv.Ref(ns).Name, q)
+	if rule := &r.rules.Rules()[l.rule]; len(r.edges) == found && rule.Relation == relation.Serves && !rule.Aside && l.flags&backward == 0 {
+		r.hollow = append(r.hollow, hollow{from, *l})
 	}
 }
 

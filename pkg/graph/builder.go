@@ -20,10 +20,11 @@ type Builder struct {
 	rules *relation.Set
 	kinds *object.Kinds
 
-	links     []link
-	heads     []head // by row
-	selectors []relation.Target
-	uids      uids
+	links      []link
+	heads      []head // by row
+	selectors  []relation.Target
+	selections selections
+	uids       uids
 }
 
 // uids are the UIDs that links name, by number.
@@ -56,14 +57,14 @@ type head struct{ start, n uint32 }
 
 // link is a relation.Link in 16 bytes.
 type link struct {
-	target int32  // a row, or a selector
+	target int32  // a row, a selector, or a selection
 	field  uint32 // symbol
 	value  uint32 // symbol, or the number of a UID
 	rule   uint16
 	flags  linkFlags
 }
 
-type linkFlags uint8
+type linkFlags uint16
 
 const (
 	backward linkFlags = 1 << iota
@@ -73,6 +74,9 @@ const (
 	bySelector
 	byUID
 	valueIsName // the value is the target's name: not worth a symbol
+	granted     // counts in another namespace only where a ReferenceGrant allows it
+	controller  // an owner reference that controls the object
+	dormant     // of an object that is out of work
 )
 
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
@@ -90,7 +94,12 @@ type found struct {
 func (b *Builder) Extract(o object.Object) func(*inventory.Inventory, inventory.ID) {
 	var all []found
 	b.rules.Links(o, func(rule int, l relation.Link) { all = append(all, found{rule, l}) })
+	var keys []string
+	b.rules.Keys(o, func(key string) { keys = append(keys, key) })
 	return func(inv *inventory.Inventory, id inventory.ID) {
+		for _, key := range keys {
+			inv.Key(id, key)
+		}
 		start := len(b.links)
 		for i := range all {
 			b.keep(inv, all[i].rule, &all[i].link)
@@ -111,12 +120,14 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 	for _, f := range []struct {
 		set  bool
 		flag linkFlags
-	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}} {
+	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {t.Granted, granted}, {l.Controller, controller}, {l.Dormant, dormant}} {
 		if f.set {
 			k.flags |= f.flag
 		}
 	}
 	switch {
+	case b.rules.Rules()[rule].Evidence:
+		k.target = b.selections.add(inv, t.Selector)
 	case t.Selector != nil:
 		k.flags |= bySelector
 		k.target = int32(len(b.selectors))
@@ -138,11 +149,21 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 }
 
 // scope gives a target its true kind and namespace. A resource that nobody
-// serves has no kind, so nothing can be said of it.
+// serves has no kind, so nothing can be said of it; neither can it of one that is
+// namespaced and meant without a namespace, or of the definition of a kind that
+// has none.
 func (b *Builder) scope(t *relation.Target) bool {
+	if t.Definition {
+		r, ok := b.kinds.Kind(t.Kind)
+		if !ok || !r.Custom {
+			return false
+		}
+		t.Kind, t.Namespace, t.Name = definitionKind, "", r.String()
+		return true
+	}
 	if t.IsResource {
 		r, ok := b.kinds.Resource(schema.GroupResource{Group: t.Kind.Group, Resource: t.Kind.Kind})
-		if !ok {
+		if !ok || r.Namespaced && t.Namespace == "" {
 			return false
 		}
 		t.Kind, t.IsResource = r.GroupKind(), false
@@ -152,6 +173,8 @@ func (b *Builder) scope(t *relation.Target) bool {
 	}
 	return true
 }
+
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 func ref(t relation.Target) object.Ref {
 	return object.Ref{Group: t.Kind.Group, Kind: t.Kind.Kind, Namespace: t.Namespace, Name: t.Name}

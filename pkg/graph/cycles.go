@@ -140,7 +140,7 @@ func (g *Graph) ownerCycles() []Problem {
 		if more := len(set) - len(names); more > 0 {
 			names = append(names, fmt.Sprintf("and %d more", more))
 		}
-		out = append(out, Problem{Object: g.Ref(set[0]), Reason: OwnerCycle, Message: "owners in a cycle: " + strings.Join(names, ", ")})
+		out = append(out, Problem{Object: g.Ref(set[0]), Reason: OwnerCycle, Severity: Warning, Related: g.Ref(set[1]), Message: "owners in a cycle: " + strings.Join(names, ", ")})
 	}
 	return out
 }

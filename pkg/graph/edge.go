@@ -20,9 +20,13 @@ type Edge struct {
 	Field string
 	Value string
 	// Rule is the name of the rule that read it.
-	Rule     string
+	Rule string
+	// Origin says where the rule comes from: empty for the built-in ones.
+	Origin   string
 	Inferred bool
 	Optional bool
+	// Backward says that To is the object that was read, and says this of From.
+	Backward bool
 }
 
 // Why returns the evidence in one line: spec.volumes[0].secret.secretName = "tls".
@@ -111,8 +115,8 @@ func (g *Graph) manages(e *edge) bool { return g.rules[e.rule].Manages }
 func (g *Graph) edge(e edge) Edge {
 	r := &g.rules[e.rule]
 	return Edge{
-		From: e.from, To: e.to, Relation: r.Relation, Via: r.Via, Rule: r.Name, Field: g.inv.Text(e.field),
-		Value: g.value(&e), Inferred: e.flags&inferred != 0, Optional: e.flags&optional != 0,
+		From: e.from, To: e.to, Relation: r.Relation, Via: r.Via, Rule: r.Name, Origin: r.Origin, Field: g.inv.Text(e.field),
+		Value: g.value(&e), Inferred: e.flags&inferred != 0, Optional: e.flags&optional != 0, Backward: e.flags&backward != 0,
 	}
 }
 

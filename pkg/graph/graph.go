@@ -27,9 +27,11 @@ const (
 	Missing
 	// Unread: it is named, and nobody looked or nobody was allowed to.
 	Unread
+	// Virtual: it is a name and no object, such as a user.
+	Virtual
 )
 
-func (s State) String() string { return [...]string{"present", "missing", "unread"}[s] }
+func (s State) String() string { return [...]string{"present", "missing", "unread", "virtual"}[s] }
 
 // Node is an object of the graph.
 type Node struct {
@@ -43,17 +45,6 @@ type Node struct {
 	UID types.UID
 	// Boundary says that stacks stand on it and never go beyond.
 	Boundary bool
-}
-
-// Problem is something that the objects say about each other and that cannot be
-// so: an owner that is not there, a cycle of owners.
-type Problem struct {
-	// Object is the one that carries the wrong statement.
-	Object object.Ref
-	// Reason is one word: OwnerAbsent, OwnerReplaced, OwnerMismatch,
-	// OwnerForeignNamespace, OwnerNamespaced, OwnerCycle.
-	Reason  string
-	Message string
 }
 
 // Graph is the nodes and edges of everything that was read. It is immutable.
@@ -73,6 +64,13 @@ type Graph struct {
 
 	problems   []Problem
 	candidates map[ID][]candidate
+	ungranted  map[ID]bool
+
+	// What a diagnosis asks for, and nothing else.
+	evidence   []evidence
+	hollow     []hollow
+	selectors  []relation.Target
+	selections selections
 }
 
 // Len is the number of nodes.
@@ -80,6 +78,16 @@ func (g *Graph) Len() int { return len(g.rows) }
 
 // Edges is the number of edges.
 func (g *Graph) Edges() int { return len(g.edges) }
+
+// EdgesByRule returns how many edges each rule made, in the order of the rules
+// that the graph was built with.
+func (g *Graph) EdgesByRule() []int {
+	n := make([]int, len(g.rules))
+	for i := range g.edges {
+		n[g.edges[i].rule]++
+	}
+	return n
+}
 
 // Nodes yields every node, in order.
 func (g *Graph) Nodes() iter.Seq[Node] {
@@ -127,6 +135,8 @@ func (g *Graph) State(id ID) State {
 	switch {
 	case g.inv.Present(row):
 		return Present
+	case relation.IsVirtual(g.inv.Ref(row).GroupKind()):
+		return Virtual
 	case g.inv.Missing(row), g.kinds.NotServed(g.inv.Ref(row).GroupKind()):
 		return Missing
 	}
@@ -156,9 +166,6 @@ func (g *Graph) OfKind(gk schema.GroupKind) iter.Seq[ID] {
 		}
 	}
 }
-
-// Problems returns what the objects say that cannot be so, by object.
-func (g *Graph) Problems() []Problem { return g.problems }
 
 // Gaps returns what could not be read, in order.
 func (g *Graph) Gaps() []object.Gap {

@@ -9,16 +9,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Reasons of a Problem.
-const (
-	OwnerAbsent           = "OwnerAbsent"
-	OwnerReplaced         = "OwnerReplaced"
-	OwnerMismatch         = "OwnerMismatch"
-	OwnerForeignNamespace = "OwnerForeignNamespace"
-	OwnerNamespaced       = "OwnerNamespaced"
-	OwnerCycle            = "OwnerCycle"
-)
-
 // owned resolves an owner reference as the garbage collector does: by kind and
 // name, in the namespace of the object or cluster-scoped, and then the UID must
 // agree. Anything else is no owner, and is told.
@@ -30,11 +20,11 @@ func (r *resolver) owned(child inventory.ID, l *link) {
 	}
 	self, owner := r.inv.Ref(child), r.inv.Ref(target)
 	if k, served := r.kinds.Kind(owner.GroupKind()); served && k.Namespaced && self.Namespace == "" {
-		r.problem(self, OwnerNamespaced, "cluster-scoped, but its owner %s is of a namespaced kind", owner)
+		r.problem(self, OwnerNamespaced, owner, l, "cluster-scoped, but its owner %s is of a namespaced kind", owner)
 		return
 	}
 	if target == child {
-		r.problem(self, OwnerCycle, "names itself as its owner")
+		r.problem(self, OwnerCycle, owner, l, "names itself as its owner")
 		return
 	}
 	if r.inv.Present(target) && (uid == r.inv.RawUID(target) || r.inv.RawUID(target) == inventory.UID{}) {
@@ -46,12 +36,12 @@ func (r *resolver) owned(child inventory.ID, l *link) {
 	case ok && r.moved(holder, owner):
 		r.add(child, holder, l)
 	case ok:
-		r.misnamed(self, owner, r.inv.Ref(holder))
+		r.misnamed(self, owner, r.inv.Ref(holder), l)
 	case r.inv.Present(target):
-		r.problem(self, OwnerReplaced, "its owner %s is gone: the object of that name is a newer one (UID %s, not %s)", owner, r.inv.UID(target), r.uids.text(l.value))
+		r.problem(self, OwnerReplaced, owner, l, "its owner %s is gone: the object of that name is a newer one (UID %s, not %s)", owner, r.inv.UID(target), r.uids.text(l.value))
 	default:
 		if r.inv.Missing(target) || r.kinds.NotServed(owner.GroupKind()) {
-			r.problem(self, OwnerAbsent, "its owner %s is not there", owner)
+			r.problem(self, OwnerAbsent, owner, l, "its owner %s is not there", owner)
 		}
 		r.add(child, target, l)
 	}
@@ -73,16 +63,50 @@ func (r *resolver) moved(holder inventory.ID, owner object.Ref) bool {
 	return h.Kind == owner.Kind && h.Name == owner.Name && (h.Namespace == owner.Namespace || h.Namespace == "")
 }
 
-func (r *resolver) misnamed(self, named, holder object.Ref) {
+func (r *resolver) misnamed(self, named, holder object.Ref, l *link) {
 	if holder.Namespace != "" && holder.Namespace != self.Namespace {
-		r.problem(self, OwnerForeignNamespace, "its owner %s is in another namespace, which the garbage collector takes as absent", holder)
+		r.problem(self, OwnerForeignNamespace, holder, l, "its owner %s is in another namespace, which the garbage collector takes as absent", holder)
 		return
 	}
-	r.problem(self, OwnerMismatch, "names its owner as %s, but that UID is %s", named, holder)
+	r.problem(self, OwnerMismatch, holder, l, "names its owner as %s, but that UID is %s", named, holder)
 }
 
-func (r *resolver) problem(o object.Ref, reason, format string, args ...any) {
-	r.problems = append(r.problems, Problem{Object: o, Reason: reason, Message: fmt.Sprintf(format, args...)})
+func (r *resolver) problem(o object.Ref, reason string, related object.Ref, l *link, format string, args ...any) {
+	severity := Warning
+	if reason == NotGranted {
+		severity = Error
+	}
+	r.problems = append(r.problems, Problem{
+		Object: o, Reason: reason, Severity: severity, Message: fmt.Sprintf(format, args...), Related: related, Field: r.inv.Text(l.field),
+	})
+}
+
+// controllers reports an object with two owners that control it. The API server
+// takes none such today; it once did.
+func (r *resolver) controllers(id inventory.ID) {
+	var first *link
+	for i := range r.linksOf(id) {
+		l := &r.linksOf(id)[i]
+		switch {
+		case l.flags&controller == 0:
+		case first == nil:
+			first = l
+		case !r.sameOwner(first, l):
+			a, b := r.inv.Ref(inventory.ID(first.target)), r.inv.Ref(inventory.ID(l.target))
+			r.problems = append(r.problems, Problem{
+				Object: r.inv.Ref(id), Reason: TwoControllers, Severity: Error, Related: b, Field: r.inv.Text(l.field),
+				Message: fmt.Sprintf("both %s and %s are its controller, so that the API server refuses every change of it: take controller off one of metadata.ownerReferences", a, b),
+			})
+			return
+		}
+	}
+}
+
+func (r *resolver) sameOwner(a, b *link) bool {
+	if a.target != b.target || a.flags&b.flags&byUID == 0 {
+		return a.target == b.target
+	}
+	return r.uids.list[a.value] == r.uids.list[b.value]
 }
 
 // OwnersOf returns the direct owners of a node, each once, without managers.

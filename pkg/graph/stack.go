@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -155,6 +157,15 @@ func (s *Stack) Wanted() []object.Ref {
 	return slices.Compact(out)
 }
 
+// WantedKinds returns kinds of which every object, wherever it is, could make the
+// stack truer: ReferenceGrants, where a member refers to another namespace.
+func (s *Stack) WantedKinds() []schema.GroupKind {
+	if slices.ContainsFunc(s.members, func(id ID) bool { return s.g.ungranted[id] }) {
+		return []schema.GroupKind{relation.ReferenceGrant}
+	}
+	return nil
+}
+
 // Namespaces returns where the stack's own objects and what they need live. What
 // merely serves it from elsewhere (a RoleBinding), and data that leads to nothing
 // else, does not count: its namespace need not be read.
@@ -193,6 +204,8 @@ func isData(r object.Ref) bool {
 		return r.Kind == "Secret" || r.Kind == "ConfigMap" || r.Kind == "ServiceAccount"
 	case "rbac.authorization.k8s.io":
 		return r.Kind == "Role"
+	case relation.ReferenceGrant.Group:
+		return r.Kind == relation.ReferenceGrant.Kind
 	}
 	return false
 }

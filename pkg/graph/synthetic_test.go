@@ -84,7 +84,7 @@ func (c *cluster) app(ns, name string, nodes int) {
 }
 
 func owner(version, kind string, m v1.ObjectMeta) v1.OwnerReference {
-	return v1.OwnerReference{APIVersion: version, Kind: kind, Name: m.Name, UID: m.UID}
+	return v1.OwnerReference{APIVersion: version, Kind: kind, Name: m.Name, UID: m.UID, Controller: new(true)}
 }
 
 func (c *cluster) meta(ns, name string, labels map[string]string, owners ...v1.OwnerReference) v1.ObjectMeta {

@@ -38,7 +38,7 @@ func (inv *Inventory) Label(id ID, name string) (string, bool) {
 func (inv *Inventory) Labels(id ID) map[string]string {
 	out := map[string]string{}
 	for _, p := range inv.labels(id) {
-		if k := inv.symbols.list[inv.pairList[p].key]; !isNote(k) {
+		if k := inv.symbols.list[inv.pairList[p].key]; !isOwn(k) {
 			out[k] = inv.symbols.list[inv.pairList[p].value]
 		}
 	}
@@ -53,7 +53,20 @@ func (inv *Inventory) labels(id ID) []uint32 {
 	return inv.pairs[r.labels : r.labels+uint32(r.nlabels)]
 }
 
-// noteKey cannot be a label: those hold no colon.
+// Key gives a row that was just filled a further name by which a Query finds it.
+// Like Named it is for what an Extractor returned.
+func (inv *Inventory) Key(id ID, text string) {
+	r := &inv.rows[id]
+	if int(r.labels)+int(r.nlabels) == len(inv.pairs) && r.nlabels < 1<<16-1 {
+		inv.pairs = append(inv.pairs, inv.pairOf(keyKey(text), ""))
+		r.nlabels++
+	}
+}
+
+// What is kept beside labels cannot be one: those hold no colon.
+
 func noteKey(k string) string { return "annotation:" + k }
 
-func isNote(k string) bool { return strings.HasPrefix(k, "annotation:") }
+func keyKey(k string) string { return "key:" + k }
+
+func isOwn(k string) bool { return strings.HasPrefix(k, "annotation:") || strings.HasPrefix(k, "key:") }

@@ -17,6 +17,8 @@ type Query struct {
 	Match      func(value string) bool
 	// Name, where set, must accept the name of the object.
 	Name func(name string) bool
+	// Key, where set, must be a further name of the object (Inventory.Key).
+	Key string
 }
 
 // Index finds rows by kind, namespace and label. It is inverted: a label leads
@@ -113,6 +115,10 @@ func (x *Index) shortest(rows []ID, k *kindIndex, in area, want []pair, q Query)
 		take(x.carryingKey(k, in, noteKey(q.Annotation)))
 		asked++
 	}
+	if q.Key != "" {
+		take(x.carryingKey(k, in, keyKey(q.Key)))
+		asked++
+	}
 	return best, asked
 }
 
@@ -130,6 +136,11 @@ func (x *Index) matches(id ID, want []pair, q Query) bool {
 	}
 	if q.Annotation != "" {
 		if v, ok := x.inv.Note(id, q.Annotation); !ok || !q.Match(v) {
+			return false
+		}
+	}
+	if q.Key != "" {
+		if _, ok := x.inv.Label(id, keyKey(q.Key)); !ok {
 			return false
 		}
 	}

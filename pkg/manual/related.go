@@ -17,7 +17,10 @@ func Related(gk schema.GroupKind, rules []relation.Rule) []Relationship {
 	out := []Relationship{}
 	for i := range rules {
 		r := &rules[i]
-		one := Relationship{Relation: r.Relation.String(), Field: r.Field, Origin: cmp.Or(r.Origin, "built in"), Rule: r.Name}
+		if r.Evidence {
+			continue // It makes no edges.
+		}
+		one := Relationship{Relation: r.Relation.String(), Field: r.Field, Origin: cmp.Or(r.Origin, "built-in"), Rule: r.Name}
 		if slices.Contains(r.From, gk) {
 			reads := one
 			reads.Kinds, reads.Reversed = splitKinds(r.To), r.Backward
@@ -62,6 +65,9 @@ func kindNames(kinds []schema.GroupKind) []string {
 }
 
 func splitKinds(text string) []string {
+	if text == "" {
+		text = "any kind"
+	}
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "("), ")")
 	return strings.Split(text, ", ")
 }

@@ -30,12 +30,12 @@ func TestRelated(t *testing.T) {
 		fmt.Fprintf(&b, "%s reversed=%v %s %s other=%v (%s)\n", r.Relation, r.Reversed, strings.Join(r.Kinds, ","), r.Field, r.OnOther, r.Origin)
 	}
 	want := `needs reversed=false Secret spec.secret other=false (CRD things.x)
-needs reversed=false Secret spec.secret other=false (built in)
-needs reversed=false Thing.x spec.parent other=false (built in)
-serves reversed=false scaled spec.target other=false (built in)
+needs reversed=false Secret spec.secret other=false (built-in)
+needs reversed=false Thing.x spec.parent other=false (built-in)
+serves reversed=false scaled spec.target other=false (built-in)
 owns reversed=false Machine.x spec.thing other=true (catalogue x)
-needs reversed=true Thing.x spec.parent other=true (built in)
-serves reversed=true Machine.x,Secret spec.for other=true (built in)
+needs reversed=true Thing.x spec.parent other=true (built-in)
+serves reversed=true Machine.x,Secret spec.for other=true (built-in)
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)

@@ -16,6 +16,7 @@ func containerRules() []Rule {
 		{Name: "pod-envfrom-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.containers[].envFrom[].configMapRef.name", template: envFromConfigMaps},
 		{Name: "pod-envfrom-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.containers[].envFrom[].secretRef.name", template: envFromSecrets},
 		{Name: "pod-env-host", From: carriers, Relation: Needs, Via: Env, To: "Service", Field: "spec.containers[].env[].value", template: envHosts},
+		{Name: "pod-arg-host", From: carriers, Relation: Needs, Via: Spec, To: "Service", Field: "spec.containers[].args[]", template: argHosts},
 		{Name: "pod-gmsa", From: carriers, Relation: Needs, Via: Spec, To: "GMSACredentialSpec", Field: "spec.securityContext.windowsOptions.gmsaCredentialSpecName", template: podGMSA},
 	})
 }

@@ -6,15 +6,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// deviceRules reads who asks for devices, and where these are. The slice that an
-// allocated device comes from is no edge: a claim knows its driver and pool, not
-// its name.
+// deviceRules reads who asks for devices, and where these are. A slice is known by
+// the driver and the pool that its devices belong to, never by its name.
 func deviceRules() []Rule {
 	return []Rule{
 		{Name: "resource-claim-class", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "DeviceClass", Field: "spec.devices.requests[]", Links: on(resourceClaimClasses)},
 		{Name: "resource-claim-template-class", From: from(resourceClaimTemplate), Relation: Needs, Via: Spec, To: "DeviceClass", Field: "spec.spec.devices.requests[]", Links: on(resourceClaimTemplateClasses)},
 		{Name: "resource-claim-consumer", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "(consumer)", Backward: true, Field: "status.reservedFor[]", Links: on(resourceClaimConsumers)},
-		{Name: "resource-slice-node", From: from(resourceSlice), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(resourceSliceNodes)},
+		{Name: "resource-claim-slice", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "ResourceSlice", Field: "status.allocation.devices.results[]", Links: on(resourceClaimSlices)},
+		{Name: "resource-claim-node", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "Node", Field: "status.allocation.nodeSelector", Links: on(resourceClaimNodes)},
+		{Name: "resource-slice-node", From: from(resourceSlice), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(resourceSliceNodes), Keys: resourceSlicePool},
+		{Name: "device-taint-slice", From: from(taintRule), Relation: Serves, Via: Spec, To: "ResourceSlice", Field: "spec.deviceSelector", Untyped: true, Links: deviceTaintSlices},
+		{Name: "pool-status-slice", From: from(poolStatus), Relation: Serves, Via: Spec, To: "ResourceSlice", Field: "spec.driver", Untyped: true, Links: poolStatusSlices},
 	}
 }
 
@@ -55,15 +58,76 @@ func resourceClaimConsumers(c *resourcev1.ResourceClaim, self object.Ref, emit E
 	}
 }
 
-// resourceSliceNodes: the devices of a slice are those of one node, or each says
-// its own; several devices may say the same.
+// resourceSlicePool: devices are allocated from a pool of a driver, of which there
+// may be several slices.
+func resourceSlicePool(o object.Object, key func(string)) {
+	if s, ok := o.Body.(*resourcev1.ResourceSlice); ok {
+		key(poolKey(s.Spec.Driver, ""))
+		key(poolKey(s.Spec.Driver, s.Spec.Pool.Name))
+	}
+}
+
+// poolKey is the key of the slices of a pool, or of all those of a driver.
+func poolKey(driver, pool string) string { return driver + "/" + pool }
+
+// slicesOf is a link to the slices of a pool, as it is written in a field.
+func slicesOf(driver, pool, field, value string) Link {
+	return Link{Target: Target{Kind: resourceSlice, Selector: &Selector{Key: poolKey(driver, pool)}}, Field: field, Value: value}
+}
+
+func resourceClaimSlices(c *resourcev1.ResourceClaim, _ object.Ref, emit Emit) {
+	if c.Status.Allocation == nil {
+		return
+	}
+	for i := range c.Status.Allocation.Devices.Results {
+		if r := &c.Status.Allocation.Devices.Results[i]; r.Driver != "" && r.Pool != "" {
+			emit(slicesOf(r.Driver, r.Pool, at("status.allocation.devices.results[", i, "].pool"), r.Pool))
+		}
+	}
+}
+
+func resourceClaimNodes(c *resourcev1.ResourceClaim, _ object.Ref, emit Emit) {
+	if c.Status.Allocation != nil {
+		namedNodes(c.Status.Allocation.NodeSelector, "status.allocation.nodeSelector", emit)
+	}
+}
+
+// resourceSliceNodes: the devices of a slice are those of one node, or of those that
+// it selects, or each says its own; several devices may say the same.
 func resourceSliceNodes(s *resourcev1.ResourceSlice, _ object.Ref, emit Emit) {
 	named(emit, node, "", value(s.Spec.NodeName), "spec.nodeName")
+	namedNodes(s.Spec.NodeSelector, "spec.nodeSelector", emit)
 	said := map[string]bool{}
-	for i := range s.Spec.Devices {
-		if name := value(s.Spec.Devices[i].NodeName); name != "" && !said[name] {
-			said[name] = true
-			emit(to(node, "", name, at("spec.devices[", i, "].nodeName")))
+	once := func(l Link) {
+		if !said[l.Target.Name] {
+			said[l.Target.Name] = true
+			emit(l)
 		}
+	}
+	for i := range s.Spec.Devices {
+		d := &s.Spec.Devices[i]
+		named(once, node, "", value(d.NodeName), at("spec.devices[", i, "].nodeName"))
+		namedNodes(d.NodeSelector, at("spec.devices[", i, "].nodeSelector"), once)
+	}
+}
+
+// deviceTaintSlices: a rule without a driver taints devices by nothing but their
+// names, wherever they are.
+func deviceTaintSlices(o object.Object, emit Emit) {
+	poolSlices(part(o.Fields(), "spec", "deviceSelector"), "pool", "spec.deviceSelector.", emit)
+}
+
+func poolStatusSlices(o object.Object, emit Emit) {
+	poolSlices(part(o.Fields(), "spec"), "poolName", "spec.", emit)
+}
+
+func poolSlices(in any, poolField, path string, emit Emit) {
+	driver, _ := part(in, "driver").(string)
+	pool, _ := part(in, poolField).(string)
+	switch {
+	case driver != "" && pool != "":
+		emit(slicesOf(driver, pool, path+poolField, pool))
+	case driver != "":
+		emit(slicesOf(driver, "", path+"driver", driver))
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -92,12 +94,14 @@ func decode(t *testing.T, data []byte) []object.Object {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, gvk, err := scheme.Codecs.UniversalDeserializer().Decode(doc, nil, nil)
-		if runtime.IsNotRegisteredError(err) {
-			u := &unstructured.Unstructured{}
-			err = yaml.Unmarshal(doc, &u.Object)
-			k := u.GroupVersionKind()
-			body, gvk = u, &k
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(doc, &u.Object); err != nil {
+			t.Fatalf("%v in\n%s", err, doc)
+		}
+		gvk := u.GroupVersionKind()
+		body := runtime.Object(u)
+		if typed(gvk.GroupKind()) || scheme.Scheme.Recognizes(gvk) && !set().Reads(gvk.GroupKind()) {
+			body, _, err = scheme.Codecs.UniversalDeserializer().Decode(doc, nil, nil)
 		}
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, doc)
@@ -115,6 +119,14 @@ func decode(t *testing.T, data []byte) []object.Object {
 	}
 }
 
+var set = sync.OnceValue(func() *relation.Set { return relation.NewSet(relation.BuiltIn()...) })
+
+var types = sync.OnceValue(relation.Typed)
+
+func typed(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(types(), func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk })
+}
+
 // bare is an object as it is when only its metadata was read.
 func bare(o object.Object) object.Object {
 	o.Body = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
@@ -126,10 +138,16 @@ func bare(o object.Object) object.Object {
 }
 
 // resolve says at which objects a link points: a small stand-in for the graph.
-func (f *fixture) resolve(l relation.Link) []object.Ref {
+func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 	target := l.Target
 	if target.IsResource {
 		target.Kind = kindOf(target.Kind)
+	}
+	if target.Definition {
+		return f.definition(target.Kind)
+	}
+	if target.Granted && target.Namespace != by.Namespace && !f.granted(by, target) {
+		return nil
 	}
 	if target.Selector != nil {
 		return f.selected(target)
@@ -161,19 +179,50 @@ func kindOf(resource schema.GroupKind) schema.GroupKind {
 	return schema.GroupKind{}
 }
 
+// definition is the CRD that defines a kind.
+func (f *fixture) definition(gk schema.GroupKind) []object.Ref {
+	for _, o := range f.objects {
+		group, _, _ := unstructured.NestedString(o.Fields(), "spec", "group")
+		name, _, _ := unstructured.NestedString(o.Fields(), "spec", "names", "kind")
+		if o.Kind == "CustomResourceDefinition" && group == gk.Group && name == gk.Kind {
+			return []object.Ref{o.Ref}
+		}
+	}
+	return nil
+}
+
+func (f *fixture) granted(by object.Ref, target relation.Target) bool {
+	keys := relation.GrantKeys(by, object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Name: target.Name})
+	return slices.ContainsFunc(f.objects, func(o object.Object) bool {
+		return o.GroupKind() == relation.ReferenceGrant && o.Namespace == target.Namespace && slices.ContainsFunc(keys, func(k string) bool { return known(o, k) })
+	})
+}
+
+// known says whether the object has a further name.
+func known(o object.Object, name string) (is bool) {
+	set().Keys(o, func(key string) { is = is || key == name })
+	return is
+}
+
 func (f *fixture) selected(target relation.Target) []object.Ref {
 	var found []object.Ref
-	s, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: target.Selector.Labels, MatchExpressions: target.Selector.Expressions})
-	if err != nil {
-		return nil
-	}
 	for _, o := range f.objects {
-		if o.GroupKind() == target.Kind && (target.AllNamespaces || o.Namespace == target.Namespace) &&
-			s.Matches(labels.Set(o.Meta.GetLabels())) && (target.Selector.Name == nil || target.Selector.Name.Match(o.Name)) {
+		switch in := target.Namespaces; {
+		case o.GroupKind() != target.Kind || !carries(o, target.Selector):
+		case in != nil && !slices.ContainsFunc(f.objects, func(ns object.Object) bool {
+			return ns.Kind == "Namespace" && ns.Name == o.Namespace && carries(ns, in)
+		}):
+		case in == nil && !target.AllNamespaces && o.Namespace != "" && o.Namespace != target.Namespace:
+		default:
 			found = append(found, o.Ref)
 		}
 	}
 	return found
+}
+
+func carries(o object.Object, want *relation.Selector) bool {
+	s, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: want.Labels, MatchExpressions: want.Expressions})
+	return err == nil && s.Matches(labels.Set(o.Meta.GetLabels())) && (want.Name == nil || want.Name.Match(o.Name)) && (want.Key == "" || known(o, want.Key))
 }
 
 // links runs all rules over the fixture.

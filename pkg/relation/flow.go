@@ -11,7 +11,7 @@ import (
 func flowRules() []Rule {
 	return []Rule{
 		{Name: "flow-level", From: from(flowSchema), Relation: Needs, Via: Spec, To: "PriorityLevelConfiguration", Field: "spec.priorityLevelConfiguration.name", Links: on(flowLevel)},
-		{Name: "flow-subject", From: from(flowSchema), Relation: Serves, Via: Spec, To: "ServiceAccount", Field: "spec.rules[].subjects[]", Links: on(flowSubjects)},
+		{Name: "flow-subject", From: from(flowSchema), Relation: Serves, Via: Spec, To: "(subject)", Field: "spec.rules[].subjects[]", Links: on(flowSubjects)},
 	}
 }
 
@@ -19,23 +19,23 @@ func flowLevel(f *flowcontrolv1.FlowSchema, _ object.Ref, emit Emit) {
 	named(emit, priorityLevel, "", f.Spec.PriorityLevelConfiguration.Name, "spec.priorityLevelConfiguration.name")
 }
 
-// flowSubjects: an account may also stand there as the user that it becomes. All
-// accounts of a namespace are a group, whichever way they are written, and groups
-// are no objects.
+// flowSubjects: as with bindings, all accounts of a namespace may be meant, written
+// as a star here; a star alone is everybody.
 func flowSubjects(f *flowcontrolv1.FlowSchema, _ object.Ref, emit Emit) {
 	for i := range f.Spec.Rules {
 		for j := range f.Spec.Rules[i].Subjects {
 			s := &f.Spec.Rules[i].Subjects[j]
 			path := at(at("spec.rules[", i, "].subjects["), j, "].")
 			switch {
-			case s.Kind == flowcontrolv1.SubjectKindServiceAccount && s.ServiceAccount != nil && s.ServiceAccount.Name != flowcontrolv1.NameAll:
+			case s.ServiceAccount != nil && s.ServiceAccount.Name == flowcontrolv1.NameAll:
+				t := Target{Kind: serviceAccount, Namespace: s.ServiceAccount.Namespace, Selector: &Selector{}}
+				emit(Link{Target: t, Field: path + "serviceAccount.name", Value: s.ServiceAccount.Name})
+			case s.ServiceAccount != nil:
 				named(emit, serviceAccount, s.ServiceAccount.Namespace, s.ServiceAccount.Name, path+"serviceAccount.name")
-			case s.Kind == flowcontrolv1.SubjectKindUser && s.User != nil:
-				if namespace, name := userAccount(s.User.Name); namespace != "" && name != "" {
-					l := to(serviceAccount, namespace, name, path+"user.name")
-					l.Value = s.User.Name
-					emit(l)
-				}
+			case s.User != nil && s.User.Name != flowcontrolv1.NameAll:
+				subjectUser(s.User.Name, path+"user.name", emit)
+			case s.Group != nil && s.Group.Name != flowcontrolv1.NameAll:
+				subjectGroup(s.Group.Name, path+"group.name", emit)
 			}
 		}
 	}

@@ -7,9 +7,10 @@ import (
 )
 
 // gatewayRules reads the Gateway API, whose kinds are custom resources. A Gateway
-// is shared: it serves none of its routes, but they need it. What a route says of
-// a backend in another namespace is no edge, because only a ReferenceGrant there
-// makes it true.
+// is shared: it serves none of its routes, but they need it. What is said of an
+// object in another namespace counts where a ReferenceGrant there allows it. Which
+// namespaces a listener takes routes from (allowedRoutes) is no edge: it names
+// nobody, and whether a route is attached stands in the status of the route.
 func gatewayRules() []Rule {
 	routes := from(httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute)
 	return []Rule{
@@ -67,6 +68,13 @@ func refer(ref any, usual schema.GroupKind, namespace string) Target {
 	return t
 }
 
+// grantable is a reference that may cross into another namespace by a grant.
+func grantable(ref any, usual schema.GroupKind, namespace string) Target {
+	t := refer(ref, usual, namespace)
+	t.Granted = true
+	return t
+}
+
 // referred emits a link to what a reference means, which stands at path.
 func referred(emit Emit, t Target, path string) {
 	if t.Name != "" && t.Kind.Kind != "" {
@@ -103,9 +111,7 @@ func routeMesh(o object.Object, emit Emit) {
 // routeBackends: a route serves what it sends requests to, copies included.
 func routeBackends(o object.Object, emit Emit) {
 	backend := func(ref any, path string) {
-		if t := refer(ref, service, o.Namespace); t.Namespace == o.Namespace {
-			referred(emit, t, path)
-		}
+		referred(emit, grantable(ref, service, o.Namespace), path)
 	}
 	for i, rule := range items(o.Fields(), "spec", "rules") {
 		for j, b := range items(rule, "backendRefs") {
@@ -143,12 +149,10 @@ func gatewayClassName(o object.Object, emit Emit) {
 	named(emit, gatewayClass, "", name, "spec.gatewayClassName")
 }
 
-// gatewayCertificates: a listener needs the certificate that it names in another
-// namespace whether or not it may read it.
 func gatewayCertificates(o object.Object, emit Emit) {
 	for i, l := range items(o.Fields(), "spec", "listeners") {
 		for j, r := range items(l, "tls", "certificateRefs") {
-			referred(emit, refer(r, secret, o.Namespace), at(at("spec.listeners[", i, "].tls.certificateRefs["), j, "]"))
+			referred(emit, grantable(r, secret, o.Namespace), at(at("spec.listeners[", i, "].tls.certificateRefs["), j, "]"))
 		}
 	}
 }
@@ -159,14 +163,14 @@ func gatewayTLS(o object.Object, emit Emit) {
 	tls := part(o.Fields(), "spec", "tls")
 	trust := func(validation any, path string) {
 		for i, r := range items(validation, "caCertificateRefs") {
-			referred(emit, refer(r, schema.GroupKind{}, o.Namespace), at(path+".caCertificateRefs[", i, "]"))
+			referred(emit, grantable(r, schema.GroupKind{}, o.Namespace), at(path+".caCertificateRefs[", i, "]"))
 		}
 	}
 	trust(part(tls, "frontend", "default", "validation"), "spec.tls.frontend.default.validation")
 	for i, p := range items(tls, "frontend", "perPort") {
 		trust(part(p, "tls", "validation"), at("spec.tls.frontend.perPort[", i, "].tls.validation"))
 	}
-	referred(emit, refer(part(tls, "backend", "clientCertificateRef"), secret, o.Namespace), "spec.tls.backend.clientCertificateRef")
+	referred(emit, grantable(part(tls, "backend", "clientCertificateRef"), secret, o.Namespace), "spec.tls.backend.clientCertificateRef")
 }
 
 func gatewayParameters(o object.Object, emit Emit) {

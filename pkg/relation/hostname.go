@@ -7,7 +7,8 @@ import "strings"
 // or pod.service[.namespace[.svc[.domain]]], which stands for the headless
 // Service of the pod. Two labels can be read in both ways. Without svc in it, a
 // name is read as that of a pod only where something else says that it is a host,
-// or its first label ends in an ordinal. The domain may be any.
+// or its first label ends in an ordinal. The domain may be any. The API server is
+// none of them: everybody needs it.
 func servicesOf(name, own string, isHost bool, visit func(namespace, service string)) {
 	var l [4]string
 	n := 0
@@ -18,7 +19,7 @@ func servicesOf(name, own string, isHost bool, visit func(namespace, service str
 		n++
 	}
 	found := func(namespace, service string) {
-		if isServiceName(service) {
+		if isServiceName(service) && (service != "kubernetes" || namespace != "default") {
 			visit(namespace, service)
 		}
 	}

@@ -99,6 +99,7 @@ func TestHosts(t *testing.T) {
 		// No hosts.
 		{text: "", bare: true},
 		{text: "localhost:5432"},
+		{text: "https://kubernetes.default.svc:443"}, // The API server is everybody's.
 		{text: "localhost", bare: true},
 		{text: "http://localhost:80/"},
 		{text: "127.0.0.1", bare: true},
@@ -150,7 +151,7 @@ func TestVariable(t *testing.T) {
 			"MY_SERVICE_NAME mySQLServiceName AUTH_SERVICE BOOTSTRAP_SERVERS REDIS_MASTER UPSTREAM ELASTICSEARCH_HOSTS LOG_SERVER PEERS API_KEY_SERVICE_URL DB_DSN MYDBHOST spring.datasource.url",
 		anyValue: "DB_NAME SERVICE_NAME SERVER_NAME PROXY_USER SERVER_MODE LOG_TARGET_LEVEL BACKEND_TYPE SERVICE_PORT GHOST LOCALHOST CURL DB NAME USER " +
 			"TARGET_ENV NODE_ENV MONKEY X",
-		otherValue:  "OTEL_SERVICE_NAME DD_SERVICE OTEL_EXPORTER_OTLP_ENDPOINT JAEGER_AGENT_HOST NO_PROXY no_proxy ALLOWED_ORIGINS ALLOWED_HOSTS CORS_HOSTS PUBLIC_URL EXTERNAL_URL",
+		otherValue:  "OTEL_SERVICE_NAME DD_SERVICE OTEL_EXPORTER_OTLP_ENDPOINT JAEGER_AGENT_HOST NO_PROXY no_proxy ALLOWED_ORIGINS ALLOWED_HOSTS CORS_HOSTS PUBLIC_URL EXTERNAL_URL LISTEN_ADDR bind-address KAFKA_ADVERTISED_LISTENERS web.listen-address",
 		secretValue: "DB_PASSWORD SERVICE_TOKEN API_KEY IMAGE PROXY_IMAGE_TAG HOST_KEY SECRET_FILE PASSWORD_FILE dbPassword SERVER_SECRET",
 	} {
 		for name := range strings.FieldsSeq(names) {
@@ -228,5 +229,23 @@ func FuzzPassword(f *testing.F) {
 				t.Errorf("%q is shown as %q", text, shown)
 			}
 		}
+	})
+}
+
+// FuzzArgs: of a command line, whatever it is, only hosts are shown.
+func FuzzArgs(f *testing.F) {
+	for _, s := range []string{"--db-host\nmysql", "--url=http://u:p@a.b.svc/x", "-c\ncurl http://a:80; x", "--dsn=host=db password=x", "-e\nA_HOST=b", "$(A)", "echo\t'http://a'|b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		spec := &corev1.PodSpec{Containers: []corev1.Container{{Args: strings.Split(text, "\n"), Env: []corev1.EnvVar{{Name: "A", Value: "db"}}}}}
+		argHosts(template{spec: spec, namespace: "shop"}, func(l Link) {
+			if !isLabel(l.Target.Namespace) || !isLabel(l.Target.Name) {
+				t.Errorf("%q: %+v is no name", text, l.Target)
+			}
+			if l.Value == "" || strings.ContainsAny(l.Value, "@?#&=;() \t\n\\\"'$") {
+				t.Errorf("%q is shown as %q", text, l.Value)
+			}
+		})
 	})
 }

@@ -34,6 +34,7 @@ func bareKinds() []schema.GroupKind {
 		deviceClass, resourceSlice, httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute, gateway, gatewayClass, listenerSet, backendTLS,
 		secretProviderClass, networkAttachment, gmsaCredentialSpec, certificate,
 		kind(certManagerGroup, "Issuer"), kind(certManagerGroup, "ClusterIssuer"),
+		migration, taintRule, poolStatus, ReferenceGrant, workload, compositePodGroup,
 		kind("", "Event"), kind("", "LimitRange"), kind("apps", "ControllerRevision"), kind("coordination.k8s.io", "Lease"),
 		kind("networking.k8s.io", "ServiceCIDR"), kind("certificates.k8s.io", "CertificateSigningRequest"), kind("certificates.k8s.io", "PodCertificateRequest"),
 	}

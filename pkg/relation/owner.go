@@ -27,6 +27,8 @@ func ownerReferences(o object.Object, emit Emit) {
 			Backward: true,
 			Field:    at("metadata.ownerReferences[", i, "].uid"),
 			Value:    string(r.UID),
+
+			Controller: value(r.Controller),
 		})
 	}
 }

@@ -180,9 +180,26 @@ func (f fields) projection() (p corev1.VolumeProjection) {
 		p.Secret = &corev1.SecretProjection{LocalObjectReference: r.local(), Optional: r.optional()}
 	}
 	if r := f.under("clusterTrustBundle"); r != nil {
-		p.ClusterTrustBundle = &corev1.ClusterTrustBundleProjection{Name: r.pointer("name"), Optional: r.optional()}
+		p.ClusterTrustBundle = &corev1.ClusterTrustBundleProjection{Name: r.pointer("name"), SignerName: r.pointer("signerName"), LabelSelector: r.labelSelector(), Optional: r.optional()}
 	}
 	return p
+}
+
+func (f fields) labelSelector() *metav1.LabelSelector {
+	m := f.under("labelSelector")
+	if m == nil {
+		return nil
+	}
+	s := &metav1.LabelSelector{}
+	for key := range m.under("matchLabels") {
+		metav1.AddLabelToSelector(s, key, m.under("matchLabels").text(key))
+	}
+	for _, e := range m.list("matchExpressions") {
+		s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{
+			Key: e.text("key"), Operator: metav1.LabelSelectorOperator(e.text("operator")), Values: e.texts("values"),
+		})
+	}
+	return s
 }
 
 // legacyVolume reads what volumeLegacySecret reads.

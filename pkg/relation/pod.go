@@ -2,6 +2,7 @@ package relation
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,8 @@ func podRules() []Rule {
 		{Name: "pod-network", From: carriers, Relation: Needs, Via: Annotation, To: "NetworkAttachmentDefinition", Field: annotation(networksKey), template: podNetworks},
 
 		{Name: "pod-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(podNode)},
+		{Name: "pod-nominated-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "status.nominatedNodeName", Links: on(podNominatedNode)},
+		{Name: "pod-owner-label", From: from(pod), Relation: Owns, Via: Label, To: "(owner)", Backward: true, Field: "metadata.labels", Metadata: true, Links: podOwnerLabels},
 		{Name: "pod-resource-claim-status", From: from(pod), Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "status.resourceClaimStatuses[].resourceClaimName", Links: on(podClaimStatus)},
 	})
 }
@@ -69,9 +72,9 @@ func onTemplate(read func(template, Emit)) func(object.Object, Emit) {
 		if t.spec == nil {
 			return
 		}
-		if retired(o) {
+		if retired, finished := retired(o), finished(o); retired || finished {
 			needed := emit
-			emit = func(l Link) { l.Optional = true; needed(l) }
+			emit = func(l Link) { l.Optional, l.Dormant = l.Optional || retired, true; needed(l) }
 		}
 		read(t, emit)
 	}
@@ -82,6 +85,19 @@ func onTemplate(read func(template, Emit)) func(object.Object, Emit) {
 func retired(o object.Object) bool {
 	rs, ok := o.Body.(*appsv1.ReplicaSet)
 	return ok && rs.Spec.Replicas != nil && *rs.Spec.Replicas == 0 && metav1.GetControllerOfNoCopy(rs) != nil
+}
+
+// finished tells a pod or a Job that has run and will not run again.
+func finished(o object.Object) bool {
+	switch b := o.Body.(type) {
+	case *corev1.Pod:
+		return b.Status.Phase == corev1.PodSucceeded || b.Status.Phase == corev1.PodFailed
+	case *batchv1.Job:
+		return slices.ContainsFunc(b.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
+		})
+	}
+	return false
 }
 
 // templateOf is the one place that knows where a kind keeps its pod spec.
@@ -219,6 +235,40 @@ func inNamespace(text, namespace string) (string, string) {
 
 func podNode(p *corev1.Pod, _ object.Ref, emit Emit) {
 	named(emit, node, "", p.Spec.NodeName, "spec.nodeName")
+}
+
+// podNominatedNode: where room is being made for the pod; it may still land elsewhere.
+func podNominatedNode(p *corev1.Pod, _ object.Ref, emit Emit) {
+	if p.Spec.NodeName == "" && p.Status.NominatedNodeName != "" {
+		l := to(node, "", p.Status.NominatedNodeName, "status.nominatedNodeName")
+		l.Optional = true
+		emit(l)
+	}
+}
+
+// podOwnerLabels: controllers leave their mark in labels of the pods that they
+// make. Where the owner reference is gone, as in many a dump, that is what is left
+// of it.
+func podOwnerLabels(o object.Object, emit Emit) {
+	if metav1.GetControllerOfNoCopy(o.Meta) != nil {
+		return
+	}
+	marks := o.Meta.GetLabels()
+	guess := func(k schema.GroupKind, name, key string) {
+		l := to(k, o.Namespace, name, "metadata.labels["+key+"]")
+		l.Value, l.Backward, l.Inferred, l.Target.IfPresent = marks[key], true, true, true
+		emit(l)
+	}
+	if name := marks[batchv1.JobNameLabel]; name != "" {
+		guess(job, name, batchv1.JobNameLabel)
+	}
+	stem := o.Name[:max(strings.LastIndexByte(o.Name, '-'), 0)]
+	if hash := marks[appsv1.DefaultDeploymentUniqueLabelKey]; hash != "" && strings.HasSuffix(stem, "-"+hash) {
+		guess(replicaSet, stem, appsv1.DefaultDeploymentUniqueLabelKey)
+	}
+	if name := marks[appsv1.StatefulSetPodNameLabel]; name != "" && name == o.Name && number(o.Name[len(stem)+min(len(stem), 1):]) {
+		guess(statefulSet, stem, appsv1.StatefulSetPodNameLabel)
+	}
 }
 
 // podClaimStatus: what was generated from a template, or by the scheduler for an

@@ -10,12 +10,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// policyRules reads what guards pods. The peers of a NetworkPolicy are no edges:
-// that a pod may talk to another does not say that it does.
+// policyRules reads what guards pods. The peers of a NetworkPolicy are aside: that a
+// pod may talk to another does not say that it does.
 func policyRules() []Rule {
 	return []Rule{
 		{Name: "disruption-budget-selector", From: from(disruptionBudget), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(disruptionBudgetSelector)},
 		{Name: "network-policy-selector", From: from(networkPolicy), Relation: Serves, Via: Label, To: "Pod", Field: "spec.podSelector", Links: on(networkPolicySelector)},
+		{Name: "network-policy-ingress", From: from(networkPolicy), Relation: Needs, Via: Label, To: "Pod", Field: "spec.ingress[].from[]", Aside: true, Namespaces: true, Links: on(networkPolicyIngress)},
+		{Name: "network-policy-egress", From: from(networkPolicy), Relation: Needs, Via: Label, To: "Pod", Field: "spec.egress[].to[]", Aside: true, Namespaces: true, Links: on(networkPolicyEgress)},
 		{Name: "quota-class", From: from(resourceQuota), Relation: Needs, Via: Spec, To: "(class)", Field: "spec.scopeSelector.matchExpressions[].values[]", Links: on(quotaClasses)},
 	}
 }
@@ -36,8 +38,59 @@ func networkPolicySelector(p *networkingv1.NetworkPolicy, self object.Ref, emit 
 
 // pods is a link to the pods that a selector finds in the namespace of self.
 func pods(s *metav1.LabelSelector, self object.Ref, field string) Link {
-	sel := FromLabelSelector(s)
-	return Link{Target: Target{Kind: pod, Namespace: self.Namespace, Selector: sel}, Field: field, Value: sel.String()}
+	return podsIn(self.Namespace, FromLabelSelector(s), field)
+}
+
+func networkPolicyIngress(p *networkingv1.NetworkPolicy, self object.Ref, emit Emit) {
+	for i := range p.Spec.Ingress {
+		for j := range p.Spec.Ingress[i].From {
+			peer(&p.Spec.Ingress[i].From[j], self, at(at("spec.ingress[", i, "].from["), j, "]"), emit)
+		}
+	}
+}
+
+func networkPolicyEgress(p *networkingv1.NetworkPolicy, self object.Ref, emit Emit) {
+	for i := range p.Spec.Egress {
+		for j := range p.Spec.Egress[i].To {
+			peer(&p.Spec.Egress[i].To[j], self, at(at("spec.egress[", i, "].to["), j, "]"), emit)
+		}
+	}
+}
+
+// peer: a policy does not exist for the sake of those whom it lets in, and works
+// without them. A selector of pods alone means those of the own namespace, one of namespaces
+// alone all that is in them, and both together the pods that both find. What is
+// missing or empty means everything: a list of peers that is not there, every pod
+// of the namespace, every namespace. It names nobody and makes no edge, nor does a
+// block of addresses.
+func peer(p *networkingv1.NetworkPolicyPeer, self object.Ref, path string, emit Emit) {
+	chosen, in := p.PodSelector, p.NamespaceSelector
+	say := func(l Link) { l.Optional = true; emit(l) }
+	switch {
+	case chosen != nil && !everything(chosen):
+		sel, field := FromLabelSelector(chosen), path+".podSelector"
+		switch {
+		case in == nil:
+			say(podsIn(self.Namespace, sel, field))
+		case everything(in):
+			l := podsIn("", sel, field)
+			l.Target.AllNamespaces = true
+			say(l)
+		default:
+			podsWhere(in, sel, field, say)
+		}
+	case in != nil && !everything(in):
+		sel := FromLabelSelector(in)
+		l := Link{Target: Target{Kind: namespace, Selector: sel}, Field: path + ".namespaceSelector", Value: sel.String()}
+		names, ok := namespaceNames(in)
+		if !ok {
+			say(l)
+		}
+		for _, name := range names {
+			l.Target = Target{Kind: namespace, Name: name, IfPresent: true}
+			say(l)
+		}
+	}
 }
 
 // quotaClasses: a quota may count only what is of some classes. It counts nothing

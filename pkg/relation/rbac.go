@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"cmp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,8 +17,9 @@ func rbacRules() []Rule {
 		{Name: "service-account-secret", From: from(serviceAccount), Relation: Needs, Via: Spec, To: "Secret", Field: "secrets[].name", Links: on(serviceAccountSecrets)},
 		{Name: "service-account-pull-secret", From: from(serviceAccount), Relation: Needs, Via: Spec, To: "Secret", Field: "imagePullSecrets[].name", Links: on(serviceAccountPullSecrets)},
 		{Name: "service-account-token", From: from(secret), Relation: Owns, Via: Annotation, To: "ServiceAccount", Backward: true, Field: annotation(corev1.ServiceAccountNameKey), Metadata: true, Links: serviceAccountToken},
-		{Name: "binding-subject", From: from(roleBinding, clusterRoleBinding), Relation: Serves, Via: Spec, To: "ServiceAccount", Field: "subjects[]", Crosses: true, Links: bindingSubjects},
+		{Name: "binding-subject", From: from(roleBinding, clusterRoleBinding), Relation: Serves, Via: Spec, To: "(subject)", Field: "subjects[]", Crosses: true, Links: bindingSubjects},
 		{Name: "cluster-role-aggregation", From: from(clusterRole), Relation: Needs, Via: Label, To: "ClusterRole", Field: "aggregationRule.clusterRoleSelectors[]", Links: on(clusterRoleAggregation)},
+		{Name: "role-resource-name", From: from(role, clusterRole), Relation: Needs, Via: Spec, To: "(resource)", Field: "rules[].resourceNames[]", Aside: true, Links: roleResourceNames},
 		{Name: "binding-role", From: from(roleBinding, clusterRoleBinding), Relation: Needs, Via: Spec, To: "Role", Field: "roleRef", Links: bindingRole},
 	}
 }
@@ -58,34 +60,47 @@ func binding(o object.Object) (rbacv1.RoleRef, []rbacv1.Subject) {
 	return rbacv1.RoleRef{}, nil
 }
 
-// bindingSubjects: an account may also stand there as the user that it becomes.
-// Users and groups are no objects.
 func bindingSubjects(o object.Object, emit Emit) {
 	_, subjects := binding(o)
 	for i := range subjects {
-		namespace, name := account(&subjects[i], o.Namespace)
-		if namespace == "" || name == "" {
-			continue
+		s, field := &subjects[i], at("subjects[", i, "].name")
+		switch s.Kind {
+		case rbacv1.ServiceAccountKind:
+			// One without a namespace is that of the binding, as it is to the authorizer.
+			if namespace := cmp.Or(s.Namespace, o.Namespace); namespace != "" {
+				named(emit, serviceAccount, namespace, s.Name, field)
+			}
+		case rbacv1.UserKind:
+			subjectUser(s.Name, field, emit)
+		case rbacv1.GroupKind:
+			subjectGroup(s.Name, field, emit)
 		}
-		l := to(serviceAccount, namespace, name, at("subjects[", i, "].name"))
-		l.Value = subjects[i].Name
+	}
+}
+
+// subjectUser: an account may stand there as the user that it becomes. Other users
+// are names.
+func subjectUser(name, field string, emit Emit) {
+	l := to(user, "", name, field)
+	if namespace, account := userAccount(name); namespace != "" && account != "" {
+		l.Target = Target{Kind: serviceAccount, Namespace: namespace, Name: account}
+	}
+	if name != "" {
 		emit(l)
 	}
 }
 
-// account returns the ServiceAccount that a subject means, if any. One without a
-// namespace is that of the binding, as it is to the authorizer.
-func account(s *rbacv1.Subject, own string) (namespace, name string) {
-	switch s.Kind {
-	case rbacv1.ServiceAccountKind:
-		if s.Namespace == "" {
-			return own, s.Name
-		}
-		return s.Namespace, s.Name
-	case rbacv1.UserKind:
-		return userAccount(s.Name)
+// subjectGroup: the accounts of a namespace are a group. The group of all of them,
+// and everybody who is authenticated, are names: nothing is shared by being one of
+// these.
+func subjectGroup(name, field string, emit Emit) {
+	l := to(group, "", name, field)
+	if namespace, ok := strings.CutPrefix(name, "system:serviceaccounts:"); ok && namespace != "" {
+		l.Target = Target{Kind: serviceAccount, Namespace: namespace, Selector: &Selector{}}
 	}
-	return "", ""
+	if name != "" {
+		emit(l)
+	}
 }
 
 // userAccount returns the ServiceAccount that becomes a user, if one does.
@@ -105,6 +120,41 @@ func clusterRoleAggregation(r *rbacv1.ClusterRole, _ object.Ref, emit Emit) {
 	for i := range r.AggregationRule.ClusterRoleSelectors {
 		sel := FromLabelSelector(&r.AggregationRule.ClusterRoleSelectors[i])
 		emit(Link{Target: Target{Kind: clusterRole, Selector: sel}, Field: at("aggregationRule.clusterRoleSelectors[", i, "]"), Value: sel.String()})
+	}
+}
+
+// roleResourceNames: objects that a role names, by their resource. A Role means
+// those of its namespace. Which namespace a ClusterRole means depends on who binds
+// it, so that of what it names only the cluster-scoped counts. What is named need
+// not be there.
+func roleResourceNames(o object.Object, emit Emit) {
+	var rules []rbacv1.PolicyRule
+	switch b := o.Body.(type) {
+	case *rbacv1.Role:
+		rules = b.Rules
+	case *rbacv1.ClusterRole:
+		rules = b.Rules
+	}
+	budget := 1000 // A hostile role multiplies three long lists.
+	for i := range rules {
+		r := &rules[i]
+		for j, name := range r.ResourceNames {
+			field := at(at("rules[", i, "].resourceNames["), j, "]")
+			for _, resource := range r.Resources {
+				resource, _, _ = strings.Cut(resource, "/")
+				for _, group := range r.APIGroups {
+					if budget--; budget < 0 {
+						return
+					}
+					if name == "" || resource == "*" || group == "*" {
+						continue
+					}
+					l := to(kind(group, resource), o.Namespace, name, field)
+					l.Target.IsResource, l.Target.IfPresent, l.Optional = true, true, true
+					emit(l)
+				}
+			}
+		}
 	}
 }
 

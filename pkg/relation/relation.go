@@ -82,6 +82,11 @@ type Link struct {
 	Optional bool
 	// Inferred says that this is a guess.
 	Inferred bool
+	// Dormant says that the object is out of work, so that nothing breaks today if
+	// the target is not there.
+	Dormant bool
+	// Controller says, of an owner reference, that the owner controls the object.
+	Controller bool
 }
 
 // Target says which objects a link means. Exactly one of Name and Selector is
@@ -108,6 +113,12 @@ type Target struct {
 	// IfPresent drops the link where no such object exists, instead of showing a
 	// missing one: a host name may be anything.
 	IfPresent bool
+	// Granted says that in another namespace than that of the object the link counts
+	// only where a ReferenceGrant there allows it.
+	Granted bool
+	// Definition means the CustomResourceDefinition of Kind, which a reference to a
+	// kind does not name; of a built-in kind there is none.
+	Definition bool
 }
 
 // Emit takes the links of an object as a rule finds them.
@@ -133,6 +144,9 @@ type Rule struct {
 	// Origin says where the rule comes from: empty for the built-in ones, else the
 	// CRD, catalogue entry or file that declares it.
 	Origin string
+	// Source says where that is published from which the rule was written; empty for
+	// the built-in rules, whose source is the API of Kubernetes.
+	Source string
 	// Metadata says that the rule reads the metadata of an object and nothing else,
 	// so that the object need not be read whole for it.
 	Metadata bool
@@ -147,9 +161,19 @@ type Rule struct {
 	// Aside says that an edge of the rule makes neither end part of the stack of the
 	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.
 	Aside bool
+	// Evidence says that the links of the rule, which select by label, make no edges:
+	// they are held against what the edges say when a stack is diagnosed.
+	Evidence bool
 	// Namespaces says that links of the rule choose namespaces by their labels, so
-	// that all Namespaces are read.
+	// that all Namespaces are read. Those of a rule that is Aside are not worth a
+	// list: they count where Namespaces are read anyway.
 	Namespaces bool
+	// OnDemand says that the kinds of From are left out unless they are asked for, as
+	// Events are: that this rule reads them does not make the source list them.
+	OnDemand bool
+	// Untyped says that the rule reads the object as maps, in whatever version it is
+	// served: the kind is no Go type of ours, or its versions still change.
+	Untyped bool
 	// Manages says that From is a manager (a release, a GitOps application): it owns
 	// To only where it is itself what was asked for, and is context otherwise.
 	Manages bool
@@ -158,6 +182,9 @@ type Rule struct {
 	Annotation string
 	// Links reads the object. It must not keep it.
 	Links func(object.Object, Emit)
+	// Keys, where set, hands out further names of an object of From, by which others
+	// mean it (Selector.Key): the pool of a ResourceSlice.
+	Keys func(o object.Object, key func(string))
 
 	// template reads a pod spec, in a rule that holds for whoever carries one.
 	template func(template, Emit)
@@ -212,7 +239,7 @@ func (s *Set) Annotations() []string {
 func (s *Set) Crossing() []schema.GroupKind {
 	var kinds []schema.GroupKind
 	for i := range s.rules {
-		if s.rules[i].Namespaces && !slices.Contains(kinds, namespace) {
+		if s.rules[i].Namespaces && !s.rules[i].Aside && !slices.Contains(kinds, namespace) {
 			kinds = append(kinds, namespace)
 		}
 		if !s.rules[i].Crosses {
@@ -231,6 +258,22 @@ func (s *Set) Crossing() []schema.GroupKind {
 // that every object has.
 func (s *Set) Reads(gk schema.GroupKind) bool {
 	return len(s.families[gk]) > 0 || slices.ContainsFunc(s.byKind[gk], func(i int) bool { return !s.rules[i].Metadata })
+}
+
+// OnDemand says that rules look into objects of the kind only where it is asked
+// for.
+func (s *Set) OnDemand(gk schema.GroupKind) bool {
+	rules := s.byKind[gk]
+	return len(rules) > 0 && !slices.ContainsFunc(rules, func(i int) bool { return !s.rules[i].OnDemand })
+}
+
+// Keys hands on the further names of o.
+func (s *Set) Keys(o object.Object, key func(string)) {
+	for _, i := range s.byKind[o.GroupKind()] {
+		if keys := s.rules[i].Keys; keys != nil {
+			keys(o, key)
+		}
+	}
 }
 
 // Links runs every rule that reads o, and hands on each link with the number of

@@ -15,6 +15,7 @@ import (
 func BuiltIn() []Rule {
 	return slices.Concat(
 		ownerRules(),
+		applySetRules(),
 		podRules(),
 		containerRules(),
 		volumeRules(),
@@ -23,22 +24,28 @@ func BuiltIn() []Rule {
 		serviceRules(),
 		ingressRules(),
 		gatewayRules(),
+		grantRules(),
 		policyRules(),
 		storageRules(),
 		rbacRules(),
 		flowRules(),
 		admissionRules(),
 		deviceRules(),
+		schedulingRules(),
+		affinityRules(),
+		apiRules(),
+		certificateRules(),
+		eventRules(),
 	)
 }
 
-// Typed returns the kinds whose objects the built-in rules read whole, each in
-// the version whose Go type they read: the newest stable one that client-go has.
-// Of every other kind the rules read the metadata alone.
+// Typed returns the kinds whose objects the built-in rules read whole as Go types,
+// each in the version of that type: the newest stable one that client-go has.
+// Every other kind they read as maps, or its metadata alone.
 func Typed() []schema.GroupVersionKind {
 	var typed []schema.GroupVersionKind
 	for _, r := range BuiltIn() {
-		if r.Metadata {
+		if r.Metadata || r.Untyped {
 			continue
 		}
 		for _, gk := range r.From {
@@ -72,7 +79,9 @@ var (
 	autoscaler            = kind("autoscaling", "HorizontalPodAutoscaler")
 	disruptionBudget      = kind("policy", "PodDisruptionBudget")
 	resourceQuota         = kind("", "ResourceQuota")
+	workload              = kind("scheduling.k8s.io", "Workload")
 	podGroup              = kind("scheduling.k8s.io", "PodGroup")
+	compositePodGroup     = kind("scheduling.k8s.io", "CompositePodGroup")
 	priorityClass         = kind("scheduling.k8s.io", "PriorityClass")
 	runtimeClass          = kind("node.k8s.io", "RuntimeClass")
 	resourceClaim         = kind("resource.k8s.io", "ResourceClaim")
@@ -83,6 +92,13 @@ var (
 	node               = kind("", "Node")
 	namespace          = kind("", "Namespace")
 	clusterTrustBundle = kind("certificates.k8s.io", "ClusterTrustBundle")
+	podCertificate     = kind("certificates.k8s.io", "PodCertificateRequest")
+	signingRequest     = kind("certificates.k8s.io", "CertificateSigningRequest")
+
+	event          = kind("", "Event")
+	eventsEvent    = kind("events.k8s.io", "Event")
+	lease          = kind("coordination.k8s.io", "Lease")
+	leaseCandidate = kind("coordination.k8s.io", "LeaseCandidate")
 
 	service       = kind("", "Service")
 	endpoints     = kind("", "Endpoints")
@@ -118,9 +134,12 @@ var (
 	validatingPolicyBinding = kind("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding")
 	apiService              = kind("apiregistration.k8s.io", "APIService")
 	definition              = kind("apiextensions.k8s.io", "CustomResourceDefinition")
+	migration               = kind("storagemigration.k8s.io", "StorageVersionMigration")
 
 	deviceClass   = kind("resource.k8s.io", "DeviceClass")
 	resourceSlice = kind("resource.k8s.io", "ResourceSlice")
+	taintRule     = kind("resource.k8s.io", "DeviceTaintRule")
+	poolStatus    = kind("resource.k8s.io", "ResourcePoolStatusRequest")
 
 	httpRoute    = kind(gatewayGroup, "HTTPRoute")
 	grpcRoute    = kind(gatewayGroup, "GRPCRoute")

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -23,6 +24,8 @@ type Selector struct {
 	Match func(value string) bool
 	// Name, where set, is a pattern that the name of the target must fit.
 	Name *NamePattern
+	// Key, where set, is one of the further names of the target (Rule.Keys).
+	Key string
 }
 
 // NamePattern is a name that ends in an ordinal, as the names of a StatefulSet's
@@ -30,15 +33,21 @@ type Selector struct {
 type NamePattern struct {
 	// Prefix is all that stands before the ordinal.
 	Prefix string
+	// Any says that the end may be anything, as with names that begin with that of
+	// somebody.
+	Any bool
 	// Ordinals from Start up to, but not including, End do not fit: those are
 	// linked by their very names.
 	Start, End int
 }
 
 // Match says whether name is Prefix and an ordinal, with nothing around them and
-// no leading zero.
+// no leading zero; or Prefix and Any.
 func (p *NamePattern) Match(name string) bool {
 	digits, ok := strings.CutPrefix(name, p.Prefix)
+	if p.Any {
+		return ok
+	}
 	if !ok || !number(digits) || (len(digits) > 1 && digits[0] == '0') {
 		return false
 	}
@@ -47,13 +56,59 @@ func (p *NamePattern) Match(name string) bool {
 }
 
 // String writes the pattern for people: data-web-<n>.
-func (p *NamePattern) String() string { return p.Prefix + "<n>" }
+func (p *NamePattern) String() string {
+	if p.Any {
+		return p.Prefix + "*"
+	}
+	return p.Prefix + "<n>"
+}
 
 // FromLabelSelector returns the selector that s stands for. An empty one finds
 // everything; what a missing one means differs from kind to kind and is the
 // business of the rule.
 func FromLabelSelector(s *metav1.LabelSelector) *Selector {
 	return &Selector{Labels: s.MatchLabels, Expressions: s.MatchExpressions}
+}
+
+// everything says that a selector asks for nothing in particular.
+func everything(s *metav1.LabelSelector) bool {
+	return len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
+}
+
+// podsIn is a link to the pods of a namespace that a selector finds.
+func podsIn(namespace string, s *Selector, field string) Link {
+	return Link{Target: Target{Kind: pod, Namespace: namespace, Selector: s}, Field: field, Value: s.String()}
+}
+
+// podsWhere emits links to the pods that a selector finds in the namespaces that
+// another one finds. The name of a namespace is a label of it, and the one that is
+// mostly asked for: then no Namespace need be read.
+func podsWhere(in *metav1.LabelSelector, s *Selector, field string, emit Emit) {
+	if names, ok := namespaceNames(in); ok {
+		for _, name := range names {
+			emit(podsIn(name, s, field))
+		}
+		return
+	}
+	l := podsIn("", s, field)
+	l.Target.Namespaces = FromLabelSelector(in)
+	emit(l)
+}
+
+// namespaceNames are the names that a selector of namespaces asks for, if it asks
+// for nothing else.
+func namespaceNames(s *metav1.LabelSelector) ([]string, bool) {
+	name, ok := s.MatchLabels[corev1.LabelMetadataName]
+	switch {
+	case ok && len(s.MatchLabels) == 1 && len(s.MatchExpressions) == 0:
+		return []string{name}, true
+	case len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 1:
+		e := s.MatchExpressions[0]
+		if e.Key == corev1.LabelMetadataName && e.Operator == metav1.LabelSelectorOpIn {
+			return e.Values, true
+		}
+	}
+	return nil, false
 }
 
 // String writes the selector as kubectl does: app=web,tier in (a,b).
@@ -71,6 +126,9 @@ func (s *Selector) String() string {
 	}
 	if s.Name != nil {
 		parts = append(parts, s.Name.String())
+	}
+	if s.Key != "" {
+		parts = append(parts, s.Key)
 	}
 	if len(parts) == 0 {
 		return "<everything>"

@@ -10,7 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// serviceRules reads Services and the endpoints that stand behind them.
+// serviceRules reads Services and the endpoints that stand behind them. Endpoints
+// say nothing that EndpointSlices do not say. The Node of an endpoint is that of its
+// pod, and that an address is within a ServiceCIDR is arithmetic: no edges.
 func serviceRules() []Rule {
 	return []Rule{
 		{Name: "service-selector", From: from(service), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(serviceSelector)},
@@ -18,8 +20,8 @@ func serviceRules() []Rule {
 		{Name: "ip-address-parent", From: from(ipAddress), Relation: Needs, Via: Spec, To: "(parent)", Field: "spec.parentRef", Links: on(ipAddressParent)},
 		{Name: "endpointslice-service", From: from(endpointSlice), Relation: Serves, Via: Label, To: "Service", Field: endpointSliceField, Metadata: true, Links: endpointSliceService},
 		{Name: "endpointslice-pod", From: from(endpointSlice), Relation: Serves, Via: Spec, To: "Pod", Field: "endpoints[].targetRef", Links: on(endpointSlicePods)},
-		{Name: "endpoints-service", From: from(endpoints), Relation: Serves, Via: Spec, To: "Service", Field: "metadata.name", Metadata: true, Links: endpointsService},
-		{Name: "endpoints-pod", From: from(endpoints), Relation: Serves, Via: Spec, To: "Pod", Field: "subsets[].addresses[].targetRef", Links: on(endpointsPods)},
+		{Name: "endpoints-service", From: from(endpoints), Relation: Serves, Via: Spec, To: "Service", Field: "metadata.name", Metadata: true, OnDemand: true, Links: endpointsService},
+		{Name: "endpoints-pod", From: from(endpoints), Relation: Serves, Via: Spec, To: "Pod", Field: "subsets[].addresses[].targetRef", OnDemand: true, Links: on(endpointsPods)},
 	}
 }
 

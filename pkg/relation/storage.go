@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"cmp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,18 +11,22 @@ import (
 )
 
 // storageRules reads claims, volumes and their classes. The volume's reference
-// back to its claim is no edge: the claim needs the volume, not the other way.
+// back to its claim is no edge: the claim needs the volume, not the other way. What
+// a Node says of attached volumes is said by the VolumeAttachments.
 func storageRules() []Rule {
 	return []Rule{
 		{Name: "claim-volume", From: from(claim), Relation: Needs, Via: Spec, To: "PersistentVolume", Field: "spec.volumeName", Links: on(claimVolume)},
 		{Name: "claim-class", From: from(claim), Relation: Needs, Via: Spec, To: "StorageClass", Field: "spec.storageClassName", Links: on(claimClass)},
 		{Name: "claim-attributes-class", From: from(claim), Relation: Needs, Via: Spec, To: "VolumeAttributesClass", Field: "spec.volumeAttributesClassName", Links: on(claimAttributesClass)},
 		{Name: "claim-data-source", From: from(claim), Relation: Needs, Via: Spec, To: "(source)", Field: "spec.dataSourceRef", Links: on(claimDataSource)},
+		{Name: "claim-selector", From: from(claim), Relation: Needs, Via: Label, To: "PersistentVolume", Field: "spec.selector", Aside: true, Links: on(claimSelector)},
+		{Name: "claim-node", From: from(claim), Relation: Needs, Via: Annotation, To: "Node", Field: annotation(selectedNodeKey), Links: on(claimNode)},
 		{Name: "claim-provisioner", From: from(claim), Relation: Needs, Via: Annotation, To: "CSIDriver", Field: annotation(provisionerKey), Metadata: true, Links: claimProvisioner},
 
 		{Name: "volume-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "StorageClass", Field: "spec.storageClassName", Links: on(volumeClass)},
 		{Name: "volume-attributes-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "VolumeAttributesClass", Field: "spec.volumeAttributesClassName", Links: on(volumeAttributesClass)},
 		{Name: "volume-driver", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.csi.driver", Links: on(persistentVolumeDriver)},
+		{Name: "volume-node", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeAffinity.required", Links: on(volumeNode)},
 		{Name: "volume-csi-secret", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.csi.*SecretRef", Links: on(persistentVolumeCSISecrets)},
 		{Name: "volume-legacy-secret", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.*.secretRef", Links: on(persistentVolumeLegacySecret)},
 
@@ -31,8 +36,11 @@ func storageRules() []Rule {
 		{Name: "csi-node-driver", From: from(csiNode), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.drivers[].name", Links: on(csiNodeDrivers)},
 		{Name: "storage-capacity-class", From: from(storageCapacity), Relation: Needs, Via: Spec, To: "StorageClass", Field: "storageClassName", Links: on(storageCapacityClass)},
 
+		{Name: "storage-capacity-node", From: from(storageCapacity), Relation: Serves, Via: Label, To: "Node", Field: "nodeTopology", Aside: true, Links: on(storageCapacityNodes)},
+
 		{Name: "attachment-volume", From: from(attachment), Relation: Serves, Via: Spec, To: "PersistentVolume", Field: "spec.source.persistentVolumeName", Crosses: true, Links: on(attachmentVolume)},
 		{Name: "attachment-node", From: from(attachment), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(attachmentNode)},
+		{Name: "attachment-secret", From: from(attachment), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.source.inlineVolumeSpec", Links: on(attachmentSecrets)},
 		{Name: "attachment-driver", From: from(attachment), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.attacher", Links: on(attachmentDriver)},
 	}
 }
@@ -69,21 +77,18 @@ func claimAttributesClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Em
 }
 
 // claimDataSource: the server copies dataSource to dataSourceRef, which can name
-// another namespace. A volume that was filled no longer needs its source, which
-// may well be gone.
+// another namespace, where a ReferenceGrant must allow that. A volume that was
+// filled no longer needs its source, which may well be gone.
 func claimDataSource(c *corev1.PersistentVolumeClaim, self object.Ref, emit Emit) {
-	link := named
-	if c.Spec.VolumeName != "" {
-		link = present
-	}
+	var l Link
 	if r := c.Spec.DataSourceRef; r != nil {
-		namespace := self.Namespace
-		if r.Namespace != nil && *r.Namespace != "" {
-			namespace = *r.Namespace
-		}
-		link(emit, kind(value(r.APIGroup), r.Kind), namespace, r.Name, "spec.dataSourceRef.name")
+		l = to(kind(value(r.APIGroup), r.Kind), cmp.Or(value(r.Namespace), self.Namespace), r.Name, "spec.dataSourceRef.name")
 	} else if r := c.Spec.DataSource; r != nil {
-		link(emit, kind(value(r.APIGroup), r.Kind), self.Namespace, r.Name, "spec.dataSource.name")
+		l = to(kind(value(r.APIGroup), r.Kind), self.Namespace, r.Name, "spec.dataSource.name")
+	}
+	if l.Target.Name != "" && l.Target.Kind.Kind != "" {
+		l.Target.Granted, l.Target.IfPresent = true, c.Spec.VolumeName != ""
+		emit(l)
 	}
 }
 
@@ -94,6 +99,12 @@ func volumeClass(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
 
 func volumeAttributesClass(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
 	named(emit, attributesClass, "", value(v.Spec.VolumeAttributesClassName), "spec.volumeAttributesClassName")
+}
+
+func volumeNode(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+	if v.Spec.NodeAffinity != nil {
+		namedNodes(v.Spec.NodeAffinity.Required, "spec.nodeAffinity.required", emit)
+	}
 }
 
 // A driver works without a CSIDriver object, and a provisioner need not be a CSI
@@ -117,10 +128,27 @@ func attachmentDriver(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
 	present(emit, csiDriver, "", a.Spec.Attacher, "spec.attacher")
 }
 
+// claimSelector: all volumes that it finds are candidates, until one is taken. An
+// empty selector names none of them.
+func claimSelector(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+	if s := c.Spec.Selector; s != nil && c.Spec.VolumeName == "" && !everything(s) {
+		sel := FromLabelSelector(s)
+		emit(Link{Target: Target{Kind: persistentVolume, Selector: sel}, Field: "spec.selector", Value: sel.String(), Optional: true})
+	}
+}
+
+const selectedNodeKey = "volume.kubernetes.io/selected-node"
+
+// claimNode: the node that was selected for the first consumer counts until the
+// volume is there. Until then, a node that is gone is why there is none.
+func claimNode(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+	if c.Spec.VolumeName == "" {
+		named(emit, node, "", c.Annotations[selectedNodeKey], annotation(selectedNodeKey))
+	}
+}
+
 const provisionerKey = "volume.kubernetes.io/storage-provisioner"
 
-// claimProvisioner: the node that was selected for the first consumer stands in
-// an annotation too, but is no edge: that choice is over once the volume is there.
 func claimProvisioner(o object.Object, emit Emit) {
 	present(emit, csiDriver, "", o.Meta.GetAnnotations()[provisionerKey], annotation(provisionerKey))
 }
@@ -134,6 +162,15 @@ func csiNodeDrivers(n *storagev1.CSINode, _ object.Ref, emit Emit) {
 
 func storageCapacityClass(c *storagev1.CSIStorageCapacity, _ object.Ref, emit Emit) {
 	named(emit, storageClass, "", c.StorageClassName, "storageClassName")
+}
+
+// storageCapacityNodes: with an empty topology it is that of every node, and with
+// none of no node.
+func storageCapacityNodes(c *storagev1.CSIStorageCapacity, _ object.Ref, emit Emit) {
+	if s := c.NodeTopology; s != nil && !everything(s) {
+		sel := FromLabelSelector(s)
+		emit(Link{Target: Target{Kind: node, Selector: sel}, Field: "nodeTopology", Value: sel.String()})
+	}
 }
 
 func attachmentVolume(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {

@@ -2,63 +2,88 @@ package relation
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 func persistentVolumeCSISecrets(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
-	if v.Spec.CSI == nil {
+	volumeSpec{&v.Spec, "spec."}.csiSecrets(emit)
+}
+
+func persistentVolumeLegacySecret(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+	volumeSpec{&v.Spec, "spec."}.legacySecret(emit)
+}
+
+// attachmentSecrets: an inline volume of a pod that is attached by CSI has no
+// PersistentVolume: the spec that it would have stands in the attachment.
+func attachmentSecrets(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
+	if a.Spec.Source.InlineVolumeSpec != nil {
+		v := volumeSpec{a.Spec.Source.InlineVolumeSpec, "spec.source.inlineVolumeSpec."}
+		v.csiSecrets(emit)
+		v.legacySecret(emit)
+	}
+}
+
+// volumeSpec is the spec of a PersistentVolume, and where it stands.
+type volumeSpec struct {
+	*corev1.PersistentVolumeSpec
+	at string
+}
+
+func (v volumeSpec) csiSecrets(emit Emit) {
+	if v.CSI == nil {
 		return
 	}
 	for _, use := range [...]struct {
 		field string
 		ref   *corev1.SecretReference
 	}{
-		{"spec.csi.controllerPublishSecretRef.name", v.Spec.CSI.ControllerPublishSecretRef},
-		{"spec.csi.controllerExpandSecretRef.name", v.Spec.CSI.ControllerExpandSecretRef},
-		{"spec.csi.nodeStageSecretRef.name", v.Spec.CSI.NodeStageSecretRef},
-		{"spec.csi.nodePublishSecretRef.name", v.Spec.CSI.NodePublishSecretRef},
-		{"spec.csi.nodeExpandSecretRef.name", v.Spec.CSI.NodeExpandSecretRef},
+		{"csi.controllerPublishSecretRef.name", v.CSI.ControllerPublishSecretRef},
+		{"csi.controllerExpandSecretRef.name", v.CSI.ControllerExpandSecretRef},
+		{"csi.nodeStageSecretRef.name", v.CSI.NodeStageSecretRef},
+		{"csi.nodePublishSecretRef.name", v.CSI.NodePublishSecretRef},
+		{"csi.nodeExpandSecretRef.name", v.CSI.NodeExpandSecretRef},
 	} {
-		volumeSecretRef(v, use.ref, use.field, emit)
+		v.secret(use.ref, use.field, emit)
 	}
 }
 
-// persistentVolumeLegacySecret: the drivers that once were part of Kubernetes.
-func persistentVolumeLegacySecret(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
-	switch s := &v.Spec.PersistentVolumeSource; {
+// legacySecret: the drivers that once were part of Kubernetes.
+func (v volumeSpec) legacySecret(emit Emit) {
+	switch s := &v.PersistentVolumeSource; {
 	case s.AzureFile != nil:
 		r := &corev1.SecretReference{Name: s.AzureFile.SecretName, Namespace: value(s.AzureFile.SecretNamespace)}
-		volumeSecretRef(v, r, "spec.azureFile.secretName", emit)
+		v.secret(r, "azureFile.secretName", emit)
 	case s.CephFS != nil:
-		volumeSecretRef(v, s.CephFS.SecretRef, "spec.cephfs.secretRef.name", emit)
+		v.secret(s.CephFS.SecretRef, "cephfs.secretRef.name", emit)
 	case s.Cinder != nil:
-		volumeSecretRef(v, s.Cinder.SecretRef, "spec.cinder.secretRef.name", emit)
+		v.secret(s.Cinder.SecretRef, "cinder.secretRef.name", emit)
 	case s.FlexVolume != nil:
-		volumeSecretRef(v, s.FlexVolume.SecretRef, "spec.flexVolume.secretRef.name", emit)
+		v.secret(s.FlexVolume.SecretRef, "flexVolume.secretRef.name", emit)
 	case s.ISCSI != nil:
-		volumeSecretRef(v, s.ISCSI.SecretRef, "spec.iscsi.secretRef.name", emit)
+		v.secret(s.ISCSI.SecretRef, "iscsi.secretRef.name", emit)
 	case s.RBD != nil:
-		volumeSecretRef(v, s.RBD.SecretRef, "spec.rbd.secretRef.name", emit)
+		v.secret(s.RBD.SecretRef, "rbd.secretRef.name", emit)
 	case s.ScaleIO != nil:
-		volumeSecretRef(v, s.ScaleIO.SecretRef, "spec.scaleIO.secretRef.name", emit)
+		v.secret(s.ScaleIO.SecretRef, "scaleIO.secretRef.name", emit)
 	case s.StorageOS != nil && s.StorageOS.SecretRef != nil:
 		r := &corev1.SecretReference{Name: s.StorageOS.SecretRef.Name, Namespace: s.StorageOS.SecretRef.Namespace}
-		volumeSecretRef(v, r, "spec.storageos.secretRef.name", emit)
+		v.secret(r, "storageos.secretRef.name", emit)
 	}
 }
 
-// volumeSecretRef: where a reference gives no namespace, the drivers look in
-// that of the pod, which is that of the claim.
-func volumeSecretRef(v *corev1.PersistentVolume, r *corev1.SecretReference, field string, emit Emit) {
-	if r == nil {
+// secret: where a reference gives no namespace, the drivers look in that of the
+// pod, which is that of the claim.
+func (v volumeSpec) secret(r *corev1.SecretReference, field string, emit Emit) {
+	if r == nil || r.Name == "" {
 		return
 	}
 	namespace := r.Namespace
-	if namespace == "" && v.Spec.ClaimRef != nil {
-		namespace = v.Spec.ClaimRef.Namespace
+	if namespace == "" && v.ClaimRef != nil {
+		namespace = v.ClaimRef.Namespace
 	}
 	if namespace != "" {
-		named(emit, secret, namespace, r.Name, field)
+		emit(to(secret, namespace, r.Name, v.at+field))
 	}
 }

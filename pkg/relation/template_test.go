@@ -164,6 +164,7 @@ func BenchmarkTemplate(b *testing.B) {
 // same when it stands in a custom resource.
 func TestTemplateIsThePod(t *testing.T) {
 	const path = "spec.template"
+	edges := relation.NewSet(slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Evidence })...)
 	n := 0
 	for name := range fixtureNames(t) {
 		f := readFixture(t, name)
@@ -182,8 +183,9 @@ func TestTemplateIsThePod(t *testing.T) {
 			part.Group, part.Kind, part.Body, part.Meta = rollout.Group, rollout.Kind, u, u
 			same := relation.NewSet(at(relation.PodTemplate, false)...)
 			got := linksOf(same, part)
-			want := slices.DeleteFunc(linksOf(relation.NewSet(relation.BuiltIn()...), o), func(l string) bool {
-				return !strings.Contains(l, path) || strings.HasSuffix(l, "default spec.template.spec.serviceAccountName")
+			want := slices.DeleteFunc(linksOf(edges, o), func(l string) bool {
+				aside := strings.Contains(l, "affinity") || strings.Contains(l, "spread")
+				return aside || !strings.Contains(l, path) || strings.HasSuffix(l, "default spec.template.spec.serviceAccountName")
 			})
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: %s\ngot\n%s\nwant\n%s", name, o.Ref, strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -3,6 +3,8 @@ package relation
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -31,10 +33,11 @@ func Together(rules []Rule, read func(o object.Object, emit func(member int, l L
 	return out
 }
 
-// members are the rules of a family that are in a set, by their place in it: their
-// numbers in the set, or none.
+// members are the rules of a family that are in a set and read the same kinds, by
+// their place in the family: their numbers in the set, or none.
 type members struct {
 	*family
+	from   []schema.GroupKind
 	number []int
 }
 
@@ -42,20 +45,22 @@ const none = -1
 
 // join puts rule number i among those of its family.
 func (s *Set) join(i int, r *Rule) {
-	for _, gk := range r.From {
-		list := s.families[gk]
-		at := slices.IndexFunc(list, func(m *members) bool { return m.family == r.family })
-		if at < 0 {
-			at = len(list)
-			list = append(list, &members{family: r.family})
-			s.families[gk] = list
+	var m *members
+	for _, have := range s.families[r.From[0]] {
+		if have.family == r.family && (&have.from[0] == &r.From[0] && len(have.from) == len(r.From) || slices.Equal(have.from, r.From)) {
+			m = have
 		}
-		m := list[at]
-		for len(m.number) <= r.member {
-			m.number = append(m.number, none)
-		}
-		m.number[r.member] = i
 	}
+	if m == nil {
+		m = &members{family: r.family, from: r.From}
+		for _, gk := range r.From {
+			s.families[gk] = append(s.families[gk], m)
+		}
+	}
+	for len(m.number) <= r.member {
+		m.number = append(m.number, none)
+	}
+	m.number[r.member] = i
 }
 
 func (m *members) links(o object.Object, emit func(rule int, l Link)) {

@@ -37,7 +37,7 @@ func variable(name string) meaning {
 	switch {
 	case never || traces:
 		// A program works without those who listen to its traces; and NO_PROXY,
-		// ALLOWED_ORIGINS, PUBLIC_URL are not what it calls.
+		// ALLOWED_ORIGINS, PUBLIC_URL, LISTEN_ADDR are not what it calls.
 		return otherValue
 	case last == hostWord, last == nameWord && previous == hostOnlyWord, last == hostOnlyWord, last == serviceWord:
 		return hostValue
@@ -103,7 +103,8 @@ func wordClass(s string) word {
 		return serviceWord
 	case "otel", "otlp", "telemetry", "dd", "datadog", "apm", "jaeger", "tracing", "trace", "zipkin", "newrelic", "sentry":
 		return tracesWord
-	case "no", "cors", "allow", "allowed", "deny", "denied", "origin", "origins", "public", "external", "exclude", "excluded", "ignore", "ignored", "trusted":
+	case "no", "cors", "allow", "allowed", "deny", "denied", "origin", "origins", "public", "external", "exclude", "excluded", "ignore", "ignored", "trusted",
+		"listen", "listener", "listeners", "bind", "advertise", "advertised", "announce", "announced":
 		return neverWord
 	case "name", "names":
 		return nameWord

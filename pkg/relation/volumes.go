@@ -2,6 +2,7 @@ package relation
 
 import (
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,6 +19,7 @@ func volumeRules() []Rule {
 		{Name: "pod-projected-configmap", From: carriers, Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.volumes[].projected.sources[].configMap.name", template: onVolumes(projectedConfigMap)},
 		{Name: "pod-projected-secret", From: carriers, Relation: Needs, Via: Spec, To: "Secret", Field: "spec.volumes[].projected.sources[].secret.name", template: onVolumes(projectedSecret)},
 		{Name: "pod-trust-bundle", From: carriers, Relation: Needs, Via: Spec, To: "ClusterTrustBundle", Field: "spec.volumes[].projected.sources[].clusterTrustBundle.name", template: onVolumes(projectedTrustBundle)},
+		{Name: "pod-trust-signer", From: carriers, Relation: Needs, Via: Label, To: "ClusterTrustBundle", Field: "spec.volumes[].projected.sources[].clusterTrustBundle.signerName", template: onVolumes(projectedTrustSigner)},
 		{Name: "pod-volume-claim", From: carriers, Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].persistentVolumeClaim.claimName", template: onVolumes(volumeClaim)},
 		{Name: "pod-ephemeral-claim", From: from(pod), Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumes[].ephemeral.volumeClaimTemplate", Links: on(ephemeralClaims)},
 		{Name: "pod-csi-driver", From: carriers, Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.volumes[].csi.driver", template: onVolumes(volumeDriver)},
@@ -88,13 +90,26 @@ func projectedSecret(v volume, emit Emit) {
 	})
 }
 
-// projectedTrustBundle: a bundle may also be chosen by signer and labels, which
-// is no reference to one object.
 func projectedTrustBundle(v volume, emit Emit) {
 	v.eachSource(func(j int, s *corev1.VolumeProjection) {
 		if r := s.ClusterTrustBundle; r != nil && value(r.Name) != "" {
 			emit(v.to(clusterTrustBundle, "", *r.Name, at("projected.sources[", j, "].clusterTrustBundle.name"), r.Optional))
 		}
+	})
+}
+
+// projectedTrustSigner: bundles may also be chosen by their signer, whose name
+// theirs begin with, and labels; a missing selector finds none of them.
+func projectedTrustSigner(v volume, emit Emit) {
+	v.eachSource(func(j int, s *corev1.VolumeProjection) {
+		r := s.ClusterTrustBundle
+		if r == nil || value(r.SignerName) == "" || r.LabelSelector == nil {
+			return
+		}
+		l := v.to(clusterTrustBundle, "", "", at("projected.sources[", j, "].clusterTrustBundle.signerName"), r.Optional)
+		l.Target.Selector, l.Value = FromLabelSelector(r.LabelSelector), *r.SignerName
+		l.Target.Selector.Name = &NamePattern{Prefix: strings.ReplaceAll(*r.SignerName, "/", ":") + ":", Any: true}
+		emit(l)
 	})
 }
 

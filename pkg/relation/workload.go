@@ -4,16 +4,85 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // workloadRules reads what a workload names beside its pod template. What it
-// made stands on the other side, as owner references.
+// made stands on the other side, as owner references: the jobs of
+// CronJob.status.active and the revisions of StatefulSet.status as well. A workload's
+// own selector says whom it would adopt, and not whom it owns.
 func workloadRules() []Rule {
 	return []Rule{
 		{Name: "statefulset-service", From: from(statefulSet), Relation: Needs, Via: Spec, To: "Service", Field: "spec.serviceName", Links: on(statefulSetService)},
 		{Name: "statefulset-claim", From: from(statefulSet), Relation: Owns, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumeClaimTemplates[].metadata.name", Links: on(statefulSetClaims)},
+
+		{Name: WorkloadSelector, From: from(deployment, replicaSet, statefulSet, daemonSet, replicationController, job), Relation: Owns, Via: Label, To: "Pod", Field: "spec.selector", Evidence: true, Links: workloadSelector},
+		{Name: WorkloadAtRest, From: from(deployment, replicaSet, statefulSet, replicationController), Relation: Owns, Via: Label, To: "Pod", Field: "spec.template.metadata.labels", Evidence: true, Links: workloadAtRest},
+	}
+}
+
+// The rules whose links are evidence.
+const (
+	// WorkloadSelector: the pods that a workload takes for its own.
+	WorkloadSelector = "workload-selector"
+	// WorkloadAtRest: the pods that a workload would have if it were not scaled to 0.
+	WorkloadAtRest = "workload-at-rest"
+)
+
+// workloadSelector: a ReplicaSet of a Deployment adds a hash to the selector of
+// that, and the selector of a Job is made up from its UID unless it says
+// otherwise. Neither can say anything of foreign pods, and there are many.
+func workloadSelector(o object.Object, emit Emit) {
+	var s *metav1.LabelSelector
+	switch b := o.Body.(type) {
+	case *appsv1.Deployment:
+		s = b.Spec.Selector
+	case *appsv1.StatefulSet:
+		s = b.Spec.Selector
+	case *appsv1.DaemonSet:
+		s = b.Spec.Selector
+	case *appsv1.ReplicaSet:
+		if metav1.GetControllerOfNoCopy(b) == nil {
+			s = b.Spec.Selector
+		}
+	case *corev1.ReplicationController:
+		s = &metav1.LabelSelector{MatchLabels: b.Spec.Selector}
+	case *batchv1.Job:
+		if value(b.Spec.ManualSelector) {
+			s = b.Spec.Selector
+		}
+	}
+	if s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 {
+		emit(Link{Target: Target{Kind: pod, Namespace: o.Namespace, Selector: FromLabelSelector(s)}, Field: "spec.selector"})
+	}
+}
+
+// workloadAtRest: what is scaled to 0 on purpose explains why nothing is there. A
+// ReplicaSet of a Deployment says nothing: it is at 0 because another took over.
+func workloadAtRest(o object.Object, emit Emit) {
+	var replicas *int32
+	switch b := o.Body.(type) {
+	case *appsv1.Deployment:
+		replicas = b.Spec.Replicas
+	case *appsv1.StatefulSet:
+		replicas = b.Spec.Replicas
+	case *appsv1.ReplicaSet:
+		if metav1.GetControllerOfNoCopy(b) == nil {
+			replicas = b.Spec.Replicas
+		}
+	case *corev1.ReplicationController:
+		replicas = b.Spec.Replicas
+	}
+	if replicas == nil || *replicas != 0 {
+		return
+	}
+	if t := templateOf(o); t.meta != nil && len(t.meta.Labels) > 0 {
+		sel := &Selector{Labels: t.meta.Labels}
+		emit(Link{Target: Target{Kind: pod, Namespace: o.Namespace, Selector: sel}, Field: "spec.template.metadata.labels"})
 	}
 }
 

@@ -59,6 +59,9 @@ func hostile(s string) view.Answer {
 	l.Mark.Text = s
 	return view.Answer{
 		Tree: &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s),
+		Page: &view.Page{Sections: []view.Section{{Title: s, Blocks: []view.Block{
+			{Text: s}, {Verbatim: s}, {Table: tab}, {Pairs: []view.Pair{{Term: s, Text: s}}}, {Items: []view.Item{{Head: s, Note: s, Text: s}}},
+		}}}},
 		Net: &view.Net{
 			Nodes: []view.NetNode{{ID: s, Kind: s, Name: s, Namespace: s, Note: s}, {ID: "b", Kind: s, Name: s}},
 			Edges: []view.NetEdge{{From: s, To: "b", Label: s}},

@@ -100,7 +100,7 @@ func document(message string) view.GraphDocument {
 		Nodes: []view.NodeDocument{{ID: "Shop.example.com/web/shop", Kind: "Shop", Namespace: "web", Name: "shop", State: "present"}},
 		Edges: []view.EdgeDocument{{From: "Shop.example.com/web/shop", To: "Secret/web/tls", Relation: "needs", Via: "spec", Why: `spec.tls = "a<b>&c"`, Rule: "shop-tls"}},
 		Problems: []view.ProblemDocument{
-			{Object: "Shop.example.com/web/shop", Reason: "OwnerAbsent", Message: message},
+			{Object: "Shop.example.com/web/shop", Severity: "warning", Reason: "OwnerAbsent", Message: message},
 		},
 	}
 }

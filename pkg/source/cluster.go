@@ -69,6 +69,14 @@ func NewCluster(o ClusterOptions) (*Cluster, error) {
 	return &Cluster{opts: o, base: base, client: client, pause: pause}, nil
 }
 
+// Whole returns the same cluster as a source of whole objects, as maps and lists;
+// Secrets and ConfigMaps are still read as metadata.
+func (c *Cluster) Whole() *Cluster {
+	whole := *c
+	whole.opts.Detail = func(object.Resource) (Detail, string) { return Fields, "" }
+	return &whole
+}
+
 // job reads something into a sink, which it tells of its own failure. It returns
 // an error where no other job could do better.
 type job func(context.Context) error
@@ -83,7 +91,7 @@ func (c *Cluster) Read(ctx context.Context, ask Ask, sink Sink) error {
 	var jobs []job
 	for _, r := range c.kinds.All() {
 		named := slices.Contains(ask.Kinds, r.GroupKind())
-		if !r.Listable || LeftOut(r) && !named && !c.also(r) {
+		if !r.Listable || LeftOut(r) && !named && !slices.Contains(ask.Include, r.GroupKind()) && !c.also(r) {
 			continue
 		}
 		switch {

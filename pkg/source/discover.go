@@ -91,7 +91,7 @@ func (c *Cluster) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, 
 			return nil, err
 		}
 	}
-	crds := object.Resource{Group: crdKind.Group, Version: "v1", Kind: crdKind.Kind, Plural: "customresourcedefinitions"}
+	crds := crdResource
 	found := &collector{Sink: sink}
 	err := c.list(ctx, crds, "", Metadata, found)
 	var gone *ConnectError

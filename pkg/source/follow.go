@@ -22,8 +22,9 @@ func Follow(ctx context.Context, s Source, first Ask, sink Sink, more func() Ask
 		sink: &witness{Sink: sink, everywhere: map[schema.GroupKind]bool{}},
 	}
 	if _, ok := s.(*Snapshot); ok {
-		first = Ask{All: true}
+		first.All = true
 	}
+	f.include = first.Include
 	for ask := f.fresh(first); ; {
 		if !ask.Empty() {
 			if err := s.Read(ctx, ask, f.sink); err != nil {
@@ -39,6 +40,7 @@ func Follow(ctx context.Context, s Source, first Ask, sink Sink, more func() Ask
 // follower remembers what was asked for, and what of that was found whole.
 type follower struct {
 	all        bool
+	include    []schema.GroupKind
 	namespaces map[string]bool
 	kinds      map[schema.GroupKind]bool
 	objects    map[object.Ref]bool
@@ -55,10 +57,11 @@ func (f *follower) fresh(a Ask) Ask {
 	}
 	if a.All {
 		f.all = true
-		return Ask{All: true, Kinds: a.Kinds}
+		return Ask{All: true, Kinds: a.Kinds, Objects: a.Objects, Include: f.include}
 	}
 	everywhere := f.sink.kinds()
 	out := Ask{
+		Include:    f.include,
 		Namespaces: unseen(a.Namespaces, f.namespaces, func(ns string) bool { return ns == "" }),
 		Kinds:      unseen(a.Kinds, f.kinds, func(schema.GroupKind) bool { return false }),
 	}

@@ -52,6 +52,54 @@ func TestFollowAsksOnce(t *testing.T) {
 	}
 }
 
+// What is left out comes along with each namespace where it is included, and with
+// no other.
+func TestFollowIncludes(t *testing.T) {
+	f := newFake(t)
+	c, _ := f.cluster(t, ClusterOptions{})
+	known(t, c)
+	f.forget()
+	rounds := []Ask{{Namespaces: []string{"far"}}, {}}
+	err := Follow(t.Context(), c, Ask{Namespaces: []string{"shop"}, Include: []schema.GroupKind{{Kind: "Event"}}}, newRecorder(), func() Ask {
+		next := rounds[0]
+		rounds = rounds[1:]
+		return next
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"/api/v1/events": 0, "/api/v1/namespaces/shop/events": 1, "/api/v1/namespaces/far/events": 1} {
+		if n := f.count(path); n != want {
+			t.Errorf("%s is asked for %d times, want %d", path, n, want)
+		}
+	}
+}
+
+func TestSnapshotIncludes(t *testing.T) {
+	s, err := NewSnapshot("x", parsed(t, "apiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: shop}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := schema.GroupKind{Kind: "Event"}
+	for name, c := range map[string]struct {
+		ask  Ask
+		read int
+	}{
+		"not":     {Ask{Namespaces: []string{"shop"}}, 0},
+		"include": {Ask{Include: []schema.GroupKind{event}}, 1},
+		"kind":    {Ask{Kinds: []schema.GroupKind{event}}, 1},
+		"by name": {Ask{Objects: []object.Ref{{Kind: "Event", Namespace: "shop", Name: "e"}}}, 1},
+	} {
+		got := newRecorder()
+		if err := Follow(t.Context(), s, c.ask, got, func() Ask { return Ask{} }); err != nil || got.added != c.read {
+			t.Errorf("%s: read %d, %v", name, got.added, err)
+		}
+		if covered := got.coverage() != ""; covered != (c.read > 0) {
+			t.Errorf("%s: what was not read is not covered: %s", name, got.coverage())
+		}
+	}
+}
+
 func TestFollowCallsMoreForNothing(t *testing.T) {
 	called := 0
 	s := &Snapshot{kinds: object.NewKinds(nil)}

@@ -104,14 +104,14 @@ func (s *Snapshot) Definitions(context.Context, Sink) ([]metav1.Object, error) {
 }
 
 // Read hands on every object, whatever is asked for: they are all here. What is
-// left out of a cluster is left out here, too. The error may also be that an
-// object does not have the shape of its kind.
-func (s *Snapshot) Read(ctx context.Context, _ Ask, sink Sink) error {
+// left out of a cluster is left out here, too, where it is not asked for. The error
+// may also be that an object does not have the shape of its kind.
+func (s *Snapshot) Read(ctx context.Context, ask Ask, sink Sink) error {
 	for _, e := range s.entries {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if r, _ := s.kinds.Kind(e.ref.GroupKind()); LeftOut(r) {
+		if !s.reads(e.ref.GroupKind(), ask) {
 			continue
 		}
 		o, err := s.object(e, sink)
@@ -120,8 +120,15 @@ func (s *Snapshot) Read(ctx context.Context, _ Ask, sink Sink) error {
 		}
 		sink.Add(o)
 	}
-	s.cover(sink)
+	s.cover(ask, sink)
 	return nil
+}
+
+// reads says whether objects of the kind are handed on.
+func (s *Snapshot) reads(gk schema.GroupKind, ask Ask) bool {
+	r, _ := s.kinds.Kind(gk)
+	return !LeftOut(r) || slices.Contains(ask.Include, gk) || slices.Contains(ask.Kinds, gk) ||
+		slices.ContainsFunc(ask.Objects, func(o object.Ref) bool { return o.GroupKind() == gk })
 }
 
 // object gives an entry the form in which a cluster would have been read.
@@ -191,10 +198,12 @@ func (s *Snapshot) detailOf(gvk schema.GroupVersionKind, sink Sink) Detail {
 // is taken that a kind of which a namespace has one object is there with all of
 // them; of a kind that is not there at all nobody can tell whether it was left
 // out (kubectl get all has no Secrets).
-func (s *Snapshot) cover(sink Sink) {
+func (s *Snapshot) cover(ask Ask, sink Sink) {
 	if s.head != nil {
 		for _, c := range s.head.Covered {
-			sink.Cover(schema.GroupKind{Group: c.Group, Kind: c.Kind}, c.Namespace)
+			if gk := (schema.GroupKind{Group: c.Group, Kind: c.Kind}); s.reads(gk, ask) {
+				sink.Cover(gk, c.Namespace)
+			}
 		}
 		for _, id := range s.head.Absent {
 			if r, err := object.ParseRef(id); err == nil {
@@ -212,7 +221,7 @@ func (s *Snapshot) cover(sink Sink) {
 	}
 	told := map[scope]bool{}
 	for _, e := range s.entries {
-		if at := (scope{e.ref.GroupKind(), e.ref.Namespace}); !told[at] {
+		if at := (scope{e.ref.GroupKind(), e.ref.Namespace}); !told[at] && s.reads(at.gk, ask) {
 			told[at] = true
 			sink.Cover(at.gk, at.ns)
 		}

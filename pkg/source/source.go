@@ -57,6 +57,9 @@ type Ask struct {
 	Kinds []schema.GroupKind
 	// Objects are read one by one.
 	Objects []object.Ref
+	// Include names kinds that are read with their namespaces, or with everything,
+	// although they are LeftOut. Alone it asks for nothing.
+	Include []schema.GroupKind
 	// Have are kinds that were read in every namespace before; Namespaces does not
 	// mean them. Follow fills it in.
 	Have []schema.GroupKind
@@ -94,8 +97,8 @@ var crdKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResou
 
 // LeftOut tells resources that are not part of any stack and large in number:
 // records of what happened, locks, samples, and Endpoints, which say what
-// EndpointSlices say (and warn when they are read). A cluster's are read where they
-// are asked for by kind or name, or named by ClusterOptions.Also.
+// EndpointSlices say (and warn when they are read). They are read where they
+// are asked for by kind or name, by Ask.Include, or by ClusterOptions.Also.
 func LeftOut(r object.Resource) bool {
 	switch r.Group {
 	case "":

@@ -20,7 +20,8 @@ type GraphDocument struct {
 	Roots []string       `json:"roots"`
 	Nodes []NodeDocument `json:"nodes"`
 	Edges []EdgeDocument `json:"edges"`
-	// Context is the owners above the roots, which are not part of the stack.
+	// Context is the owners above the roots, and who manages them, which are not part
+	// of the stack.
 	Context  []NodeDocument    `json:"context,omitempty"`
 	Gaps     []object.Gap      `json:"gaps"`
 	Problems []ProblemDocument `json:"problems"`
@@ -34,7 +35,7 @@ type NodeDocument struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
 	UID        string `json:"uid,omitempty"`
-	// State is present, missing or unread.
+	// State is present, missing, unread or virtual.
 	State    string `json:"state"`
 	Boundary bool   `json:"boundary"`
 	Shared   bool   `json:"shared"`
@@ -52,11 +53,25 @@ type EdgeDocument struct {
 	Optional bool   `json:"optional"`
 }
 
-// ProblemDocument is something that an object says and that cannot be so.
+// ProblemDocument is something about an object that is wrong or odd.
 type ProblemDocument struct {
-	Object  string `json:"object"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
+	Object string `json:"object"`
+	// Severity is error, warning or info.
+	Severity string `json:"severity"`
+	Reason   string `json:"reason"`
+	Message  string `json:"message"`
+	// Related is the other object, and Field where the first one says it.
+	Related string `json:"related,omitempty"`
+	Field   string `json:"field,omitempty"`
+}
+
+// ProblemsDocument is what is wrong with a stack, alone
+// (docs/schema/problems.json).
+type ProblemsDocument struct {
+	Head     `json:",inline"`
+	Roots    []string          `json:"roots"`
+	Problems []ProblemDocument `json:"problems"`
+	Gaps     []object.Gap      `json:"gaps"`
 }
 
 // PathDocument is a chain of edges (docs/schema/path.json).

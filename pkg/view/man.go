@@ -209,8 +209,15 @@ func relationshipsSection(m manual.Manual) Section {
 	if len(m.Relationships) == 0 {
 		return s
 	}
-	var items []Item
-	for _, r := range m.Relationships {
+	s.Blocks = append(s.Blocks, Block{Items: relationshipItems(m.Relationships)})
+	return s
+}
+
+// relationshipItems says what several rules say of one field once, and brings
+// fields together of which the same rules say the same.
+func relationshipItems(all []manual.Relationship) []Item {
+	var said []Item
+	for _, r := range all {
 		head, field := r.Relation, r.Field
 		if r.Reversed {
 			head = words[r.Relation]
@@ -218,15 +225,25 @@ func relationshipsSection(m manual.Manual) Section {
 		if r.OnOther {
 			field = "its " + field
 		}
-		one := Item{head + " " + strings.Join(r.Kinds, ", "), "(" + r.Origin + ")", field}
-		if last := len(items) - 1; last >= 0 && items[last].Head == one.Head && items[last].Note == one.Note {
-			items[last].Text += ", " + field
-			continue
+		head += " " + strings.Join(r.Kinds, ", ")
+		i := slices.IndexFunc(said, func(one Item) bool { return one.Head == head && one.Text == field })
+		if i < 0 {
+			said = append(said, Item{head, r.Origin, field})
+		} else if said[i].Note != r.Origin {
+			said[i].Note += ", " + r.Origin
 		}
-		items = append(items, one)
 	}
-	s.Blocks = append(s.Blocks, Block{Items: items})
-	return s
+	var items []Item
+	for _, one := range said {
+		one.Note = "(" + one.Note + ")"
+		i := slices.IndexFunc(items, func(other Item) bool { return other.Head == one.Head && other.Note == one.Note })
+		if i < 0 {
+			items = append(items, one)
+		} else {
+			items[i].Text += ", " + one.Text
+		}
+	}
+	return items
 }
 
 func fieldsSection(m manual.Manual) Section {

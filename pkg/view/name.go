@@ -51,6 +51,8 @@ func mark(s graph.State, shared bool) Cell {
 		words, tone = append(words, "✖ missing"), Bad
 	case graph.Unread:
 		words, tone = append(words, "? unread"), Warn
+	case graph.Virtual:
+		words, tone = append(words, "virtual"), Faint
 	}
 	if shared {
 		words = append(words, "⇄ shared")

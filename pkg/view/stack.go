@@ -20,6 +20,8 @@ type StackOptions struct {
 	Why bool
 	// Namespace is that of the user: objects of others are shown with theirs.
 	Namespace string
+	// Problems are those of the stack, for a document (graph.Stack.Diagnose).
+	Problems []graph.Problem
 	// Shape is the one that is wanted, since each takes time on a large stack; 0 is
 	// all of them.
 	Shape Shape
@@ -91,7 +93,7 @@ type stackView struct {
 func (v *stackView) wants(id graph.ID) bool { return v.o.Kinds == nil || v.o.Kinds(v.g.Ref(id)) }
 
 func (v *stackView) document() GraphDocument {
-	doc := GraphDocument{Head: Head{APIVersion, "Graph"}, Roots: []string{}, Nodes: []NodeDocument{}, Edges: []EdgeDocument{}, Problems: []ProblemDocument{}}
+	doc := GraphDocument{Head: Head{APIVersion, "Graph"}, Roots: []string{}, Nodes: []NodeDocument{}, Edges: []EdgeDocument{}}
 	for _, id := range v.s.Roots() {
 		doc.Roots = append(doc.Roots, v.g.Ref(id).String())
 	}
@@ -107,14 +109,10 @@ func (v *stackView) document() GraphDocument {
 			doc.Edges = append(doc.Edges, edgeDocument(v.g, e))
 		}
 	}
-	for _, id := range v.s.Owners() {
+	for _, id := range slices.Concat(v.s.Owners(), v.s.Managers()) {
 		doc.Context = append(doc.Context, nodeDocument(v.g, id))
 	}
-	for _, p := range v.g.Problems() {
-		if id, ok := v.g.Find(p.Object); ok && v.s.Has(id) {
-			doc.Problems = append(doc.Problems, ProblemDocument{p.Object.String(), p.Reason, p.Message})
-		}
-	}
+	doc.Problems = problemDocuments(v.o.Problems)
 	doc.Gaps = none(v.g.Gaps())
 	return doc
 }

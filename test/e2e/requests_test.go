@@ -19,7 +19,7 @@ import (
 // which declare rules.
 var crossing = []string{
 	"customresourcedefinitions", "clusterrolebindings", "rolebindings", "volumeattachments",
-	"mutatingwebhookconfigurations", "validatingwebhookconfigurations",
+	"apiservices", "mutatingwebhookconfigurations", "validatingwebhookconfigurations",
 }
 
 // asked is a request by what it asks for.

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// diagnose returns what is wrong with the stack, if the answer or the exit code
+// asks for it; else only what the graph knows anyway.
+func (o *graphOptions) diagnose(stack *graph.Stack) []graph.Problem {
+	machine := o.output == "json" || o.output == "yaml"
+	if o.human() || machine || o.problems || o.exitCode {
+		return stack.Diagnose()
+	}
+	return stack.Problems()
+}
+
+// human says whether the answer is laid out for people.
+func (o *graphOptions) human() bool {
+	return o.output == "tree" || o.output == "table" || o.output == "wide"
+}
+
+// verdict is errNotFine where that was asked for and there is an error or a warning.
+func (o *graphOptions) verdict(problems []graph.Problem) error {
+	if o.exitCode && slices.ContainsFunc(problems, serious) {
+		return errNotFine
+	}
+	return nil
+}
+
+func serious(p graph.Problem) bool { return p.Severity <= graph.Warning }
+
+func count[T any](list []T, want func(T) bool) int {
+	n := 0
+	for _, x := range list {
+		if want(x) {
+			n++
+		}
+	}
+	return n
+}
+
+// tellProblems says what is wrong beside an answer that is not made of it. Pictures
+// and lists of names are told what owners are wrong, and no more.
+func (o *graphOptions) tellProblems(stack *graph.Stack, problems []graph.Problem) {
+	if o.problems {
+		if len(problems) == 0 {
+			fmt.Fprintln(o.env.ErrOut, "no problems found")
+		}
+		g := stack.Graph()
+		if n := count(stack.Members(), func(id graph.ID) bool { return g.State(id) == graph.Unread }); n > 0 {
+			fmt.Fprintf(o.env.ErrOut, "not read, so that nothing is said of it: %d of the stack (unread)\n", n)
+		}
+		return
+	}
+	if !o.human() {
+		problems = stack.Problems()
+	}
+	const most = 10
+	groups := grouped(problems)
+	for i, group := range groups {
+		if i == most {
+			more := 0
+			for _, left := range groups[most:] {
+				more += len(left)
+			}
+			fmt.Fprintf(o.env.ErrOut, "and %d more: --problems, or -o json\n", more)
+			break
+		}
+		p, others := group[0], ""
+		if n := len(group) - 1; n > 0 {
+			others = fmt.Sprintf("; so it is with %d more", n)
+		}
+		fmt.Fprintf(o.env.ErrOut, "%s: %s: %s (%s%s)\n", p.Severity, safe(p.Object.String()), safe(p.Message), safe(p.Reason), others)
+	}
+}
+
+// grouped puts together what many objects have with one and the same other, such
+// as forty Deployments that need a Secret that is not there. Where it is about no
+// other object, each stands alone.
+func grouped(problems []graph.Problem) [][]graph.Problem {
+	type key struct {
+		reason   string
+		severity graph.Severity
+		related  object.Ref
+	}
+	const few = 3
+	members := map[key]int{}
+	keyOf := func(p graph.Problem) key { return key{p.Reason, p.Severity, p.Related} }
+	for _, p := range problems {
+		members[keyOf(p)]++
+	}
+	var groups [][]graph.Problem
+	at := map[key]int{}
+	for _, p := range problems {
+		k := keyOf(p)
+		if i, ok := at[k]; ok {
+			groups[i] = append(groups[i], p)
+			continue
+		}
+		if serious(p) {
+			if k.related.Kind != "" && members[k] > few {
+				at[k] = len(groups)
+			}
+			groups = append(groups, []graph.Problem{p})
+		}
+	}
+	return groups
+}

@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+func newRules(env Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "Show, explain, check and export relationship rules",
+		Long: `Rules say how objects are related. They come from four places: built in, from the
+catalogue of operators, from annotations of the CRDs in the cluster, and from
+files of your own (--rules FILE). docs/rules-file.md has the grammar of the files
+and of the annotation sysop.dev/relationships; KubePlus's resource/* annotations
+are read as well.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(newRulesList(env), newRulesExplain(env), newRulesLint(env), newRulesExport(env))
+	return cmd
+}
+
+type rulesListOptions struct {
+	*common
+	args   []string
+	origin []string
+	used   bool
+}
+
+func newRulesList(env Env) *cobra.Command {
+	o := &rulesListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "list [KIND]",
+		Short: "List the rules that are known, and how many edges each makes",
+		Long: `List the relationship rules that are known for this cluster: the kinds that a
+rule reads, what it says, the field, where the rule comes from, and how many
+edges it makes in the namespace (with -A: in all). Of the catalogue, the rules
+of operators that are not installed are left out.`,
+		Example: `  # every rule
+  kubectl sysop rules list --from demo
+
+  # those that read a kind or point to it
+  kubectl sysop rules list deployment --from demo
+
+  # those of the CRDs' annotations that say anything here
+  kubectl sysop rules list --origin crd --used -A --from demo`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: o.completeOneKind,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	cmd.Flags().StringSliceVar(&o.origin, "origin", nil, "only rules of these origins: "+strings.Join(origins, ", "))
+	cmd.Flags().BoolVar(&o.used, "used", false, "only rules that make an edge here")
+	must(cmd.RegisterFlagCompletionFunc("origin", cobra.FixedCompletions(origins, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+// origins are the first words of Rule.Origin, with the one that stands for none.
+var origins = []string{view.BuiltIn, "catalogue", "crd", "file", "schema"}
+
+// originWord is the first word of an origin.
+func originWord(origin string) string {
+	word, _, _ := strings.Cut(origin, " ")
+	if word == "" {
+		return view.BuiltIn
+	}
+	return strings.ToLower(word)
+}
+
+func (o *rulesListOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	for _, w := range o.origin {
+		if !slices.Contains(origins, w) {
+			return withHint(fmt.Errorf("unknown origin %q", w), "write some of "+strings.Join(origins, ", "))
+		}
+	}
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	want := func(relation.Rule) bool { return true }
+	if len(o.args) == 1 {
+		k, err := s.kinds.Find(o.args[0])
+		if err != nil {
+			return err
+		}
+		want = func(r relation.Rule) bool { return reads(r, k.GroupKind()) || pointsAt(r, k.GroupKind()) }
+	}
+	g, err := s.survey(ctx)
+	if err != nil {
+		return err
+	}
+	s.tell(g)
+	rules := slices.DeleteFunc(counted(s.rules, g), func(r view.CountedRule) bool {
+		return !want(r.Rule) || o.used && r.Edges == 0 || len(o.origin) > 0 && !slices.Contains(o.origin, originWord(r.Origin))
+	})
+	if err := o.write(view.Rules(rules, g.Gaps())); err != nil {
+		return err
+	}
+	if len(rules) == 0 {
+		fmt.Fprintln(o.env.ErrOut, "no rules")
+	}
+	s.done(g)
+	return nil
+}
+
+// survey reads the namespace of the user, or everything, and nothing that this
+// leads to.
+func (s *session) survey(ctx context.Context) (*graph.Graph, error) {
+	ask := source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
+	if s.namespace == "" {
+		ask = source.Ask{All: true}
+	}
+	return s.read(ctx, ask, func(*graph.Graph) []graph.ID { return nil }, graph.StackOptions{})
+}
+
+// counted returns the rules that make edges, with how many each of them made.
+func counted(set *relation.Set, g *graph.Graph) []view.CountedRule {
+	edges := g.EdgesByRule()
+	out := make([]view.CountedRule, 0, len(edges))
+	for i, r := range set.Rules() {
+		if !r.Evidence {
+			out = append(out, view.CountedRule{Rule: r, Edges: edges[i]})
+		}
+	}
+	return out
+}
+
+func reads(r relation.Rule, gk schema.GroupKind) bool {
+	return slices.Contains(r.From, gk)
+}
+
+// pointsAt says whether the rule says something of others to this kind. A kind
+// without a group is a built-in one, or one that has its name alone.
+func pointsAt(r relation.Rule, gk schema.GroupKind) bool {
+	for name := range strings.SplitSeq(r.To, ",") {
+		name = strings.TrimSpace(name)
+		builtIn := declare.CheckKind(name) == ""
+		if builtIn && declare.GroupKind(name) == gk || !builtIn && name == gk.Kind {
+			return true
+		}
+	}
+	return false
+}
+
+type rulesExplainOptions struct {
+	*common
+	args []string
+}
+
+func newRulesExplain(env Env) *cobra.Command {
+	o := &rulesExplainOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "explain KIND | A B",
+		Short: "Explain why two objects are related, or which rules speak of a kind",
+		Long: `Explain an edge: which rules say that two objects are related, on what evidence,
+what that means, and where each rule comes from. With one KIND: what its objects
+say of others, and what others say of them.`,
+		Example: `  # why are these two related?
+  kubectl sysop rules explain deployment/moodle-1 secret/moodle-1-admin --from demo
+
+  # what is known of a kind?
+  kubectl sysop rules explain moodle --from demo`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: o.completeRoots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	return cmd
+}
+
+func (o *rulesExplainOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	args, err := edgeArgs(o.args)
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 1 && !strings.Contains(args[0], "/"):
+		return o.explainKind(ctx, args[0])
+	case len(args) == 2:
+		return o.explainEdge(ctx, args)
+	}
+	return withHint(fmt.Errorf("want a KIND, or two objects, each TYPE/NAME"), "kubectl sysop rules explain --help has examples")
+}
+
+// edgeArgs takes an edge as fixtures and names write it: A --needs--> B.
+func edgeArgs(args []string) ([]string, error) {
+	words := strings.Fields(strings.Join(args, " "))
+	if len(words) != 3 {
+		return words, nil
+	}
+	if name := strings.Trim(words[1], "-─→>"); name != "" {
+		if _, ok := relation.ParseRelation(name); !ok {
+			return nil, withHint(fmt.Errorf("unknown relation %q", words[1]), "write A B, or A owns B, A needs B, A serves B")
+		}
+	}
+	return []string{words[0], words[2]}, nil
+}
+
+func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) error {
+	s, g, ids, err := o.objects(ctx, args, graph.StackOptions{})
+	if err != nil {
+		return err
+	}
+	var edges []graph.Edge
+	for _, pair := range [][2]graph.ID{{ids[0], ids[1]}, {ids[1], ids[0]}} {
+		for e := range g.Between(pair[0], pair[1]) {
+			edges = append(edges, e)
+		}
+	}
+	source := func(e graph.Edge) string {
+		for _, r := range s.rules.Rules() {
+			if r.Name == e.Rule && r.Origin == e.Origin {
+				return r.Source
+			}
+		}
+		return ""
+	}
+	subject := g.Ref(ids[0]).String() + " " + g.Ref(ids[1]).String()
+	if err := o.write(view.ExplainEdges(g, subject, edges, source)); err != nil {
+		return err
+	}
+	if len(edges) == 0 {
+		fmt.Fprintf(o.env.ErrOut, "nothing relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, where there is one\n",
+			safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()), safe(args[0]), safe(args[1]))
+	}
+	s.done(g)
+	return nil
+}
+
+func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) error {
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	k, err := s.kinds.Find(name)
+	if err != nil {
+		return err
+	}
+	g, err := s.survey(ctx)
+	if err != nil {
+		return err
+	}
+	s.tell(g)
+	var says, isSaid []view.CountedRule
+	for _, r := range counted(s.rules, g) {
+		switch {
+		case reads(r.Rule, k.GroupKind()):
+			says = append(says, r)
+		case pointsAt(r.Rule, k.GroupKind()):
+			isSaid = append(isSaid, r)
+		}
+	}
+	if err := o.write(view.ExplainKind(k.GroupKind().String(), says, isSaid, g.Gaps())); err != nil {
+		return err
+	}
+	if e, _, ok := catalog.KindOf(k); ok && len(says)+len(isSaid) == 0 {
+		fmt.Fprintf(o.env.ErrOut, "%s knows no relationship of %s\n", e.Origin(), k.GroupKind())
+	} else if len(says)+len(isSaid) == 0 {
+		fmt.Fprintf(o.env.ErrOut, "no rule speaks of %s; owner references hold for every kind\n", k.GroupKind())
+	}
+	s.done(g)
+	return nil
+}

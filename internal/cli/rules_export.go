@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+type rulesExportOptions struct {
+	*common
+	kubeplus bool
+	patch    bool
+}
+
+func newRulesExport(env Env) *cobra.Command {
+	o := &rulesExportOptions{common: newCommon(env)}
+	cmd := &cobra.Command{
+		Use:   "export KIND",
+		Short: "Write the annotation that declares what is known of a kind",
+		Long: `Write what is known of the relationships of a custom kind as the annotation
+sysop.dev/relationships, for an operator's author to put into the CRD: from the
+catalogue, from annotations that the CRD has, and what was inferred from the
+instances that are here (marked as such: look at each). With --kubeplus, as
+KubePlus's resource/* annotations, as far as these can say it.`,
+		Example: `  # what could this CRD declare?
+  kubectl sysop rules export moodle --from demo
+
+  # for KubePlus
+  kubectl sysop rules export moodle --kubeplus --from demo`,
+		Args:              exactly(1, "a KIND"),
+		ValidArgsFunction: o.completeOneKind,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+	}
+	o.reading(cmd)
+	cmd.Flags().BoolVar(&o.kubeplus, "kubeplus", false, "write KubePlus's annotations")
+	cmd.Flags().BoolVar(&o.patch, "patch", false, "write a patch for kubectl patch crd --patch-file")
+	return cmd
+}
+
+func (o *rulesExportOptions) run(ctx context.Context, name string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	k, err := s.kinds.Find(name)
+	switch {
+	case err != nil:
+		return err
+	case !k.Custom:
+		return fmt.Errorf("%s is built in: only a CRD can carry the annotation", k.GroupKind())
+	}
+	g, err := s.survey(ctx)
+	if err != nil {
+		return err
+	}
+	s.tell(g)
+	self := declare.Spell(k.GroupKind())
+	specs := s.specsOf(k)
+	for _, i := range inferredOf(g, k) {
+		if !slices.ContainsFunc(specs, func(s declare.Spec) bool { return s.Field == i.Field && slices.Contains(s.To, i.To[0]) }) {
+			specs = append(specs, i)
+		}
+	}
+	composition := s.compositionOf(g, k)
+	if len(specs) == 0 && len(composition) == 0 {
+		return withHint(fmt.Errorf("nothing is known of the relationships of %s beyond owner references", self), "docs/rules-file.md has the grammar in which to write it")
+	}
+	var out []annotation
+	var left []declare.Spec
+	if o.kubeplus {
+		out, left = kubeplusAnnotations(specs, self, composition)
+	} else {
+		out = []annotation{{annotations.Relationships, declare.Format(specs, self)}}
+	}
+	o.print(k, out)
+	for _, spec := range left {
+		fmt.Fprintf(o.env.ErrOut, "warning: KubePlus's annotations cannot say: %s\n", safe(strings.TrimSpace(declare.Format([]declare.Spec{spec}, self))))
+	}
+	return nil
+}
+
+type annotation struct{ key, value string }
+
+// print writes the metadata of the definition.
+func (o *rulesExportOptions) print(k object.Resource, all []annotation) {
+	w := o.env.Out
+	if o.patch {
+		fmt.Fprintf(w, "# kubectl patch crd %s --patch-file FILE\n", safe(k.String()))
+	} else {
+		fmt.Fprintf(w, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n")
+	}
+	fmt.Fprintln(w, "metadata:")
+	if !o.patch {
+		fmt.Fprintf(w, "  name: %s\n", safe(k.String()))
+	}
+	fmt.Fprintln(w, "  annotations:")
+	for _, a := range all {
+		if !strings.Contains(a.value, "\n") {
+			fmt.Fprintf(w, "    %s: %q\n", a.key, a.value)
+			continue
+		}
+		fmt.Fprintf(w, "    %s: |\n", a.key)
+		for line := range strings.Lines(a.value) {
+			fmt.Fprintf(w, "      %s", safe(strings.TrimSuffix(line, "\n"))+"\n")
+		}
+	}
+}
+
+// specsOf returns what the catalogue and the annotations declare of a kind.
+func (s *session) specsOf(k object.Resource) []declare.Spec {
+	self := declare.Spell(k.GroupKind())
+	var out []declare.Spec
+	add := func(specs []declare.Spec) {
+		for _, spec := range specs {
+			for _, one := range spec.Of(self) {
+				if !slices.ContainsFunc(out, one.Equal) {
+					out = append(out, one)
+				}
+			}
+		}
+	}
+	for _, d := range s.declared {
+		if d.Kind == k.GroupKind() {
+			add(d.Specs)
+		}
+	}
+	if e, _, ok := catalog.KindOf(k); ok {
+		add(e.Relations)
+	}
+	return out
+}
+
+// compositionOf returns the kinds that the operator of a kind says it creates, or
+// else those that its instances own here.
+func (s *session) compositionOf(g *graph.Graph, k object.Resource) []string {
+	for _, d := range s.declared {
+		if d.Kind == k.GroupKind() && d.Composition != nil {
+			var all []string
+			for _, gk := range d.Composition {
+				all = append(all, declare.Spell(gk))
+			}
+			return all
+		}
+	}
+	if _, kind, ok := catalog.KindOf(k); ok && len(kind.Composes) > 0 {
+		return kind.Composes
+	}
+	var all []string
+	_, owned := observed(g, k.GroupKind())
+	for gk := range owned {
+		all = append(all, declare.Spell(gk))
+	}
+	slices.Sort(all)
+	return all
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// inferredOf returns the references that were inferred from the instances, a row
+// for each path and kind.
+func inferredOf(g *graph.Graph, k object.Resource) []declare.Spec {
+	var out []declare.Spec
+	for id := range g.OfKind(k.GroupKind()) {
+		for e := range g.Out(id) {
+			if !e.Inferred || e.Backward || !strings.HasPrefix(e.Origin, "schema") {
+				continue
+			}
+			spec := declare.Spec{
+				From: []string{declare.Spell(k.GroupKind())}, To: []string{declare.Spell(g.Ref(e.To).GroupKind())}, Relation: e.Relation.String(),
+				Field: index.ReplaceAllString(e.Field, "[]"), Inferred: true,
+			}
+			if !slices.ContainsFunc(out, spec.Equal) {
+				out = append(out, spec)
+			}
+		}
+	}
+	return out
+}
+
+// kubeplusAnnotations writes relations in KubePlus's grammar, and returns those
+// that it cannot say.
+func kubeplusAnnotations(specs []declare.Spec, self string, composition []string) (out []annotation, left []declare.Spec) {
+	count := map[string]int{}
+	add := func(family, value string) {
+		key := "resource/" + family + "-relationship"
+		if count[key]++; count[key] > 1 {
+			key += fmt.Sprint(count[key])
+		}
+		out = append(out, annotation{key, value})
+	}
+	if len(composition) > 0 {
+		out = append(out, annotation{"resource/composition", strings.Join(composition, ", ")})
+	}
+	for _, s := range specs {
+		family, value, ok := s.KubePlus(self)
+		if !ok {
+			left = append(left, s)
+			continue
+		}
+		add(family, value)
+	}
+	return out, left
+}

@@ -1,0 +1,355 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type rulesLintOptions struct {
+	*common
+	files    []string
+	exitCode bool
+}
+
+func newRulesLint(env Env) *cobra.Command {
+	o := &rulesLintOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "lint",
+		Short: "Check relationship rules against the cluster",
+		Long: `Check relationship rules: does each parse, does each kind exist here, does each
+path exist in the schema of every served version, and do the kinds that an
+operator says it creates (composition) agree with the owner references that are
+seen in the namespace (with -A: in all). Without -f, the annotations of the CRDs
+and the entries of the catalogue are checked; with -f, those files.`,
+		Example: `  # everything that this cluster declares
+  kubectl sysop rules lint -A --from demo
+
+  # for a pipeline: exit code 2 if there is an error or a warning
+  kubectl sysop rules lint --exit-code -o json --from demo`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "check this file of rules, or catalogue entry; may be repeated")
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if there is an error or a warning")
+	return cmd
+}
+
+// linter collects findings.
+type linter struct {
+	s        *session
+	g        *graph.Graph
+	findings []view.LintFinding
+	rules    int
+	shapes   map[schema.GroupKind]map[string]field.Shape // by version
+	unknown  map[schema.GroupKind]bool                   // whose schema could not be read
+}
+
+func (o *rulesLintOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	l := &linter{shapes: map[schema.GroupKind]map[string]field.Shape{}, unknown: map[schema.GroupKind]bool{}}
+	checks, err := l.files(o.files)
+	if err != nil {
+		return err
+	}
+	if l.s, err = o.open(ctx); err != nil {
+		return err
+	}
+	if len(o.files) == 0 {
+		checks = l.known()
+	}
+	if l.g, err = l.s.survey(ctx); err != nil {
+		return err
+	}
+	o.tellGaps(l.g.Gaps())
+	if err := l.readShapes(ctx, checks); err != nil {
+		return err
+	}
+	for _, c := range checks {
+		l.check(c)
+	}
+	l.compositions(checks)
+	l.unique()
+	slices.SortStableFunc(l.findings, func(a, b view.LintFinding) int {
+		rank := map[string]int{"error": 0, "warning": 1, "info": 2}
+		return cmp.Or(cmp.Compare(rank[a.Severity], rank[b.Severity]), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
+	})
+	if err := o.write(view.Lint(l.rules, l.findings, l.g.Gaps())); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.env.ErrOut, "%d relations checked, %d findings\n", l.rules, len(l.findings))
+	bad := slices.ContainsFunc(l.findings, func(f view.LintFinding) bool { return f.Severity != "info" })
+	if o.exitCode && bad {
+		return errNotFine
+	}
+	return nil
+}
+
+// checked are the relations of one origin.
+type checked struct {
+	origin string
+	specs  []declare.Spec
+	// composed says what an operator claims to create, by kind.
+	composed map[schema.GroupKind][]schema.GroupKind
+	// builtin is the catalogue: what it says of a kind that is not here is no fault.
+	catalogue bool
+}
+
+func (l *linter) add(severity, origin string, line, column int, format string, args ...any) {
+	l.findings = append(l.findings, view.LintFinding{Severity: severity, Origin: origin, Line: line, Column: column, Message: fmt.Sprintf(format, args...)})
+}
+
+// unique takes out what was found twice: several relations of the catalogue may
+// read one path.
+func (l *linter) unique() {
+	seen := map[view.LintFinding]bool{}
+	l.findings = slices.DeleteFunc(l.findings, func(f view.LintFinding) bool {
+		again := seen[f]
+		seen[f] = true
+		return again
+	})
+}
+
+// files parses files of rules and catalogue entries.
+func (l *linter) files(names []string) ([]checked, error) {
+	var all []checked
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the rules: %w", err)
+		}
+		c := checked{origin: name}
+		specs, problems := declare.ParseFile(data)
+		if e, wrong := catalog.Parse(entryName(name), data); isEntry(data) {
+			specs, problems = e.Relations, wrong
+			c.composed = composedOf(e)
+		}
+		for _, p := range problems {
+			l.add("error", name, p.Line, p.Column, "%s", p.Message)
+		}
+		c.specs = specs
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func entryName(path string) string {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	name, _, _ := strings.Cut(base, ".")
+	return name
+}
+
+// isEntry says whether a file says that it is a catalogue entry.
+func isEntry(data []byte) bool {
+	for line := range strings.Lines(string(data)) {
+		if strings.TrimSpace(line) == "kind: Operator" {
+			return true
+		}
+	}
+	return false
+}
+
+func composedOf(e catalog.Entry) map[schema.GroupKind][]schema.GroupKind {
+	out := map[schema.GroupKind][]schema.GroupKind{}
+	for _, k := range e.Kinds {
+		for _, c := range k.Composes {
+			gk := declare.GroupKind(k.Kind)
+			out[gk] = append(out[gk], declare.GroupKind(c))
+		}
+	}
+	return out
+}
+
+// known returns what the session has learned, and what was wrong with it.
+func (l *linter) known() []checked {
+	for _, f := range l.s.findings {
+		l.add("error", "CRD "+f.CRD+" "+f.Annotation, f.Line, f.Column, "%s", f.Message)
+	}
+	var all []checked
+	for _, d := range l.s.declared {
+		c := checked{origin: "CRD " + d.CRD, specs: d.Specs, composed: map[schema.GroupKind][]schema.GroupKind{}}
+		for i := range c.specs {
+			c.specs[i].Line, c.specs[i].Column = 0, 0
+		}
+		if d.Composition != nil {
+			c.composed[d.Kind] = d.Composition
+		}
+		all = append(all, c)
+	}
+	for _, e := range catalog.Of(l.s.kinds) {
+		all = append(all, checked{origin: e.Origin(), specs: e.Relations, composed: composedOf(e), catalogue: true})
+	}
+	return all
+}
+
+// check looks at the kinds and the paths of each relation.
+func (l *linter) check(c checked) {
+	for i := range c.specs {
+		s := &c.specs[i]
+		l.rules++
+		if !c.catalogue {
+			for _, p := range unserved([]declare.Spec{*s}, l.s.kinds) {
+				l.add("error", c.origin, p.Line, p.Column, "%s", p.Message)
+			}
+		}
+		read, _ := s.Reader()
+		for _, kind := range read {
+			if kind != declare.Any {
+				l.paths(c, s, kind)
+			}
+		}
+	}
+}
+
+// paths checks each absolute path of a relation in every served version of a kind.
+func (l *linter) paths(c checked, s *declare.Spec, kind string) {
+	versions := l.shapes[declare.GroupKind(kind)]
+	for _, path := range s.Paths() {
+		p, err := field.Parse(path)
+		if err != nil {
+			continue // The parser has told that.
+		}
+		for _, version := range slices.Sorted(maps.Keys(versions)) {
+			if err := p.Check(versions[version]); err != nil {
+				severity := "error"
+				if c.catalogue {
+					severity = "info" // The operator may be another version, or the schema cut down.
+				}
+				l.add(severity, c.origin, s.Line, s.Column, "%s %s: %v", kind, version, err)
+			}
+		}
+	}
+}
+
+// readShapes finds the schemas of the kinds that are read: of custom kinds in
+// their definitions, of others in their types.
+func (l *linter) readShapes(ctx context.Context, checks []checked) error {
+	wanted := map[schema.GroupKind]bool{}
+	for _, c := range checks {
+		for i := range c.specs {
+			read, _ := c.specs[i].Reader()
+			for _, kind := range read {
+				wanted[declare.GroupKind(kind)] = true
+			}
+		}
+	}
+	var refs []object.Ref
+	for gk := range wanted {
+		for _, r := range l.s.kinds.All() {
+			if r.GroupKind() != gk {
+				continue
+			}
+			if gvk := gk.WithVersion(r.Version); scheme.Scheme.Recognizes(gvk) {
+				l.shapes[gk] = map[string]field.Shape{r.Version: field.OfType(scheme.Scheme.AllKnownTypes()[gvk])}
+			} else if r.Custom {
+				refs = append(refs, object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: r.String()})
+			}
+		}
+	}
+	slices.SortFunc(refs, object.Compare)
+	return l.s.readDefinitions(ctx, refs, func(crd map[string]any) {
+		gk, shapes := shapesOf(crd)
+		l.shapes[gk] = shapes
+	})
+}
+
+// shapesOf returns the shapes of the served versions of a definition.
+func shapesOf(crd map[string]any) (schema.GroupKind, map[string]field.Shape) {
+	spec, _ := crd["spec"].(map[string]any)
+	names, _ := spec["names"].(map[string]any)
+	gk := schema.GroupKind{}
+	gk.Group, _ = spec["group"].(string)
+	gk.Kind, _ = names["kind"].(string)
+	shapes := map[string]field.Shape{}
+	versions, _ := spec["versions"].([]any)
+	for _, v := range versions {
+		v, _ := v.(map[string]any)
+		name, _ := v["name"].(string)
+		served, _ := v["served"].(bool)
+		holder, _ := v["schema"].(map[string]any)
+		s, ok := holder["openAPIV3Schema"].(map[string]any)
+		if served && ok {
+			shapes[name] = field.OfSchema(s, field.OfType(reflect.TypeFor[metav1.ObjectMeta]()))
+		}
+	}
+	return gk, shapes
+}
+
+// compositions compares what operators say that they create with what the
+// instances own.
+func (l *linter) compositions(checks []checked) {
+	for _, c := range checks {
+		for _, gk := range slices.SortedFunc(maps.Keys(c.composed), compareKinds) {
+			l.composition(c, gk, c.composed[gk])
+		}
+	}
+}
+
+func compareKinds(a, b schema.GroupKind) int {
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
+}
+
+func (l *linter) composition(c checked, gk schema.GroupKind, declared []schema.GroupKind) {
+	instances, owned := observed(l.g, gk)
+	if instances == 0 {
+		return
+	}
+	for _, kind := range slices.SortedFunc(maps.Keys(owned), compareKinds) {
+		if !slices.Contains(declared, kind) {
+			l.add("warning", c.origin, 0, 0, "%s owns %s here (%s), which its composition does not name", gk, declare.Spell(kind), owned[kind])
+		}
+	}
+	for _, kind := range declared {
+		if _, ok := owned[kind]; ok {
+			continue
+		}
+		if k, served := l.s.kinds.Kind(kind); !served || !l.s.inv.Covered(kind, l.s.namespace) && k.Listable {
+			continue
+		}
+		l.add("info", c.origin, 0, 0, "%s: its composition names %s, and none of its %d instances here owns one", gk, declare.Spell(kind), instances)
+	}
+}
+
+// observed returns how many instances of a kind there are, and the kinds that
+// they own by owner references, with an example of each.
+func observed(g *graph.Graph, gk schema.GroupKind) (int, map[schema.GroupKind]object.Ref) {
+	instances, owned := 0, map[schema.GroupKind]object.Ref{}
+	for id := range g.OfKind(gk) {
+		if g.State(id) != graph.Present {
+			continue
+		}
+		instances++
+		for e := range g.Out(id) {
+			if e.Relation != relation.Owns || e.Via != relation.Owner {
+				continue
+			}
+			ref := g.Ref(e.To)
+			if _, ok := owned[ref.GroupKind()]; !ok && g.State(e.To) == graph.Present {
+				owned[ref.GroupKind()] = ref
+			}
+		}
+	}
+	return instances, owned
+}

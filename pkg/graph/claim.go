@@ -1,0 +1,131 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+const (
+	// mounting is the rule by which pods and templates name the claims that they mount.
+	mounting = "pod-volume-claim"
+	// templating is the rule by which a StatefulSet has claims: those of its size by
+	// name, and what is left from a larger size by selector.
+	templating = "statefulset-claim"
+)
+
+// unmounted tells of a claim that nobody mounts. It is worth a warning only if
+// all that could mount it was read, nothing keeps it, and it has a volume.
+func (d *diagnosis) unmounted(id ID) {
+	self := d.g.Ref(id)
+	if !d.g.readFields(podKind, self.Namespace) || d.used(id) {
+		return
+	}
+	p := Problem{Object: self, Reason: ClaimUnmounted, Severity: Info}
+	keeper, left := d.keeper(id)
+	volume, bound := d.volume(id)
+	unread := d.unreadCarriers(self.Namespace)
+	switch {
+	case left:
+		p.Related = d.g.Ref(keeper)
+		p.Message = fmt.Sprintf("no pod mounts it: it is left from more replicas of %s, for when it grows again; delete it if the data may go", near(p.Related, self))
+	case keeper >= 0:
+		p.Related = d.g.Ref(keeper)
+		p.Message = fmt.Sprintf("no pod mounts it; %s owns it", near(p.Related, self))
+	case !bound:
+		p.Message = "no pod mounts it, and it has no volume yet"
+	case unread != "":
+		p.Related = d.g.Ref(volume)
+		p.Message = fmt.Sprintf("no pod mounts it; whether a workload names it is not known (not read: %s)", unread)
+	default:
+		p.Severity, p.Related = Warning, d.g.Ref(volume)
+		p.Message = fmt.Sprintf("no pod mounts it and no workload names it, and %s goes on to cost: delete the claim if the data may go", near(p.Related, self))
+	}
+	d.problems = append(d.problems, p)
+}
+
+// used says whether anything needs the claim itself, and not only what was once
+// in it: another claim or a snapshot may have been filled from it. A claim of
+// today's size of a StatefulSet is spoken for.
+func (d *diagnosis) used(id ID) bool {
+	for _, i := range d.g.into[d.g.in[id]:d.g.in[id+1]] {
+		e := &d.g.edges[i]
+		from := d.g.Ref(e.from)
+		switch d.g.relation(e) {
+		case relation.Needs:
+			if from.GroupKind() != claimKind && from.Group != "snapshot.storage.k8s.io" {
+				return true
+			}
+		case relation.Owns:
+			if d.g.rules[e.rule].Name == templating && e.flags&bySelector == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// keeper returns who owns the claim, -1 for nobody; left says that it is a
+// StatefulSet that has fewer replicas now.
+func (d *diagnosis) keeper(id ID) (keeper ID, left bool) {
+	keeper = -1
+	for _, i := range d.g.into[d.g.in[id]:d.g.in[id+1]] {
+		e := &d.g.edges[i]
+		switch {
+		case !d.g.owns(e) || d.g.State(e.from) == Missing:
+		case d.g.rules[e.rule].Name == templating:
+			return e.from, true
+		case keeper < 0:
+			keeper = e.from
+		}
+	}
+	return keeper, false
+}
+
+// volume returns the volume that the claim is bound to.
+func (d *diagnosis) volume(id ID) (ID, bool) {
+	for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
+		if e := &d.g.edges[i]; d.g.rules[e.rule].Name == "claim-volume" {
+			return e.to, true
+		}
+	}
+	return 0, false
+}
+
+// unreadCarriers names the kinds of workloads that could mount a claim in the
+// namespace, and were not all read.
+func (d *diagnosis) unreadCarriers(namespace string) string {
+	i := slices.IndexFunc(d.g.rules, func(r relation.Rule) bool { return r.Name == mounting })
+	if i < 0 {
+		return "the rule " + mounting
+	}
+	var unread []string
+	for _, gk := range d.g.rules[i].From {
+		if !d.g.readFields(gk, namespace) {
+			unread = append(unread, gk.String())
+		}
+	}
+	const few = 3
+	if more := len(unread) - few; more > 0 {
+		unread = append(unread[:few], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(unread, ", ")
+}
+
+// readFields says whether every object of the kind in the namespace was read, and
+// not only its metadata.
+func (g *Graph) readFields(gk schema.GroupKind, namespace string) bool {
+	r, served := g.kinds.Kind(gk)
+	if !served {
+		return g.kinds.NotServed(gk)
+	}
+	const unknown = "UnknownVersion"
+	return g.inv.Covered(gk, namespace) && !slices.ContainsFunc(g.inv.Gaps(), func(gap object.Gap) bool {
+		return gap.Resource == r.String() && gap.Reason == unknown
+	})
+}

@@ -1,0 +1,220 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const selectorField = "spec.selector"
+
+var replicaSetKind = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+
+// disagreements holds the selectors of workloads against who owns the pods. Those
+// of the namespaces are looked at in which members are; told is what concerns a
+// member.
+func (d *diagnosis) disagreements() {
+	namespaces := map[string]bool{}
+	for _, id := range d.s.members {
+		if r := d.g.Ref(id); r.Namespace != "" && d.g.State(id) == Present {
+			namespaces[r.Namespace] = true
+		}
+	}
+	c := comparison{diagnosis: d, workloads: map[ID]*evidence{}, resting: map[ID]bool{}, overlaps: map[pair]pods{}}
+	for id, e := range d.g.told(relation.WorkloadSelector) {
+		if namespaces[d.g.Ref(id).Namespace] {
+			c.workloads[id] = e
+		}
+	}
+	for id := range d.g.told(relation.WorkloadAtRest) {
+		c.resting[id] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.workloads)) {
+		c.compare(id)
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(c.overlaps), comparePairs) {
+		c.overlap(k)
+	}
+}
+
+// comparison is of the workloads of some namespaces with their pods.
+type comparison struct {
+	*diagnosis
+	workloads map[ID]*evidence
+	resting   map[ID]bool // scaled to 0
+	overlaps  map[pair]pods
+}
+
+// pair is a workload, and another one whose pods it selects.
+type pair struct{ selects, owns ID }
+
+func comparePairs(a, b pair) int {
+	return cmp.Or(cmp.Compare(a.selects, b.selects), cmp.Compare(a.owns, b.owns))
+}
+
+// pods are some pods: how many, and the first.
+type pods struct {
+	n     int
+	first ID
+}
+
+func (p *pods) add(id ID) {
+	if p.n++; p.n == 1 || id < p.first {
+		p.first = id
+	}
+}
+
+func (p pods) text(g *Graph) string {
+	more := ""
+	if p.n > 1 {
+		more = ", ..."
+	}
+	return fmt.Sprintf("%s (%s%s)", count(p.n, "pod"), g.Ref(p.first).Name, more)
+}
+
+// compare sorts the pods that a workload selects by who has them.
+func (c *comparison) compare(id ID) {
+	sel := c.g.selector(c.workloads[id])
+	matched := map[ID]bool{}
+	var orphans pods
+	for _, row := range c.index().Select(podKind, c.g.Ref(id).Namespace, false, query(sel)) {
+		pod := c.g.number[row]
+		matched[pod] = true
+		if !c.s.Has(id) && !c.s.Has(pod) {
+			continue
+		}
+		switch owner, belongs := c.belongs(pod, id); belongs {
+		case toAnother:
+			k := pair{id, owner}
+			p := c.overlaps[k]
+			p.add(pod)
+			c.overlaps[k] = p
+		case toNobody:
+			orphans.add(pod)
+		}
+	}
+	if orphans.n > 0 {
+		c.orphans(id, orphans, sel)
+	}
+	if c.s.Has(id) {
+		c.strangers(id, matched, sel)
+	}
+}
+
+// belonging says to whom a pod belongs, seen from a workload.
+type belonging int
+
+const (
+	unknown belonging = iota
+	toIt
+	toAnother
+	toNobody
+)
+
+// belongs follows the controllers above a pod. The owner that is returned is the
+// workload among them, or else the pod's controller.
+func (c *comparison) belongs(pod, workload ID) (ID, belonging) {
+	owner, at := ID(-1), pod
+	for range longest {
+		above, has, known := c.controllerOf(at)
+		switch {
+		case !known:
+			return 0, unknown
+		case !has && at == pod:
+			return 0, toNobody
+		case !has:
+			return owner, toAnother
+		case above == workload:
+			return above, toIt
+		case c.g.State(above) != Present:
+			return 0, unknown
+		}
+		if at = above; owner < 0 || c.workloads[at] != nil {
+			owner = at
+		}
+	}
+	return 0, unknown
+}
+
+// overlap tells of two workloads of which one selects the other's pods; where
+// both do, once, at a member if there is one.
+func (c *comparison) overlap(k pair) {
+	_, both := c.overlaps[pair{k.owns, k.selects}]
+	if mine, its := c.s.Has(k.selects), c.s.Has(k.owns); both && (its && !mine || its == mine && k.owns < k.selects) {
+		return
+	}
+	it, other, pods := c.g.Ref(k.selects), c.g.Ref(k.owns), c.overlaps[k]
+	said := fmt.Sprintf("%s %q", selectorField, c.g.selector(c.workloads[k.selects]))
+	p := Problem{Object: it, Reason: SelectorOwnerDisagree, Severity: Warning, Related: other, Field: selectorField}
+	p.Message = fmt.Sprintf("%s also selects %s of %s", said, pods.text(c.g), near(other, it))
+	if !c.s.Has(k.selects) {
+		if p.Object, p.Related, p.Field = other, it, ""; !c.s.Has(k.owns) {
+			p.Object = c.g.Ref(pods.first)
+		}
+		p.Message = fmt.Sprintf("%s of %s also selects %s of %s", said, near(it, other), pods.text(c.g), near(other, it))
+	}
+	if both {
+		p.Message += ", and the other way round"
+	}
+	if p.Message += ": what counts or scales by it counts both; add a label that tells them apart"; c.resting[k.selects] {
+		p.Severity = Info
+	}
+	c.problems = append(c.problems, p)
+}
+
+// orphans tells of pods that a workload selects and that nobody controls.
+func (c *comparison) orphans(id ID, orphans pods, sel *relation.Selector) {
+	it, first := c.g.Ref(id), c.g.Ref(orphans.first)
+	p := Problem{Object: it, Reason: SelectorOwnerDisagree, Severity: Warning, Related: first, Field: selectorField}
+	of := ""
+	if !c.s.Has(id) {
+		p.Object, p.Related, p.Field = first, it, ""
+		of = " of " + near(it, first)
+	}
+	follows := "whoever selects it may adopt or delete it"
+	if it.Kind == "Deployment" {
+		follows = "it has a part in the traffic, and no rollout replaces it"
+	}
+	p.Message = fmt.Sprintf("%s %q%s fits %s that nobody controls: %s; delete it or change its labels",
+		selectorField, sel, of, orphans.text(c.g), follows)
+	c.problems = append(c.problems, p)
+}
+
+// strangers tells of pods that a workload controls, at once or by a ReplicaSet,
+// and does not select.
+func (c *comparison) strangers(id ID, matched map[ID]bool, sel *relation.Selector) {
+	var found pods
+	for owner := range c.controlled(id, replicaSetKind, true) {
+		for pod := range c.controlled(owner, podKind, false) {
+			if !matched[pod] && c.g.State(pod) == Present {
+				found.add(pod)
+			}
+		}
+	}
+	if found.n == 0 {
+		return
+	}
+	c.problems = append(c.problems, Problem{
+		Object: c.g.Ref(id), Reason: SelectorOwnerDisagree, Severity: Warning, Related: c.g.Ref(found.first), Field: selectorField,
+		Message: fmt.Sprintf("%s %q does not fit %s of its own: it will let go of what it does not select; look at the labels", selectorField, sel, found.text(c.g)),
+	})
+}
+
+// controlled yields what a node controls of a kind, and itself if that is asked.
+func (c *comparison) controlled(id ID, gk schema.GroupKind, self bool) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		if self && !yield(id) {
+			return
+		}
+		for i := c.g.out[id]; i < c.g.out[id+1]; i++ {
+			if e := &c.g.edges[i]; e.flags&controller != 0 && c.g.Ref(e.to).GroupKind() == gk && !yield(e.to) {
+				return
+			}
+		}
+	}
+}

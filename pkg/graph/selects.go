@@ -1,0 +1,118 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// hollow finds members that serve what they select, and select nothing.
+func (d *diagnosis) hollow() {
+	var resting map[string][]resting
+	for i := range d.g.hollow {
+		h := &d.g.hollow[i]
+		id := d.g.number[h.row]
+		if id < 0 || !d.s.Has(id) || d.g.rows[id] != h.row {
+			continue
+		}
+		t := d.g.selectors[h.link.target]
+		if !d.g.readWhole(t) {
+			continue
+		}
+		if resting == nil {
+			resting = d.g.resting()
+		}
+		d.selectsNothing(id, &h.link, t, resting[t.Namespace])
+	}
+}
+
+// readWhole says whether all that a selector could find was read.
+func (g *Graph) readWhole(t relation.Target) bool {
+	if g.kinds.NotServed(t.Kind) {
+		return true
+	}
+	if t.Namespaces != nil {
+		return g.inv.Covered(namespaceKind, "") && g.inv.Covered(t.Kind, "")
+	}
+	if t.AllNamespaces {
+		return g.inv.Covered(t.Kind, "")
+	}
+	return g.inv.Covered(t.Kind, t.Namespace)
+}
+
+// resting is a workload that is scaled to 0, and the labels that its pods would
+// have.
+type resting struct {
+	id     ID
+	labels labels.Set
+}
+
+// resting returns the workloads that are scaled to 0, by namespace, in order.
+func (g *Graph) resting() map[string][]resting {
+	out := map[string][]resting{}
+	for id, e := range g.told(relation.WorkloadAtRest) {
+		ns := g.Ref(id).Namespace
+		out[ns] = append(out[ns], resting{id, g.selector(e).Labels})
+	}
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b resting) int { return int(a.id - b.id) })
+	}
+	return out
+}
+
+func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []resting) {
+	self, field := d.g.Ref(id), d.g.inv.Text(l.field)
+	p := Problem{Object: self, Reason: SelectorMatchesNothing, Severity: Info, Field: field}
+	said := fmt.Sprintf("%s %q", field, d.g.inv.Text(l.value))
+	if self.GroupKind() != serviceKind || t.Kind != podKind {
+		p.Message = fmt.Sprintf("%s selects no %s%s: it is for nothing today", said, t.Kind, where(t))
+		d.problems = append(d.problems, p)
+		return
+	}
+	p.Reason, p.Severity = ServiceSelectsNothing, Warning
+	s, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: t.Selector.Labels, MatchExpressions: t.Selector.Expressions})
+	for _, w := range resting {
+		if err == nil && s.Matches(w.labels) {
+			p.Severity, p.Related = Info, d.g.Ref(w.id)
+			p.Message = fmt.Sprintf("selects no pod: %s, which it is for, is scaled to 0", near(p.Related, self))
+			d.problems = append(d.problems, p)
+			return
+		}
+	}
+	why, out := d.lacks(t)
+	p.Message = fmt.Sprintf("selects no pod, so that nobody answers: %s (%s); %s -n %s", why, said, out, self.Namespace)
+	d.problems = append(d.problems, p)
+}
+
+// lacks says which labels no pod has, and where to look.
+func (d *diagnosis) lacks(t relation.Target) (why, out string) {
+	all := len(d.index().OfKind(t.Kind, t.Namespace, false))
+	if all == 0 {
+		return "there are no pods in " + t.Namespace, "see why none is made: kubectl get events"
+	}
+	var none []string
+	for _, k := range slices.Sorted(maps.Keys(t.Selector.Labels)) {
+		one := inventory.Query{Labels: map[string]string{k: t.Selector.Labels[k]}}
+		if len(d.index().Select(t.Kind, t.Namespace, false, one)) == 0 {
+			none = append(none, k+"="+t.Selector.Labels[k])
+		}
+	}
+	if len(none) == 0 {
+		none = []string{"all of the labels"}
+	}
+	return fmt.Sprintf("of %s none has %s", count(all, "pod"), strings.Join(none, " or ")), "compare kubectl get pods --show-labels"
+}
+
+func where(t relation.Target) string {
+	if t.AllNamespaces || t.Namespaces != nil || t.Namespace == "" {
+		return ""
+	}
+	return " in " + t.Namespace
+}

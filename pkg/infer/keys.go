@@ -1,0 +1,166 @@
+package infer
+
+import "strings"
+
+// form is what a key says of its value.
+type form uint8
+
+const (
+	noForm   form = iota
+	nameForm      // secretName: text is a name
+	refForm       // secretRef: an object with a name, or text that is one
+	itself        // secret, storageClass, existingClaim: either
+)
+
+// formOf splits a key into what it says and its stem, in small letters without
+// marks. Plural endings are those of lists.
+func formOf(key string) (form, string) {
+	n := len(key)
+	if n < 3 || n > 64 {
+		return noForm, ""
+	}
+	switch key[n-1] {
+	case 'e', 's', 'f', 't', 'p', 'm', 'c', 'C':
+	default:
+		return noForm, ""
+	}
+	if strings.ContainsAny(key, "./") {
+		return noForm, "" // A property of a program.
+	}
+	one := strings.TrimSuffix(key, "s")
+	if class := strings.HasSuffix(key, "lass"); class {
+		one = key
+	}
+	for _, end := range [...]struct {
+		text string
+		form form
+	}{{"Name", nameForm}, {"_name", nameForm}, {"-name", nameForm}, {"ObjectReference", refForm}, {"ObjectRef", refForm}, {"Reference", refForm}, {"Ref", refForm}, {"_ref", refForm}} {
+		if stem, ok := strings.CutSuffix(one, end.text); ok && stem != "" {
+			return end.form, plain(stem)
+		}
+	}
+	for _, end := range [...]string{"secret", "configmap", "class", "serviceaccount", "claim", "pvc"} {
+		if n := len(one) - len(end); n >= 0 && strings.EqualFold(one[n:], end) {
+			return itself, plain(one)
+		}
+	}
+	return noForm, ""
+}
+
+// plain writes a stem in small letters and without marks.
+func plain(stem string) string {
+	small := true
+	for i := range len(stem) {
+		if c := stem[i]; c < 'a' || c > 'z' {
+			small = false
+			break
+		}
+	}
+	if small {
+		return stem
+	}
+	var buf [64]byte
+	out := buf[:0]
+	for i := range len(stem) {
+		switch c := stem[i]; {
+		case c >= 'A' && c <= 'Z':
+			out = append(out, c+'a'-'A')
+		case c == '_' || c == '-' || c == '.':
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+// bareText says whether a key that is itself the stem holds a name where its
+// value is text. A secret may also be the secret: only what can be no text of a
+// secret is a name of one.
+func bareText(stem string) bool {
+	for _, end := range [...]string{"storageclass", "priorityclass", "runtimeclass", "ingressclass", "serviceaccount", "configmap", "pvc", "existingclaim", "persistentvolumeclaim"} {
+		if strings.HasSuffix(stem, end) {
+			return true
+		}
+	}
+	before, ok := strings.CutSuffix(stem, "secret")
+	if !ok {
+		return false
+	}
+	for _, end := range [...]string{"existing", "tls", "cert", "certificate", "ca", "credentials", "credential", "pull", "config", "superuser"} {
+		if strings.HasSuffix(before, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// skipped tells fields that hold no references, whatever their keys look like:
+// what is written on others, what chooses among others, the content of others.
+func skipped(key string) bool {
+	switch key {
+	case "metadata", "labels", "annotations", "matchLabels", "matchExpressions", "selector", "affinity", "tolerations", "topologySpreadConstraints",
+		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "headers", "httpHeaders", "requestHeaders", "attributes", "match", "matches", "exclude", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe":
+		return true
+	}
+	return strings.HasSuffix(key, "Labels") || strings.HasSuffix(key, "Annotations") || strings.HasSuffix(key, "Selector") && !strings.HasSuffix(key, "KeySelector")
+}
+
+// outward tells parts of an object that say under which addresses it is reached.
+func outward(key string) bool {
+	switch key {
+	case "ingress", "ingresses", "route", "routes", "httpRoute", "httproute", "virtualHost", "virtualHosts", "virtualhost", "virtualService", "expose", "exposure", "exposed", "cors", "corsPolicy", "listener", "listeners", "dnsNames", "certificate", "certificates", "egress", "image", "images", "controlPlaneEndpoint":
+		return true
+	}
+	return strings.HasSuffix(key, "Ingress")
+}
+
+// cloud tells parts of an object that speak of storage elsewhere, whose classes
+// are no StorageClasses.
+func cloud(key string) bool {
+	for _, word := range [...]string{"s3", "S3", "gcs", "GCS", "azure", "bucket", "Bucket", "objectStor", "ObjectStor", "barmanObjectStore", "backup"} {
+		if strings.Contains(key, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeHost sorts out most texts before their keys are read: sentences, words with
+// capitals, numbers. A URL has its marks.
+func mayBeHost(s string) bool {
+	letters := false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ', c == '\n':
+			return false
+		case c >= 'A' && c <= 'Z':
+			return strings.Contains(s, "://")
+		case c >= 'a' && c <= 'z':
+			letters = true
+		}
+	}
+	return letters
+}
+
+// validName says whether a server would take the name for an object: a DNS
+// subdomain.
+func validName(s string) bool {
+	if s == "" || len(s) > 253 || !alphanumeric(s[0]) || !alphanumeric(s[len(s)-1]) {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if alphanumeric(c) || c == '-' {
+			continue
+		}
+		if c != '.' || !alphanumeric(s[i-1]) || !alphanumeric(s[i+1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// validLabel says whether s may name a namespace or a Service.
+func validLabel(s string) bool { return len(s) <= 63 && strings.IndexByte(s, '.') < 0 && validName(s) }
+
+func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

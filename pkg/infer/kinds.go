@@ -1,0 +1,183 @@
+package infer
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// table finds kinds by the words of keys.
+type table struct {
+	kinds *object.Kinds
+	named map[string][]kind // by the kind in small letters
+}
+
+// kind is what a reference can mean.
+type kind struct {
+	schema.GroupKind
+	namespaced, custom bool
+}
+
+func newTable(kinds *object.Kinds) *table {
+	t := &table{kinds: kinds, named: make(map[string][]kind, len(kinds.All()))}
+	for _, r := range kinds.All() {
+		name := strings.ToLower(r.Kind)
+		t.named[name] = append(t.named[name], kindOf(r))
+	}
+	return t
+}
+
+// The kinds that a key may name whatever group it is in.
+var (
+	secret         = core("Secret")
+	configMap      = core("ConfigMap")
+	service        = core("Service")
+	serviceAccount = core("ServiceAccount")
+	claim          = core("PersistentVolumeClaim")
+	node           = core("Node")
+	storageClass   = kind{GroupKind: schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}}
+	priorityClass  = kind{GroupKind: schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}}
+	runtimeClass   = kind{GroupKind: schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}}
+	ingressClass   = kind{GroupKind: schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}}
+)
+
+func core(name string) kind {
+	return kind{GroupKind: schema.GroupKind{Kind: name}, namespaced: name != "Node"}
+}
+
+func kindOf(r object.Resource) kind { return kind{r.GroupKind(), r.Namespaced, r.Custom} }
+
+// stems are the ends of stems that mean a built-in kind: tlsSecret does.
+var stems = [...]struct {
+	stem string
+	kind kind
+}{
+	{"secret", secret},
+	{"configmap", configMap},
+	{"serviceaccount", serviceAccount},
+	{"service", service},
+	{"persistentvolumeclaim", claim},
+	{"volumeclaim", claim},
+	{"pvc", claim},
+	{"storageclass", storageClass},
+	{"priorityclass", priorityClass},
+	{"runtimeclass", runtimeClass},
+	{"ingressclass", ingressClass},
+}
+
+// builtIn returns the built-in kind that a stem ends in.
+func builtIn(stem string) (kind, bool) {
+	for i := range stems {
+		if strings.HasSuffix(stem, stems[i].stem) {
+			return stems[i].kind, true
+		}
+	}
+	switch stem {
+	case "claim", "existingclaim":
+		return claim, true
+	case "node":
+		return node, true
+	}
+	return kind{}, false
+}
+
+// keyOf returns the kind of which a stem means a key, or into which something is
+// written: passwordSecretKey, writeConnectionSecretTo.
+func keyOf(stem string) (kind, bool) {
+	switch {
+	case strings.HasSuffix(stem, "secretkey"), strings.HasSuffix(stem, "secretto"):
+		return secret, true
+	case strings.HasSuffix(stem, "configmapkey"):
+		return configMap, true
+	}
+	return kind{}, false
+}
+
+// find returns the kind that a stem names for an object of the group: the one of
+// that group, or else of the group that it is part of (ec2.aws.example.com of
+// aws.example.com), or else, where the word is not one that many use, the only one
+// that there is.
+func (t *table) find(stem, group string) (kind, bool) {
+	all := t.named[stem]
+	if len(all) == 0 {
+		return kind{}, false
+	}
+	if r, ok := near(all, group); ok {
+		return r, true
+	}
+	if len(all) == 1 && !common(stem) {
+		return all[0], true
+	}
+	return kind{}, false
+}
+
+// near returns the kind of the group, or the only one of a group above it.
+func near(all []kind, group string) (kind, bool) {
+	if i := slices.IndexFunc(all, func(k kind) bool { return k.Group == group }); i >= 0 {
+		return all[i], true
+	}
+	found, n := kind{}, 0
+	for _, r := range all {
+		if strings.IndexByte(r.Group, '.') > 0 && strings.HasSuffix(group, r.Group) && group[len(group)-len(r.Group)-1] == '.' {
+			found = r
+			n++
+		}
+	}
+	return found, n == 1
+}
+
+// said returns the kind that a reference says itself. Without a group it is one
+// of the group of the object, or a built-in one, or the only one of its name.
+func (t *table) said(name string, group *string, own string) (kind, bool) {
+	if group != nil {
+		r, ok := t.kinds.Kind(schema.GroupKind{Group: *group, Kind: name})
+		return kindOf(r), ok
+	}
+	all := t.named[strings.ToLower(name)]
+	all = slices.DeleteFunc(slices.Clone(all), func(k kind) bool { return k.Kind != name })
+	if r, ok := near(all, own); ok {
+		return r, true
+	}
+	if i := slices.IndexFunc(all, func(k kind) bool { return !k.custom }); i >= 0 {
+		return all[i], true
+	}
+	if len(all) == 1 {
+		return all[0], true
+	}
+	return kind{}, false
+}
+
+// common tells kinds whose names many systems use, for things of their own.
+func common(stem string) bool {
+	_, found := slices.BinarySearch(commonStems[:], stem)
+	return found
+}
+
+var commonStems = [...]string{
+	"account", "addon", "agent", "alert", "api", "app", "application", "backend", "backup", "binding", "broker", "bucket", "build", "catalog", "certificate",
+	"channel", "chart", "check", "class", "client", "cluster", "collection", "component", "config", "configuration", "connection", "connector", "consumer", "container",
+	"content", "context", "controller", "credential", "dashboard", "database", "dataset", "deployment", "device", "disk", "domain", "endpoint", "engine", "environment", "event",
+	"export", "feature", "file", "filter", "folder", "function", "gateway", "grant", "group", "handler", "health", "host", "image", "import", "index", "input", "instance",
+	"integration", "issuer", "item", "job", "key", "label", "license", "listener", "log", "machine", "manager", "member", "message", "metric", "model", "module", "monitor",
+	"namespace", "network", "node", "object", "operation", "operator", "organization", "output", "owner", "package", "parameter", "parent", "peer", "permission", "pipeline",
+	"plan", "plugin", "pod", "policy", "pool", "port", "prefix", "process", "profile", "project", "provider", "proxy", "query", "queue", "quota", "realm", "record", "region",
+	"registry", "release", "replica", "report", "repository", "request", "resource", "restore", "result", "role", "route", "router", "rule", "run", "runner", "runtime", "scan",
+	"schedule", "schema", "scope", "script", "server", "service", "session", "shard", "sink", "site", "snapshot", "source", "stack", "stage", "step", "storage", "store",
+	"stream", "subject", "subnet", "subscription", "table", "target", "task", "team", "template", "tenant", "test", "token", "topic", "topology", "trigger", "type", "user",
+	"validator", "variable", "version", "view", "volume", "webhook", "worker", "workflow", "workload", "workspace", "zone",
+}
+
+// inner tells what systems keep inside, so that a name of one need not be that of
+// an object: userName is somebody who logs in.
+func inner(stem string) bool {
+	_, found := slices.BinarySearch(innerStems[:], stem)
+	return found
+}
+
+var innerStems = [...]string{
+	"account", "bucket", "column", "container", "database", "db", "display", "domain", "event", "group", "host", "image", "index", "key", "label", "metric", "namespace", "node",
+	"organization", "project", "queue", "realm", "region", "release", "repository", "resource", "role", "schema", "scope", "server", "table", "tag", "team", "topic", "type", "user", "version", "zone",
+}

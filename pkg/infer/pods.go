@@ -1,0 +1,149 @@
+package infer
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// podKeys are what a piece of a pod takes of an object.
+type podKeys uint8
+
+const (
+	ofSpec podKeys = 1 << iota
+	ofVolumes
+	ofContainer
+)
+
+// has says whether a field belongs to the piece.
+func (k podKeys) has(key string) bool {
+	switch key {
+	case "containers", "initContainers", "ephemeralContainers", "imagePullSecrets", "serviceAccountName", "serviceAccount", "priorityClassName", "runtimeClassName", "resourceClaims", "schedulingGroup":
+		return k&ofSpec != 0
+	case "volumes":
+		return k&ofVolumes != 0
+	case "env", "envFrom", "command", "args":
+		return k&ofContainer != 0
+	}
+	return false
+}
+
+// podParts hands pieces of pods to the rules of pods: an object with containers,
+// volumes or pull secrets, as a pod spec; one with variables, as a container. Each
+// must have the names and the shapes that they have in a pod.
+func (w *walker) podParts(m, parent map[string]any) podKeys {
+	var of podKeys
+	spec := eachIs(m["containers"], isContainer) || eachIs(m["initContainers"], isContainer) || eachIs(m["imagePullSecrets"], isName)
+	if spec {
+		of |= ofSpec
+	}
+	if eachIs(m["volumes"], isVolume) {
+		of |= ofVolumes
+	}
+	if of != 0 {
+		w.part(m, parent, of)
+	}
+	_, image := m["image"].(string)
+	if eachIs(m["env"], isVariable) || eachIs(m["envFrom"], isSource) || image && (eachIs(m["args"], isText) || eachIs(m["command"], isText)) {
+		of |= ofContainer
+		w.pod(relation.PodPart{Path: w.field(""), Shape: relation.Container, Fields: m, Inferred: true})
+	}
+	return of
+}
+
+// part hands on a pod spec, with the template that it stands in. A piece that is
+// none as a whole is handed on in part.
+func (w *walker) part(m, parent map[string]any, of podKeys) {
+	if of&ofSpec == 0 {
+		m = map[string]any{"volumes": m["volumes"]}
+	}
+	last := w.path[len(w.path)-1]
+	if _, template := parent["metadata"].(map[string]any); template && last.key == "spec" && len(w.path) > 1 {
+		w.pop()
+		w.pod(relation.PodPart{Path: w.field(""), Shape: relation.PodTemplate, Fields: parent, Inferred: true})
+		w.push(last)
+		return
+	}
+	w.pod(relation.PodPart{Path: w.field(""), Shape: relation.PodSpec, Fields: m, Inferred: true})
+}
+
+func (w *walker) pod(p relation.PodPart) {
+	p.Links(w.self.Namespace, func(rule int, l relation.Link) {
+		if validName(l.Target.Name) && (l.Target.Namespace == "" || validLabel(l.Target.Namespace)) {
+			w.emit(pods+rule, l)
+		}
+	})
+}
+
+// eachIs says whether a value is a list, and each item has a shape.
+func eachIs(v any, is func(any) bool) bool {
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		return false
+	}
+	for i := range list {
+		if !is(list[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isText(v any) bool { _, ok := v.(string); return ok }
+
+func isName(v any) bool {
+	m, _ := v.(map[string]any)
+	_, ok := m["name"].(string)
+	return ok
+}
+
+// isContainer: an operator may fill in the image later.
+func isContainer(v any) bool {
+	m, _ := v.(map[string]any)
+	if !isName(v) {
+		return false
+	}
+	for key := range m {
+		switch key {
+		case "image", "env", "envFrom", "command", "args", "volumeMounts", "resources", "ports", "securityContext":
+			return true
+		}
+	}
+	return false
+}
+
+func isVolume(v any) bool {
+	m, _ := v.(map[string]any)
+	if !isName(v) {
+		return false
+	}
+	for key := range m {
+		switch key {
+		case "configMap", "secret", "emptyDir", "projected", "persistentVolumeClaim", "hostPath", "csi", "downwardAPI", "nfs", "ephemeral", "image":
+			return true
+		}
+	}
+	return false
+}
+
+func isVariable(v any) bool {
+	m, _ := v.(map[string]any)
+	for key := range m {
+		switch key {
+		case "name", "value", "valueFrom":
+		default:
+			return false
+		}
+	}
+	return isName(v)
+}
+
+func isSource(v any) bool {
+	m, _ := v.(map[string]any)
+	for key := range m {
+		switch key {
+		case "configMapRef", "secretRef", "prefix":
+		default:
+			return false
+		}
+	}
+	return len(m) > 0
+}

@@ -1,0 +1,135 @@
+package infer
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// referred looks at an object under a key as a reference, and says whether there
+// is nothing more in it, be it understood or not.
+func (w *walker) referred(key string, m map[string]any, at place) bool {
+	name, ok := m["name"].(string)
+	if !ok || elsewhere(m) {
+		return false
+	}
+	optional, _ := m["optional"].(bool)
+	if at.schema != nil && at.schema.To != "" {
+		if k, ok := builtIn(at.schema.To); ok && flat(m) {
+			w.link(reference, k, w.inside(m), name, optional, "name")
+			return true
+		}
+	}
+	form, stem := formOf(key)
+	switch form {
+	case refForm:
+		return w.refersTo(stem, name, m, at, optional)
+	case itself:
+		if k, ok := builtIn(stem); ok && flat(m) && !at.free {
+			w.link(reference, k, w.inside(m), name, optional, "name")
+			return true
+		}
+	}
+	return false
+}
+
+// refersTo looks at a reference whose key says so.
+func (w *walker) refersTo(stem, name string, m map[string]any, at place, optional bool) bool {
+	said, _ := m["kind"].(string)
+	group := groupOf(m)
+	if said == "" && at.schema != nil {
+		said = at.schema.Kind
+		if group == nil {
+			group = at.schema.Group
+		}
+	}
+	rule := reference
+	switch stem {
+	case "owner", "claim", "controller", "creator", "involvedobject":
+		return true // Whose this object is.
+	case "target", "scaletarget", "policytarget":
+		rule = target
+	}
+	k, ok := kind{}, false
+	if said != "" {
+		k, ok = w.said(said, group, w.self.Group)
+	} else if rule == reference {
+		k, ok = w.refKind(stem)
+		ok = ok && (group == nil || *group == k.Group)
+	}
+	if ok {
+		w.link(rule, k, w.inside(m), name, optional, "name")
+	}
+	return small(m) // What else it holds may be a reference of its own.
+}
+
+// inside returns the namespace that a reference says, or that of the object.
+func (w *walker) inside(m map[string]any) string {
+	if ns, ok := m["namespace"].(string); ok && ns != "" {
+		return ns
+	}
+	return w.self.Namespace
+}
+
+// groupOf returns the API group that a reference says, nil where it says none.
+func groupOf(m map[string]any) *string {
+	for _, key := range [...]string{"group", "apiGroup"} {
+		if g, ok := m[key].(string); ok {
+			return &g
+		}
+	}
+	if v, ok := m["apiVersion"].(string); ok && v != "" {
+		gv, err := schema.ParseGroupVersion(v)
+		if err != nil {
+			return &v // No group: nothing will be found.
+		}
+		return &gv.Group
+	}
+	return nil
+}
+
+// elsewhere tells a reference to what is not in this cluster.
+func elsewhere(m map[string]any) bool {
+	for _, key := range [...]string{"bundle", "resolver", "url", "server", "cluster", "clusterName", "repository"} {
+		if s, ok := m[key].(string); ok && s != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// flat says whether an object holds no other objects, and is not one that the
+// operator is told to make: a reference may come with settings, a blueprint has
+// content.
+func flat(m map[string]any) bool {
+	for _, v := range m {
+		if _, object := v.(map[string]any); object {
+			return false
+		}
+	}
+	return m["create"] != true
+}
+
+// small says whether an object holds what a reference holds, and nothing else.
+func small(m map[string]any) bool {
+	for key := range m {
+		switch key {
+		case "name", "namespace", "key", "keys", "optional", "kind", "group", "apiGroup", "apiVersion", "items", "defaultMode", "type", "fieldPath", "uid", "resourceVersion", "property", "subPath", "path", "mountPath", "policy", "hash", "certKey", "keyKey", "usernameKey", "passwordKey", "fileName":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isManifest tells an object that is written down whole inside another: a
+// blueprint of something else, in another place.
+func isManifest(m map[string]any) bool {
+	if _, ok := m["kind"].(string); !ok {
+		return false
+	}
+	if _, ok := m["apiVersion"].(string); !ok {
+		return false
+	}
+	_, spec := m["spec"].(map[string]any)
+	_, meta := m["metadata"].(map[string]any)
+	return spec || meta
+}

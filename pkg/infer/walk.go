@@ -1,0 +1,303 @@
+package infer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// deepest bounds how deep fields are followed; what people write is not deeper.
+const deepest = 40
+
+// walker goes through the fields of one object. The work grows with the size of
+// the object, which the server bounds.
+type walker struct {
+	*table
+	self object.Ref
+	emit func(int, relation.Link)
+	path []step
+}
+
+// step is a key, or an index where there is none.
+type step struct {
+	key   string
+	index int
+}
+
+// place is what is known of where the walker is.
+type place struct {
+	schema  *Digest
+	free    bool // in a map whose keys are nobody's fields
+	traces  bool // below a key that speaks of traces
+	outward bool // below a key that speaks of how the object is reached
+	cloud   bool // below a key that speaks of storage elsewhere
+}
+
+// root walks an object, but for what is not its operator's input: its identity,
+// and its status, which says what was found.
+func (w *walker) root(fields map[string]any, d *Digest) {
+	for key, v := range fields {
+		switch key {
+		case "apiVersion", "kind", "metadata", "status":
+		default:
+			w.value(key, v, fields, place{schema: d.field(key)})
+		}
+	}
+}
+
+// value looks at what stands under a key of an object.
+func (w *walker) value(key string, v any, in map[string]any, at place) {
+	switch v := v.(type) {
+	case string:
+		w.push(step{key: key})
+		w.text(key, v, in, at)
+		w.pop()
+	case map[string]any:
+		if len(v) == 0 || skipped(key) || isManifest(v) || len(w.path) > deepest {
+			return
+		}
+		w.push(step{key: key})
+		at.enter(key)
+		if !w.referred(key, v, at) {
+			w.fields(v, in, at)
+		}
+		w.pop()
+	case []any:
+		if len(v) == 0 || skipped(key) || len(w.path) > deepest {
+			return
+		}
+		w.push(step{key: key})
+		at.enter(key)
+		w.list(key, v, in, at)
+		w.pop()
+	}
+}
+
+// list looks at the items of a list under a key.
+func (w *walker) list(key string, list []any, in map[string]any, at place) {
+	at.schema = at.schema.item()
+	for i := range list {
+		w.push(step{index: i})
+		switch v := list[i].(type) {
+		case string:
+			w.text(key, v, in, at)
+		case map[string]any:
+			if !isManifest(v) && !w.referred(key, v, at) {
+				w.fields(v, nil, at)
+			}
+		case []any:
+			if len(w.path) <= deepest {
+				w.list(key, v, in, at)
+			}
+		}
+		w.pop()
+	}
+}
+
+// fields looks at the fields of an object, pieces of pods first: what belongs to
+// one is not looked at again.
+func (w *walker) fields(m, parent map[string]any, at place) {
+	of := w.podParts(m, parent)
+	schema := at.schema
+	for key, v := range m {
+		if !of.has(key) {
+			at.schema, at.free = schema.field(key), schema != nil && schema.Free
+			w.value(key, v, m, at)
+		}
+	}
+}
+
+// enter notes what a key says of all that is below it.
+func (p *place) enter(key string) {
+	p.traces = p.traces || relation.IsTracing(key)
+	p.outward = p.outward || outward(key)
+	p.cloud = p.cloud || cloud(key)
+}
+
+// excludes says that a name here is not one of the kind, or is not needed: what a
+// program calls itself in its traces, who may be called or is led to, a class of
+// storage elsewhere.
+func (p *place) excludes(k kind) bool {
+	return (p.traces || p.outward) && k == service || p.cloud && k == storageClass
+}
+
+// text looks at a text: the name of an object, or a host.
+func (w *walker) text(key, v string, in map[string]any, at place) {
+	if v == "" {
+		return
+	}
+	if validName(v) && !at.free {
+		if k, ok := w.textKind(key, at); ok {
+			namespace := ""
+			if k.namespaced {
+				namespace = w.besides(key, in)
+			}
+			w.link(reference, k, namespace, v, false)
+			return
+		}
+	}
+	if at.outward || at.traces || !mayBeHost(v) || !relation.SaysHost(key) {
+		return
+	}
+	relation.FieldHosts(key, v, w.self.Namespace, hasPort(in), func(namespace, name, shown string) {
+		if namespace == "" {
+			return
+		}
+		w.emit(host, relation.Link{
+			Target: relation.Target{Kind: service.GroupKind, Namespace: namespace, Name: name, IfPresent: true},
+			Field:  w.field(""), Value: shown, Inferred: true,
+		})
+	})
+}
+
+// textKind returns the kind of which a text under the key is a name.
+func (w *walker) textKind(key string, at place) (kind, bool) {
+	if at.schema != nil && at.schema.To != "" {
+		return builtIn(at.schema.To)
+	}
+	form, stem := formOf(key)
+	switch form {
+	case nameForm:
+		if k, ok := builtIn(stem); ok {
+			return k, !at.excludes(k)
+		}
+		if inner(stem) {
+			break
+		}
+		k, ok := w.find(stem, w.self.Group)
+		return k, ok && k.custom && k.GroupKind != w.self.GroupKind()
+	case refForm:
+		return w.refKind(stem)
+	case itself:
+		if bareText(stem) || strings.HasSuffix(key, "s") && (stem == "secret" || stem == "configmap") {
+			k, ok := builtIn(stem)
+			return k, ok && !at.excludes(k)
+		}
+	}
+	return kind{}, false
+}
+
+// refKind returns the kind that the stem of a reference means.
+func (w *walker) refKind(stem string) (kind, bool) {
+	switch stem {
+	case "owner", "claim", "controller", "parent", "creator":
+		return kind{}, false // Up, not down; and a claim may be of many kinds.
+	}
+	if k, ok := keyOf(stem); ok {
+		return k, true
+	}
+	if k, ok := w.find(stem, w.self.Group); ok {
+		return k, true
+	}
+	if k, ok := builtIn(stem); ok {
+		return k, true
+	}
+	switch stem {
+	case "pod", "deployment", "statefulset", "daemonset", "job", "cronjob", "ingress", "persistentvolume":
+		if i := slices.IndexFunc(w.named[stem], func(k kind) bool { return !k.custom }); i >= 0 {
+			return w.named[stem][i], true
+		}
+	}
+	// Crossplane: vpcIdRef is of a VPC.
+	if of, ok := strings.CutSuffix(stem, "id"); ok {
+		if k, ok := near(w.named[of], w.self.Group); ok {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
+
+// besides returns the namespace that stands beside a name: secretNamespace, or
+// namespace, or that of the object.
+func (w *walker) besides(key string, in map[string]any) string {
+	for _, end := range [...]string{"Name", "Ref"} {
+		if stem, ok := strings.CutSuffix(key, end); ok {
+			if ns, ok := in[stem+"Namespace"].(string); ok {
+				return ns
+			}
+		}
+	}
+	if ns, ok := in["namespace"].(string); ok && ns != "" {
+		return ns
+	}
+	return w.self.Namespace
+}
+
+// hasPort says whether a port stands beside a host.
+func hasPort(in map[string]any) bool {
+	for key, v := range in {
+		if n := len(key) - len("port"); n >= 0 && strings.EqualFold(key[n:], "port") {
+			switch v.(type) {
+			case string, int64, float64:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// link emits a reference, where it can be one.
+func (w *walker) link(rule int, k kind, namespace, name string, optional bool, below ...string) {
+	switch {
+	case !validName(name):
+		return
+	case !k.namespaced:
+		namespace = ""
+	case !validLabel(namespace):
+		return // Of a cluster-scoped object, that does not say where.
+	}
+	if k == service && !validLabel(name) {
+		return
+	}
+	if (object.Ref{Group: k.Group, Kind: k.Kind, Namespace: namespace, Name: name}) == w.self {
+		return
+	}
+	last := ""
+	if len(below) > 0 {
+		last = below[0]
+	}
+	w.emit(rule, relation.Link{
+		Target: relation.Target{Kind: k.GroupKind, Namespace: namespace, Name: name, IfPresent: true},
+		Field:  w.field(last), Value: name, Optional: optional, Inferred: true,
+	})
+}
+
+func (w *walker) push(s step) { w.path = append(w.path, s) }
+func (w *walker) pop()        { w.path = w.path[:len(w.path)-1] }
+
+// field writes the path at which the walker is, and of a field below it.
+func (w *walker) field(below string) string {
+	var b strings.Builder
+	for i, s := range w.path {
+		switch {
+		case s.key == "":
+			b.WriteByte('[')
+			b.WriteString(strconv.Itoa(s.index))
+			b.WriteByte(']')
+		case plainKey(s.key):
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(s.key)
+		default:
+			b.WriteByte('[')
+			b.WriteString(s.key)
+			b.WriteByte(']')
+		}
+	}
+	if below != "" {
+		b.WriteByte('.')
+		b.WriteString(below)
+	}
+	return b.String()
+}
+
+// plainKey says whether a key needs no brackets in a path.
+func plainKey(key string) bool {
+	return strings.IndexFunc(key, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	}) < 0
+}

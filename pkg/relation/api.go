@@ -1,0 +1,70 @@
+package relation
+
+import (
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// apiRules reads how the API server is extended. That a CustomResourceDefinition
+// defines every object of its kind, or an APIService without a Service stands for
+// the definitions of its group, is no edge: all that is of the kind would hang
+// together by it.
+func apiRules() []Rule {
+	return []Rule{
+		{Name: "api-service", From: from(apiService), Relation: Serves, Via: Spec, To: "Service", Field: "spec.service", Crosses: true, Untyped: true, Links: apiServiceBackend},
+		{Name: "conversion-service", From: from(definition), Relation: Serves, Via: Spec, To: "Service", Field: "spec.conversion.webhook.clientConfig.service", Untyped: true, Links: conversionService},
+		{Name: "policy-param-kind", From: from(mutatingPolicy, validatingPolicy), Relation: Needs, Via: Spec, To: "CustomResourceDefinition", Field: "spec.paramKind", Links: policyParamKind},
+		{Name: "migration-definition", From: from(migration), Relation: Serves, Via: Spec, To: "CustomResourceDefinition", Field: "spec.resource", Untyped: true, Links: migrationDefinition},
+	}
+}
+
+// apiServiceBackend: as with a webhook, the Service could live without being asked.
+func apiServiceBackend(o object.Object, emit Emit) {
+	serviceAt(part(o.Fields(), "spec", "service"), "spec.service", emit)
+}
+
+// conversionService: the older beta of the API has the reference one level higher.
+func conversionService(o object.Object, emit Emit) {
+	conversion := part(o.Fields(), "spec", "conversion")
+	serviceAt(part(conversion, "webhook", "clientConfig", "service"), "spec.conversion.webhook.clientConfig.service", emit)
+	serviceAt(part(conversion, "webhookClientConfig", "service"), "spec.conversion.webhookClientConfig.service", emit)
+}
+
+// serviceAt is a reference to a Service that gives its namespace.
+func serviceAt(ref any, path string, emit Emit) {
+	namespace, _ := part(ref, "namespace").(string)
+	name, _ := part(ref, "name").(string)
+	if namespace != "" {
+		named(emit, service, namespace, name, path+".name")
+	}
+}
+
+// policyParamKind: a policy names the kind of its parameters, not the definition.
+// One of a built-in kind, such as ConfigMap, needs none.
+func policyParamKind(o object.Object, emit Emit) {
+	var params *admissionv1.ParamKind
+	switch b := o.Body.(type) {
+	case *admissionv1.MutatingAdmissionPolicy:
+		params = b.Spec.ParamKind
+	case *admissionv1.ValidatingAdmissionPolicy:
+		params = b.Spec.ParamKind
+	}
+	if params != nil && params.Kind != "" {
+		t := Target{Kind: kind(groupOf(params.APIVersion), params.Kind), Name: params.Kind, Definition: true}
+		emit(Link{Target: t, Field: "spec.paramKind.kind", Value: params.Kind})
+	}
+}
+
+// migrationDefinition: most built-in resources can be migrated as well.
+func migrationDefinition(o object.Object, emit Emit) {
+	r := part(o.Fields(), "spec", "resource")
+	group, _ := part(r, "group").(string)
+	name, _ := part(r, "resource").(string)
+	if group == "" || name == "" {
+		return
+	}
+	l := to(definition, "", name+"."+group, "spec.resource.resource")
+	l.Value, l.Target.IfPresent = name, true
+	emit(l)
+}

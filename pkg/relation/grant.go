@@ -1,0 +1,79 @@
+package relation
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// ReferenceGrant is the kind by which the owner of a namespace lets objects of
+// another one refer to what is in it.
+var ReferenceGrant = kind(gatewayGroup, "ReferenceGrant")
+
+// grantRules reads grants, and who needs them.
+func grantRules() []Rule {
+	return []Rule{
+		{Name: "grant-target", From: from(ReferenceGrant), Relation: Serves, Via: Spec, To: "(granted)", Field: "spec.to[].name", Untyped: true, Links: grantTargets, Keys: grants},
+		{Name: "reference-grant", From: from(httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute, gateway, listenerSet, claim), Relation: Needs, Via: Spec, To: "ReferenceGrant", Field: "(reference)", Links: neededGrants},
+	}
+}
+
+// GrantKeys are the keys (Rule.Keys) of the grants that let an object refer to a
+// target in their namespace: those for this very object, and those for all of its
+// kind.
+func GrantKeys(by, target object.Ref) []string {
+	return []string{
+		grantKey(by.GroupKind(), by.Namespace, target.GroupKind(), target.Name),
+		grantKey(by.GroupKind(), by.Namespace, target.GroupKind(), ""),
+	}
+}
+
+func grantKey(by schema.GroupKind, namespace string, target schema.GroupKind, name string) string {
+	return "from " + by.String() + "/" + namespace + " to " + target.String() + "/" + name
+}
+
+// grants are all pairs of who may refer and to what: the server takes at most
+// sixteen of each.
+func grants(o object.Object, key func(string)) {
+	const most = 16
+	by, to := items(o.Fields(), "spec", "from"), items(o.Fields(), "spec", "to")
+	for _, f := range by[:min(len(by), most)] {
+		source := refer(f, schema.GroupKind{}, "")
+		for _, t := range to[:min(len(to), most)] {
+			if target := refer(t, schema.GroupKind{}, ""); source.Kind.Kind != "" && source.Namespace != "" && target.Kind.Kind != "" {
+				key(grantKey(source.Kind, source.Namespace, target.Kind, target.Name))
+			}
+		}
+	}
+}
+
+// grantTargets: a grant for all of a kind names nobody.
+func grantTargets(o object.Object, emit Emit) {
+	for i, t := range items(o.Fields(), "spec", "to") {
+		referred(emit, local(t, o.Namespace), at("spec.to[", i, "]"))
+	}
+}
+
+// neededGrants: whoever refers to another namespace does not work without the
+// grant. Of several that allow it any one would do, but an object cannot know of
+// that.
+func neededGrants(o object.Object, emit Emit) {
+	needed := func(l Link) {
+		t := l.Target
+		if !t.Granted || t.Namespace == o.Namespace || t.Namespace == "" {
+			return
+		}
+		for _, key := range GrantKeys(o.Ref, object.Ref{Group: t.Kind.Group, Kind: t.Kind.Kind, Name: t.Name}) {
+			emit(Link{Target: Target{Kind: ReferenceGrant, Namespace: t.Namespace, Selector: &Selector{Key: key}}, Field: l.Field, Value: l.Value})
+		}
+	}
+	switch o.GroupKind() {
+	case claim:
+		on(claimDataSource)(o, needed)
+	case gateway, listenerSet:
+		gatewayCertificates(o, needed)
+		gatewayTLS(o, needed)
+	default:
+		routeBackends(o, needed)
+	}
+}

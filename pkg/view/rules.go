@@ -1,0 +1,239 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// BuiltIn is the origin of the rules that have none.
+const BuiltIn = "built-in"
+
+// RuleListDocument is the relationship rules that are known (docs/schema/rules.json).
+type RuleListDocument struct {
+	Head  `json:",inline"`
+	Rules []RuleDocument `json:"rules"`
+	Gaps  []object.Gap   `json:"gaps"`
+}
+
+// RuleDocument is a relationship rule.
+type RuleDocument struct {
+	Name string `json:"name"`
+	// Origin is built-in, catalogue NAME, CRD NAME, file NAME or schema.
+	Origin string `json:"origin"`
+	// Source says where it is published what the rule says.
+	Source string `json:"source,omitempty"`
+	// From are the kinds that are read; without any, every kind is.
+	From     []string `json:"from"`
+	Relation string   `json:"relation"`
+	To       string   `json:"to"`
+	Via      string   `json:"via"`
+	Field    string   `json:"field"`
+	// Edges is how many the rule made of what was read.
+	Edges   int  `json:"edges"`
+	Crosses bool `json:"crosses,omitempty"`
+	Leaf    bool `json:"leaf,omitempty"`
+	Aside   bool `json:"aside,omitempty"`
+	Manages bool `json:"manages,omitempty"`
+}
+
+// CountedRule is a rule with the number of edges that it made.
+type CountedRule struct {
+	relation.Rule
+	Edges int
+}
+
+func ruleDocument(r CountedRule) RuleDocument {
+	d := RuleDocument{
+		Name: r.Name, Origin: originOf(r.Origin), Source: r.Source, From: []string{}, Relation: r.Relation.String(), To: r.To, Via: r.Via.String(),
+		Field: r.Field, Edges: r.Edges, Crosses: r.Crosses, Leaf: r.Leaf, Aside: r.Aside, Manages: r.Manages,
+	}
+	for _, gk := range r.From {
+		d.From = append(d.From, gk.String())
+	}
+	return d
+}
+
+func originOf(origin string) string {
+	if origin == "" {
+		return BuiltIn
+	}
+	return origin
+}
+
+// Rules returns the answer of rules list.
+func Rules(rules []CountedRule, gaps []object.Gap) Answer {
+	doc := RuleListDocument{Head: Head{APIVersion, "RuleList"}, Rules: []RuleDocument{}, Gaps: none(gaps)}
+	t := &Table{Columns: []Column{
+		{Name: "RULE", Cut: Middle, Least: 20},
+		{Name: "FROM", Drop: 2, Cut: End, Least: 8},
+		{Name: "RELATION"},
+		{Name: "TO", Cut: End, Least: 10},
+		{Name: "FIELD", Drop: 3, Cut: Middle, Least: 16},
+		{Name: "VIA", Drop: 4},
+		{Name: "ORIGIN", Drop: 1, Cut: Middle, Least: 12},
+		{Name: "EDGES", Right: true},
+	}}
+	var names []string
+	for _, r := range rules {
+		doc.Rules = append(doc.Rules, ruleDocument(r))
+		names = append(names, r.Name)
+		tone := Plain
+		if r.Edges == 0 {
+			tone = Faint
+		}
+		t.Rows = append(t.Rows, []Cell{
+			{r.Name, tone}, {readers(r.Rule), tone}, {r.Relation.String(), tone}, {r.To, tone}, {r.Field, Faint}, {r.Via.String(), Faint}, {originOf(r.Origin), Faint}, {strconv.Itoa(r.Edges), tone},
+		})
+	}
+	return Answer{Table: t, Wide: t, Document: doc, Names: names}
+}
+
+func readers(r relation.Rule) string {
+	if len(r.From) == 0 {
+		return "any kind"
+	}
+	var all []string
+	for _, gk := range r.From {
+		all = append(all, gk.Kind)
+	}
+	return strings.Join(all, ", ")
+}
+
+// RuleExplanationDocument says why two objects are related, or which rules speak
+// of a kind (docs/schema/rules-explain.json).
+type RuleExplanationDocument struct {
+	Head    `json:",inline"`
+	Subject string          `json:"subject"`
+	Edges   []ExplainedEdge `json:"edges"`
+	Says    []RuleDocument  `json:"says"`
+	IsSaid  []RuleDocument  `json:"isSaid"`
+	Gaps    []object.Gap    `json:"gaps"`
+}
+
+// ExplainedEdge is an edge, and what it means.
+type ExplainedEdge struct {
+	EdgeDocument `json:",inline"`
+	Origin       string `json:"origin"`
+	Source       string `json:"source,omitempty"`
+	Meaning      string `json:"meaning"`
+}
+
+// Meaning says what a relation means, in a sentence.
+func Meaning(r relation.Relation) string {
+	return [...]string{
+		relation.Owns:   "the first made the second and takes it along when it goes",
+		relation.Needs:  "the first does not work without the second",
+		relation.Serves: "the first exists for the sake of the second, which could live without it",
+	}[r]
+}
+
+// ExplainEdges returns the answer of rules explain for two objects.
+func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source func(graph.Edge) string) Answer {
+	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Says: []RuleDocument{}, IsSaid: []RuleDocument{}, Gaps: none(g.Gaps())}
+	tree := &Tree{Columns: []Column{{Name: "EDGE", Cut: Middle, Least: 20}, {Name: "SAYS", Under: true, Cut: End, Least: 40}}}
+	var names []string
+	for _, e := range edges {
+		d := ExplainedEdge{EdgeDocument: edgeDocument(g, e), Origin: originOf(e.Origin), Source: source(e), Meaning: Meaning(e.Relation)}
+		doc.Edges = append(doc.Edges, d)
+		names = append(names, d.From+" --"+d.Relation+"--> "+d.To)
+		line := &Line{Name: Cell{Text: d.From + " " + d.Relation + " " + d.To}, Cells: []Cell{{}}}
+		say := func(what, text string) {
+			if text != "" {
+				line.Below = append(line.Below, &Line{Name: Cell{Text: what, Tone: Faint}, Cells: []Cell{{Text: text}}})
+			}
+		}
+		say("meaning", d.Meaning)
+		say("evidence", d.Why+" on "+said(e, d))
+		say("rule", d.Rule+" ("+d.Origin+")")
+		say("published", d.Source)
+		if d.Inferred {
+			say("note", "a guess: --no-inferred drops it")
+		}
+		if d.Optional {
+			say("note", "the reference is optional")
+		}
+		tree.Roots = append(tree.Roots, line)
+	}
+	return Answer{Tree: tree, Document: doc, Names: names}
+}
+
+// said is the object that carries the evidence.
+func said(e graph.Edge, d ExplainedEdge) string {
+	if e.Backward {
+		return d.To
+	}
+	return d.From
+}
+
+// ExplainKind returns the answer of rules explain for a kind: the rules that read
+// it, and those by which others point at it.
+func ExplainKind(subject string, says, isSaid []CountedRule, gaps []object.Gap) Answer {
+	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Says: []RuleDocument{}, IsSaid: []RuleDocument{}, Gaps: none(gaps)}
+	tree := &Tree{Columns: []Column{
+		{Name: "RULE", Cut: Middle, Least: 24}, {Name: "FIELD", Under: true, Cut: Middle, Least: 30}, {Name: "ORIGIN", Drop: 1}, {Name: "EDGES", Right: true},
+	}}
+	var names []string
+	group := func(title string, rules []CountedRule, text func(CountedRule) string, into *[]RuleDocument) {
+		if len(rules) == 0 {
+			return
+		}
+		root := &Line{Name: Cell{Text: title}, Cells: []Cell{{}, {}, {}}}
+		for _, r := range rules {
+			*into = append(*into, ruleDocument(r))
+			names = append(names, r.Name)
+			root.Below = append(root.Below, &Line{Name: Cell{Text: text(r)}, Cells: []Cell{{r.Field, Faint}, {originOf(r.Origin), Faint}, {strconv.Itoa(r.Edges), Plain}}})
+		}
+		tree.Roots = append(tree.Roots, root)
+	}
+	group("what a "+subject+" says", says, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Says)
+	group("what others say of a "+subject, isSaid, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.IsSaid)
+	return Answer{Tree: tree, Document: doc, Names: names}
+}
+
+// LintDocument is what is wrong with rules (docs/schema/rules-lint.json).
+type LintDocument struct {
+	Head     `json:",inline"`
+	Rules    int           `json:"rules"`
+	Findings []LintFinding `json:"findings"`
+	Gaps     []object.Gap  `json:"gaps"`
+}
+
+// LintFinding is something that is wrong with a rule, and where it is written.
+type LintFinding struct {
+	// Severity is error, warning or info.
+	Severity string `json:"severity"`
+	// Origin is the file, the CRD with the annotation, or the catalogue entry.
+	Origin  string `json:"origin"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+}
+
+// Place writes where the finding is: file:3:5.
+func (f LintFinding) Place() string {
+	at := f.Origin
+	if f.Line > 0 {
+		at += ":" + strconv.Itoa(f.Line)
+	}
+	if f.Column > 0 {
+		at += ":" + strconv.Itoa(f.Column)
+	}
+	return at
+}
+
+// Lint returns the answer of rules lint.
+func Lint(rules int, findings []LintFinding, gaps []object.Gap) Answer {
+	doc := LintDocument{Head: Head{APIVersion, "RuleLint"}, Rules: rules, Findings: none(findings), Gaps: none(gaps)}
+	t := &Table{Columns: []Column{{Name: "SEVERITY"}, {Name: "WHERE", Cut: Middle, Least: 16}, {Name: "MESSAGE", Cut: End, Least: 30}}}
+	var names []string
+	for _, f := range findings {
+		tone := map[string]Tone{"error": Bad, "warning": Warn}[f.Severity]
+		t.Rows = append(t.Rows, []Cell{{f.Severity, tone}, {f.Place(), Plain}, {f.Message, Plain}})
+		names = append(names, f.Place())
+	}
+	return Answer{Table: t, Wide: t, Document: doc, Names: names}
+}
