@@ -61,7 +61,13 @@ func Main(ctx context.Context, env Env, args []string) int {
 		fmt.Fprintln(env.ErrOut, "interrupted")
 		return ExitInterrupted
 	}
-	fmt.Fprintf(env.ErrOut, "error: %s\n", safe(err.Error()))
+	lines := []string{err.Error()}
+	if many, ok := errors.AsType[*linesError](err); ok {
+		lines = many.lines
+	}
+	for _, line := range lines {
+		fmt.Fprintf(env.ErrOut, "error: %s\n", safe(line))
+	}
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(env.ErrOut, "hint: %s\n", safe(hint))
 	}

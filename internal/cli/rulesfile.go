@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -41,8 +40,13 @@ func problemsIn(name string, problems []declare.Problem) error {
 	for _, p := range problems {
 		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", name, p.Line, p.Column, p.Message))
 	}
-	return withHint(errors.New(strings.Join(lines, "\n")), "kubectl sysop rules lint -f "+name+" checks a file; docs/rules-file.md is the grammar")
+	return withHint(&linesError{lines}, "kubectl sysop rules lint -f "+name+" checks a file; docs/rules-file.md is the grammar")
 }
+
+// linesError is several errors, a line each.
+type linesError struct{ lines []string }
+
+func (e *linesError) Error() string { return strings.Join(e.lines, "; ") }
 
 // checkRules refuses rules of kinds that nobody serves.
 func checkRules(files []rulesFile, kinds *object.Kinds) error {

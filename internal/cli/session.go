@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -124,10 +123,10 @@ func (c *common) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
 	}
 }
 
-// learn collects the rules: the built-in ones, those of the catalogue, what the
-// CRDs declare and what the user's files say.
+// learn collects the rules: the built-in ones, what the user's files say, what the
+// CRDs declare, those of the catalogue.
 func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
-	rules := slices.Concat(relation.BuiltIn(), catalog.Rules(s.kinds))
+	rules := relation.BuiltIn()
 	for _, f := range files {
 		rules = append(rules, declare.Rules(f.specs, filepath.Base(f.name), "file "+f.name, s.kinds)...)
 	}
@@ -137,6 +136,9 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 		s.declared = append(s.declared, d)
 		s.findings = append(s.findings, findings...)
 	}
+	// What the cluster itself says goes before what the project knows of it, and that
+	// before guesses: of two rules that read one field the first is shown.
+	rules = append(rules, catalog.Rules(s.kinds)...)
 	rules = append(rules, s.guesses(rules, definitions)...)
 	s.rules = relation.NewSet(rules...)
 	s.c.rules = s.rules

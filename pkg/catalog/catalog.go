@@ -18,6 +18,7 @@ import (
 )
 
 //go:generate go test . -run TestCompiled -update
+//go:generate go test . -run TestPage -update
 
 // Entry is what is known of one operator.
 type Entry struct {

@@ -11,8 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -148,14 +153,25 @@ func graphOfSnapshot(t *testing.T, snapshot *source.Snapshot) *graph.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := relation.BuiltIn()
+	rules := slices.Concat(relation.BuiltIn(), catalog.Rules(kinds))
+	schemas := map[schema.GroupKind]*infer.Digest{}
 	for _, crd := range definitions {
 		d, findings := annotations.Parse(crd, kinds)
 		if len(findings) > 0 {
 			t.Errorf("findings: %v", findings)
 		}
 		rules = append(rules, d.Rules...)
+		kind, _ := kinds.Kind(d.Kind)
+		schemas[d.Kind] = infer.Compile(crd.(*unstructured.Unstructured).Object, kind.Version)
 	}
+	said := relation.NewSet(rules...)
+	var guessed []schema.GroupKind
+	for _, k := range kinds.All() {
+		if k.Custom && !said.Reads(k.GroupKind()) {
+			guessed = append(guessed, k.GroupKind())
+		}
+	}
+	rules = append(rules, infer.Rules(guessed, kinds, func(gk schema.GroupKind) *infer.Digest { return schemas[gk] })...)
 	set := relation.NewSet(rules...)
 	b := graph.NewBuilder(set, kinds)
 	inv := inventory.New(slices.Sorted(slices.Values(set.Annotations())), b.Extract)

@@ -65,8 +65,9 @@ func (g *Graph) compareAll(a, b edge) int {
 	return cmp.Or(cmp.Compare(a.flags&(inferred|optional|backward), b.flags&(inferred|optional|backward)), cmp.Compare(g.value(&a), g.value(&b)))
 }
 
-// compact drops an edge that says the same as the one before it, as an object
-// does that two groups serve.
+// compact drops an edge that says the same as one before it: of an object that two
+// groups serve, or by a second rule that reads the same field. Of a guess and a
+// declaration the declaration stays.
 func (g *Graph) compact() {
 	n := len(g.rows)
 	kept := uint32(0)
@@ -75,15 +76,32 @@ func (g *Graph) compact() {
 		end := g.out[i+1]
 		first := kept
 		for j := start; j < end; j++ {
-			if j > start && g.compareEdges(g.edges[j], g.edges[j-1]) == 0 {
-				continue
+			e := g.edges[j]
+			if same := g.saidBefore(first, kept, &e); same == nil {
+				g.edges[kept] = e
+				kept++
+			} else if same.flags&inferred != 0 && e.flags&inferred == 0 {
+				*same = e
 			}
-			g.edges[kept] = g.edges[j]
-			kept++
 		}
 		start = end
 		g.out[i] = first
 	}
 	g.out[n] = kept
 	g.edges = g.edges[:kept]
+}
+
+// saidBefore returns the edge, among those from first to end, that says on the
+// evidence of the same field what e says.
+func (g *Graph) saidBefore(first, end uint32, e *edge) *edge {
+	for k := end; k > first; k-- {
+		before := &g.edges[k-1]
+		switch {
+		case before.to != e.to || g.relation(before) != g.relation(e):
+			return nil
+		case before.field == e.field && before.flags&backward == e.flags&backward:
+			return before
+		}
+	}
+	return nil
 }

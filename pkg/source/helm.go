@@ -83,7 +83,7 @@ func (c *Cluster) installed(body []byte, secret bool, namespace string) ([]objec
 	if err := json.Unmarshal(body, &kept); err != nil {
 		return nil, jsonError(err)
 	}
-	var text io.Reader = base64.NewDecoder(base64.StdEncoding, strings.NewReader(kept.Data["release"]))
+	text := base64.NewDecoder(base64.StdEncoding, strings.NewReader(kept.Data["release"]))
 	if secret {
 		text = base64.NewDecoder(base64.StdEncoding, text)
 	}
