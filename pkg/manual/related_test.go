@@ -23,6 +23,10 @@ func TestRelated(t *testing.T) {
 		{Name: "e", Relation: relation.Needs, From: []schema.GroupKind{machine}, To: "Thing.other", Field: "spec.no"},
 		{Name: "f", Relation: relation.Serves, From: []schema.GroupKind{thing}, To: "(scaled)", Field: "spec.target"},
 		{Name: "g", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Thing.x", Field: "spec.parent"},
+		{Name: "pod-a", Relation: relation.Needs, From: []schema.GroupKind{secret}, To: "Secret", Field: "spec.a"},
+		{Name: "pod-b", Relation: relation.Needs, From: []schema.GroupKind{secret}, To: "Node", Field: "spec.b"},
+		{Name: "pod-a", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Secret", Field: "spec.template.spec.a", Origin: "catalogue x"},
+		{Name: "pod-b", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Node", Field: "spec.template.spec.b", Origin: "catalogue x"},
 		{Name: "again", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Thing.x", Field: "spec.parent"},
 	}
 	var b strings.Builder
@@ -32,6 +36,7 @@ func TestRelated(t *testing.T) {
 	want := `needs reversed=false Secret spec.secret other=false (CRD things.x)
 needs reversed=false Secret spec.secret other=false (built-in)
 needs reversed=false Thing.x spec.parent other=false (built-in)
+needs reversed=false what the pods name spec.template other=false (catalogue x)
 serves reversed=false scaled spec.target other=false (built-in)
 owns reversed=false Machine.x spec.thing other=true (catalogue x)
 needs reversed=true Thing.x spec.parent other=true (built-in)

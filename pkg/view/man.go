@@ -163,7 +163,7 @@ func compositionSection(m manual.Manual) Section {
 	if len(m.Composition) == 0 {
 		return s
 	}
-	looked := m.Instances != (manual.Instances{})
+	looked := m.Instances.Count > 0
 	t := &Table{Columns: []Column{{Name: "KIND", Cut: Middle, Least: leastName}, {Name: "DECLARED BY", Drop: 1, Cut: End, Least: 12}}}
 	if looked {
 		t.Columns = append(t.Columns, Column{Name: "OWNED", Right: true})
@@ -173,7 +173,11 @@ func compositionSection(m manual.Manual) Section {
 		t.Columns = append(t.Columns, Column{Name: "THROUGH", Drop: 2, Cut: Middle, Least: leastName})
 	}
 	for _, p := range m.Composition {
-		by, tone := strings.Join(p.Declared, ", "), Plain
+		by, tone := "", Plain
+		for _, d := range p.Declared {
+			word, _, _ := strings.Cut(d, " ")
+			by = strings.TrimPrefix(by+", "+word, ", ")
+		}
 		if by == "" {
 			by, tone = "-", Faint
 		}
@@ -197,6 +201,8 @@ func compositionSection(m manual.Manual) Section {
 			what = "OWNED counts what the one instance" + where(m) + " really owns."
 		}
 		s.Blocks = append(s.Blocks, Block{Text: what})
+	} else if m.Instances != (manual.Instances{}) && m.Instances.Complete {
+		s.Blocks = append(s.Blocks, Block{Text: "There is no instance here to see what it really owns."})
 	}
 	return s
 }
