@@ -100,8 +100,8 @@ func (c checker) properties(at string, fields map[string]field, schema map[strin
 
 func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
-		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "man": view.ManualDocument{}, "snapshot": source.Head{},
-		"rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
+		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
+		"man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := read(t, name)

@@ -58,10 +58,7 @@ func hostile(s string) view.Answer {
 	l := line(s, plain(s, s, s), line(s, plain(s, s, s)))
 	l.Mark.Text = s
 	return view.Answer{
-		Tree: &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s),
-		Page: &view.Page{Sections: []view.Section{{Title: s, Blocks: []view.Block{
-			{Text: s}, {Verbatim: s}, {Table: tab}, {Pairs: []view.Pair{{Term: s, Text: s}}}, {Items: []view.Item{{Head: s, Note: s, Text: s}}},
-		}}}},
+		Tree: &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s), Page: manualPage(s),
 		Net: &view.Net{
 			Nodes: []view.NetNode{{ID: s, Kind: s, Name: s, Namespace: s, Note: s}, {ID: "b", Kind: s, Name: s}},
 			Edges: []view.NetEdge{{From: s, To: "b", Label: s}},
