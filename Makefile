@@ -1,5 +1,6 @@
 # make demo      the example's graph, without a cluster
 # make test      everything: lint, unit tests, fuzz seeds, commands, a real control plane
+# make fuzz      a minute of fuzzing for each grammar (part of CI)
 # make sandbox   a real cluster to play with; make sandbox-down ends it
 
 SHELL := /bin/bash
@@ -13,7 +14,9 @@ BIN := bin/kubectl-sysop
 GOBIN := $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)
 SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 
-.PHONY: build demo test lint unit cluster-test sandbox sandbox-down bench install tidy-check
+FUZZTIME ?= 60s
+
+.PHONY: build demo test lint unit fuzz cluster-test sandbox sandbox-down bench install tidy-check
 
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -42,6 +45,13 @@ tidy-check:
 
 unit:
 	$(GO) test -race -shuffle=on $$($(GO) list ./... | grep -v /test/)
+
+# What is written by others: annotations, files of rules, paths, custom resources.
+fuzz:
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./pkg/annotations
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./pkg/declare
+	$(GO) test -run '^$$' -fuzz '^FuzzPath$$' -fuzztime $(FUZZTIME) ./pkg/field
+	$(GO) test -run '^$$' -fuzz '^FuzzWalk$$' -fuzztime $(FUZZTIME) ./pkg/infer
 
 # The control plane is built first, by itself: that can take longer than go test
 # lets a package run.

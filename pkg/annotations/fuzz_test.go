@@ -2,6 +2,7 @@ package annotations
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -25,18 +26,26 @@ func FuzzParse(f *testing.F) {
 		`on:INSTANCE.spec.users[].secretName;INSTANCE.metadata.labels["a/b"], value:Secret;Service.spec.metadata.name`,
 		"on:INSTANCE.spec.volumeMounts, value:Deployment.spec.containers.volumemounts.mountpath",
 		"on:Pod, key:a/b, value:x-INSTANCE.spec.users[1].name", `"StatefulSet, Service"`, "ns.cm.key", "on", "", "(", `["`,
+		// What makes KubePlus's parser panic, match too much, or mean nothing.
+		"on:Pod", "on Pod, value INSTANCE.spec.selector", "on:Ingress,key:cert-manager.io/cluster-issuer", ",", ":", "on:,key:,value:", // too few parts, no colon
+		"on:Pod;Service, value:INSTANCE.spec.selector", "on:Pod,Service, value:INSTANCE.spec.selector", // two kinds
+		"on:Pod, key:a/b, value:moodle1", "on:PersistentVolumeClaim, key:a/b, value:INSTANCE.metadata.name", // no INSTANCE; a label's key that was ignored
+		"on:INSTANCE.spec.mySQLServiceName, value:Service.spec.metadata.name", "on:INSTANCE.spec.backend.service.name, value:Service.spec.metadata.name",
+		"mysqlcluster-usage", "mysqlcluster-usage.", ".usage", "a.b.c.d", "StatefulSet Service", "StatefulSet,,Service", // usage without a dot, lists without commas
+		"- {to: Secret, relation: needs, field: spec.users[].secretName}", "- {to: [Pod, Service], relation: serves, selector: spec.selector}\n- {to: Secret, relation: need}", "- [", "to: Secret",
 	} {
 		f.Add(value, "dc1,ns/dc2@eth0")
 		f.Add(value, `[{"name":"dc1","namespace":"ns"},"x-y"]`)
 	}
 	kinds := testKinds()
 	f.Fuzz(func(t *testing.T, value, carried string) {
-		for _, key := range []string{"resource/usage", "resource/composition", "resource/annotation-relationship", "resource/label-relationship2", "platform-as-code/specprop-relation"} {
+		for _, key := range []string{"resource/usage", "resource/composition", "resource/annotation-relationship", "resource/label-relationship2", "platform-as-code/specprop-relation", Relationships} {
 			for _, crd := range []string{"apps.example.com", "fleets.example.com"} {
 				m := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: crd, Annotations: map[string]string{key: value}}}
 				d, findings := Parse(m, kinds)
 				for _, f := range findings {
-					if f.Column < 1 || f.Column > utf8.RuneCountInString(value)+1 || f.Message == "" || f.Annotation != key {
+					lines := strings.Count(value, "\n") + strings.Count(value, "\r") + 2
+					if f.Line == 0 && f.Column > utf8.RuneCountInString(value)+1 || f.Line > lines || f.Column < 1 || f.Message == "" || f.Annotation != key {
 						t.Errorf("finding %v is in no place of %q", f, value)
 					}
 				}

@@ -20,13 +20,21 @@ type naive struct {
 	root  graph.ID
 	in    set
 	stand set
+	// leaves are in the stack and lead nowhere; managing are managers that were asked
+	// for, and what they manage.
+	leaves, managing set
 }
 
+func leaf(e graph.Edge) bool    { return e.Rule == "test-collects" }
+func manages(e graph.Edge) bool { return e.Rule == "test-manages" }
+func aside(e graph.Edge) bool   { return e.Rule == "test-regards" }
+func owns(e graph.Edge) bool    { return e.Relation == relation.Owns && !manages(e) }
+
 func naiveStack(g *graph.Graph, root graph.ID, o graph.StackOptions) set {
-	n := naive{g: g, root: root, in: set{root: true}, stand: set{root: true}}
+	n := naive{g: g, root: root, in: set{root: true}, stand: set{root: true}, leaves: set{}, managing: set{root: true}}
 	for node := range g.Nodes() {
 		for e := range g.Out(node.ID) {
-			if (!o.NoInferred || !e.Inferred) && (len(o.Relations) == 0 || slices.Contains(o.Relations, e.Relation)) {
+			if !aside(e) && (!o.NoInferred || !e.Inferred) && (len(o.Relations) == 0 || slices.Contains(o.Relations, e.Relation)) {
 				n.edges = append(n.edges, e)
 			}
 		}
@@ -38,12 +46,14 @@ func naiveStack(g *graph.Graph, root graph.ID, o graph.StackOptions) set {
 	if o.Up {
 		step = n.up
 	}
-	for size := -1; size != len(n.in)+len(n.stand); {
-		size = len(n.in) + len(n.stand)
+	count := func() int { return len(n.in) + len(n.stand) + len(n.leaves) + len(n.managing) }
+	for size := -1; size != count(); {
+		size = count()
 		for _, e := range n.edges {
 			step(e)
 		}
 	}
+	maps.Copy(n.in, n.leaves)
 	return n.in
 }
 
@@ -55,11 +65,16 @@ func (n *naive) follows(id graph.ID) bool {
 func (n *naive) closure(e graph.Edge) {
 	switch e.Relation {
 	case relation.Owns:
-		if n.follows(e.From) {
+		if n.follows(e.From) && !manages(e) {
 			n.in[e.To] = true
 		}
+		if n.follows(e.From) && manages(e) && n.managing[e.From] {
+			n.in[e.To], n.managing[e.To] = true, true
+		}
 	case relation.Needs:
-		if n.follows(e.From) {
+		if n.follows(e.From) && leaf(e) {
+			n.leaves[e.To] = true
+		} else if n.follows(e.From) {
 			n.in[e.To], n.stand[e.To] = true, true
 		}
 	case relation.Serves:
@@ -112,7 +127,7 @@ func (n *naive) owned(id graph.ID) set {
 	for size := 0; size != len(found); {
 		size = len(found)
 		for _, e := range n.edges {
-			if e.Relation == relation.Owns && found[e.From] {
+			if owns(e) && found[e.From] {
 				found[e.To] = true
 			}
 		}
@@ -122,7 +137,7 @@ func (n *naive) owned(id graph.ID) set {
 
 func (n *naive) needed(id graph.ID, beside set) bool {
 	return slices.ContainsFunc(n.edges, func(e graph.Edge) bool {
-		return e.Relation == relation.Needs && e.To == id && !beside[e.From]
+		return e.Relation == relation.Needs && !leaf(e) && e.To == id && !beside[e.From]
 	})
 }
 
@@ -134,7 +149,7 @@ func (n *naive) tops(id graph.ID, seen set) set {
 	}
 	seen[id] = true
 	for _, e := range n.edges {
-		if e.To == id && e.Relation == relation.Owns && !n.g.Node(e.From).Boundary && n.g.State(e.From) != graph.Missing {
+		if e.To == id && owns(e) && !n.g.Node(e.From).Boundary && n.g.State(e.From) != graph.Missing {
 			last = false
 			maps.Copy(found, n.tops(e.From, seen))
 		}

@@ -117,11 +117,12 @@ func (f *forest) children(id ID, strict bool) {
 		}
 		f.put(above, to, how, evidence)
 	}
+	around := f.s.opts.Up || f.s.opts.Connected
 	// Edges of a node are ordered by relation: owned first, then needed.
 	for i := g.out[id]; i < g.out[id+1]; i++ {
 		e := &g.edges[i]
 		switch r := g.relation(e); {
-		case !f.s.opts.follows(g, e), g.manages(e) && !f.s.managing[id]:
+		case !f.s.opts.follows(g, e), g.manages(e) && !f.s.managing[id] && !around:
 		case r == relation.Owns:
 			try(e.to, Owned, e)
 		case r == relation.Needs:
@@ -133,7 +134,6 @@ func (f *forest) children(id ID, strict bool) {
 			try(e.from, Serving, e)
 		}
 	}
-	around := f.s.opts.Up || f.s.opts.Connected
 	if f.s.stands[id] || around {
 		f.behind(id, try)
 	}

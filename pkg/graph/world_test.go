@@ -22,6 +22,9 @@ import (
 //	a needs b      a needs? b     optional
 //	a guesses b    a needs b, inferred
 //	a serves b
+//	a collects b   a needs b, a leaf
+//	a manages b    a owns b, as a manager
+//	a regards b    a needs b, aside
 //	gone a         a is not there
 //	a              a is there
 //
@@ -146,7 +149,7 @@ func (w *world) owner(child string, o metav1.OwnerReference) {
 // link makes an object say something, by the rule of a relation.
 func (w *world) link(name, rule string, l relation.Link) {
 	w.object(name)
-	if _, ok := relation.ParseRelation(rule); !ok {
+	if !slices.ContainsFunc(sayings, func(r relation.Rule) bool { return r.Name == "test-"+rule }) {
 		w.t.Fatalf("no relation %q", rule)
 	}
 	if w.links[rule] == nil {
@@ -157,15 +160,27 @@ func (w *world) link(name, rule string, l relation.Link) {
 
 func (w *world) rules() *relation.Set {
 	rules := slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Name != "owner-reference" })
-	for _, r := range relation.Relations() {
-		said := w.links[r.String()]
-		rules = append(rules, relation.Rule{Name: "test-" + r.String(), Relation: r, Via: relation.Spec, Links: func(o object.Object, emit relation.Emit) {
+	for _, r := range sayings {
+		said := w.links[strings.TrimPrefix(r.Name, "test-")]
+		r.Via = relation.Spec
+		r.Links = func(o object.Object, emit relation.Emit) {
 			for _, l := range said[o.Ref] {
 				emit(l)
 			}
-		}})
+		}
+		rules = append(rules, r)
 	}
 	return relation.NewSet(rules...)
+}
+
+// sayings are the rules of a world, beside that of owner references.
+var sayings = []relation.Rule{
+	{Name: "test-owns", Relation: relation.Owns},
+	{Name: "test-needs", Relation: relation.Needs},
+	{Name: "test-serves", Relation: relation.Serves},
+	{Name: "test-collects", Relation: relation.Needs, Leaf: true},
+	{Name: "test-manages", Relation: relation.Owns, Manages: true},
+	{Name: "test-regards", Relation: relation.Needs, Aside: true},
 }
 
 // build adds the objects in their order, or in a random one.
