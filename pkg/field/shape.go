@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Shape says which fields there can be.
@@ -91,6 +93,9 @@ func (s step) refuse(shape Shape, at string) string {
 		return fmt.Sprintf("%s has no fields, so there is no %s", at, s.field)
 	case len(names) <= 12:
 		return fmt.Sprintf("%s has no field %s (it has %s)", at, s.field, strings.Join(names, ", "))
+	}
+	if near := object.Nearest(s.field, names); len(near) > 0 {
+		return fmt.Sprintf("%s has no field %s (did you mean %s?)", at, s.field, strings.Join(near, ", "))
 	}
 	return fmt.Sprintf("%s has no field %s", at, s.field)
 }
