@@ -30,6 +30,15 @@ demo: build
 	@echo
 	@echo '$$ kubectl sysop impact secret/wordpress-db --from demo'
 	@$(BIN) impact secret/wordpress-db --from demo
+	@echo
+	@echo '$$ kubectl sysop graph moodle/moodle-2 --problems --from demo'
+	@$(BIN) graph moodle/moodle-2 --problems --from demo
+	@echo
+	@echo '$$ kubectl sysop rules explain mysqlcluster --from demo'
+	@$(BIN) rules explain mysqlcluster --from demo
+	@echo
+	@echo '$$ kubectl sysop man moodle --from demo'
+	@$(BIN) man moodle --from demo
 
 test: lint unit cluster-test
 
