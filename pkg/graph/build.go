@@ -29,6 +29,7 @@ type resolver struct {
 	edges     []rawEdge
 	maybe     map[inventory.ID][]maybe
 	ungranted map[inventory.ID]bool // who refers to where the grants are not known
+	areas     map[inventory.ID][]area
 	evidence  []evidence
 	hollow    []hollow
 	problems  []Problem
@@ -51,7 +52,7 @@ type candidate struct {
 // called again after more has been added. Time and memory grow with objects and
 // edges.
 func (b *Builder) Build(inv *inventory.Inventory) *Graph {
-	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}, ungranted: map[inventory.ID]bool{}}
+	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}, ungranted: map[inventory.ID]bool{}, areas: map[inventory.ID][]area{}}
 	r.edges = make([]rawEdge, 0, len(b.links))
 	for id := range inventory.ID(inv.Len()) {
 		if !inv.Present(id) {
@@ -74,6 +75,12 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	g.ungranted = map[ID]bool{}
 	for from := range r.ungranted {
 		g.ungranted[g.number[from]] = true
+	}
+	g.areas = make(map[ID][]area, len(r.areas))
+	for from, areas := range r.areas {
+		if n := g.number[from]; n >= 0 {
+			g.areas[n] = append(g.areas[n], areas...)
+		}
 	}
 	return g
 }
@@ -178,6 +185,7 @@ func (r *resolver) granted(from, to inventory.ID, l *link) {
 func (r *resolver) selected(from inventory.ID, l *link) {
 	t, found := r.selectors[l.target], len(r.edges)
 	q := query(t.Selector)
+	r.elsewhere(from, l, t)
 	if t.Namespaces == nil {
 		r.choose(from, l, t, t.Namespace, q)
 	} else {
