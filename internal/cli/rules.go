@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -72,7 +73,7 @@ of operators that are not installed are left out.`,
 }
 
 // origins are the first words of Rule.Origin, with the one that stands for none.
-var origins = []string{view.BuiltIn, "catalogue", "crd", "file", "schema"}
+var origins = []string{view.BuiltIn, "catalogue", "crd", "file", infer.Origin}
 
 // originWord is the first word of an origin.
 func originWord(origin string) string {

@@ -25,24 +25,15 @@ type Shape interface {
 // Check says whether the path can find anything in an object of the shape. The
 // error is an *Error, at the step that finds nothing.
 func (p Path) Check(s Shape) error {
-	at := ""
-	for _, step := range p.steps {
+	for i, step := range p.steps {
 		next, ok := advance(s, step)
 		if !ok {
+			at := Path{p.steps[:i]}.String()
 			return &Error{Text: p.String(), Offset: len(at), Message: step.refuse(s, at)}
 		}
 		s = next
-		at = Path{steps: append(pathSteps(at), step)}.String()
 	}
 	return nil
-}
-
-func pathSteps(at string) []step {
-	if at == "" {
-		return nil
-	}
-	p, _ := Parse(at)
-	return p.steps
 }
 
 func advance(s Shape, step step) (Shape, bool) {
