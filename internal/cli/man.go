@@ -58,7 +58,7 @@ here: kubectl explain has it.`,
   # for a program
   kubectl sysop man moodle -o json --from demo`,
 		Args:              exactly(1, "one kind"),
-		ValidArgsFunction: o.completeKind,
+		ValidArgsFunction: o.completeOneKind,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.kind = args[0]
 			return o.run(cmd.Context())
@@ -74,13 +74,6 @@ here: kubectl explain has it.`,
 	must(cmd.RegisterFlagCompletionFunc("fields", cobra.FixedCompletions([]string{"all"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("api-version", cobra.NoFileCompletions))
 	return cmd
-}
-
-func (c *common) completeKind(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return c.completeKinds(cmd, args, typed)
 }
 
 func (o *manOptions) run(ctx context.Context) error {
@@ -176,7 +169,7 @@ func (o *manOptions) writeExample(ctx context.Context, m *manualReader) error {
 		return err
 	}
 	if e.Object == nil {
-		return fmt.Errorf("there is no example of %s: %s", m.kind, strings.Join(m.notes, "; "))
+		return fmt.Errorf("there is no example of %s: %s", m.kind, strings.TrimSuffix(strings.Join(m.notes, " "), "."))
 	}
 	for _, n := range notes {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(n))

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
 type rulesExportOptions struct {
@@ -31,7 +34,8 @@ func newRulesExport(env Env) *cobra.Command {
 sysop.dev/relationships, for an operator's author to put into the CRD: from the
 catalogue, from annotations that the CRD has, and what was inferred from the
 instances that are here (marked as such: look at each). With --kubeplus, as
-KubePlus's resource/* annotations, as far as these can say it.`,
+KubePlus's resource/* annotations, as far as these can say it: they have no mark
+for what is optional or a guess.`,
 		Example: `  # what could this CRD declare?
   kubectl sysop rules export moodle --from demo
 
@@ -69,26 +73,26 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 	s.tell(g)
 	self := declare.Spell(k.GroupKind())
 	specs := s.specsOf(k)
-	for _, i := range inferredOf(g, k) {
-		if !slices.ContainsFunc(specs, func(s declare.Spec) bool { return s.Field == i.Field && slices.Contains(s.To, i.To[0]) }) {
-			specs = append(specs, i)
-		}
-	}
-	composition := s.compositionOf(g, k)
-	if len(specs) == 0 && len(composition) == 0 {
-		return withHint(fmt.Errorf("nothing is known of the relationships of %s beyond owner references", self), "docs/rules-file.md has the grammar in which to write it")
-	}
-	var out []annotation
-	var left []declare.Spec
+	specs = append(specs, inferredOf(g, k)...) // There are none where anything is declared.
+	unsaid := s.unsaidOf(k)
+	out, left := []annotation(nil), []declare.Spec(nil)
 	if o.kubeplus {
-		out, left = kubeplusAnnotations(specs, self, composition)
-	} else {
+		out, left = s.kubeplusAnnotations(specs, k, s.compositionOf(g, k), unsaid)
+	} else if len(specs) > 0 {
 		out = []annotation{{annotations.Relationships, declare.Format(specs, self)}}
 	}
-	o.print(k, out)
 	for _, spec := range left {
 		fmt.Fprintf(o.env.ErrOut, "warning: KubePlus's annotations cannot say: %s\n", safe(strings.TrimSpace(declare.Format([]declare.Spec{spec}, self))))
 	}
+	for _, key := range slices.Sorted(maps.Keys(unsaid)) {
+		if !o.kubeplus {
+			fmt.Fprintf(o.env.ErrOut, "warning: %s has no words for the annotation %s of the CRD: keep that beside it\n", annotations.Relationships, safe(key))
+		}
+	}
+	if len(out) == 0 {
+		return withHint(fmt.Errorf("nothing can be written of the relationships of %s beyond owner references", self), "docs/rules-file.md has the grammar in which to write it")
+	}
+	o.print(k, out)
 	return nil
 }
 
@@ -167,20 +171,40 @@ func (s *session) compositionOf(g *graph.Graph, k object.Resource) []string {
 	return all
 }
 
+// unsaidOf returns the annotations of a kind's definition that our grammar has no
+// words for.
+func (s *session) unsaidOf(k object.Resource) map[string]string {
+	for _, d := range s.declared {
+		if d.Kind == k.GroupKind() {
+			return d.Unsaid
+		}
+	}
+	return nil
+}
+
 var index = regexp.MustCompile(`\[\d+\]`)
 
 // inferredOf returns the references that were inferred from the instances, a row
-// for each path and kind.
+// for each path and kind. Those in the arguments of commands, and what selects,
+// cannot be declared by a path.
 func inferredOf(g *graph.Graph, k object.Resource) []declare.Spec {
 	var out []declare.Spec
 	for id := range g.OfKind(k.GroupKind()) {
 		for e := range g.Out(id) {
-			if !e.Inferred || e.Backward || !strings.HasPrefix(e.Origin, "schema") {
-				continue
-			}
 			spec := declare.Spec{
-				From: []string{declare.Spell(k.GroupKind())}, To: []string{declare.Spell(g.Ref(e.To).GroupKind())}, Relation: e.Relation.String(),
-				Field: index.ReplaceAllString(e.Field, "[]"), Inferred: true,
+				From: []string{declare.Spell(k.GroupKind())}, To: []string{declare.Spell(g.Ref(e.To).GroupKind())}, Relation: e.Relation.String(), Inferred: true,
+			}
+			path := index.ReplaceAllString(e.Field, "[]")
+			switch {
+			case e.Backward || e.Origin != infer.Origin || e.Rule == "pod-arg-host":
+				continue
+			case e.Rule == "field-host" || e.Rule == "pod-env-host":
+				spec.To, spec.Host = nil, path
+			case e.Via != relation.Spec:
+				continue
+			default:
+				// What stands around the name of a reference says which kind, and where.
+				spec.Field = strings.TrimSuffix(path, ".name")
 			}
 			if !slices.ContainsFunc(out, spec.Equal) {
 				out = append(out, spec)
@@ -191,26 +215,25 @@ func inferredOf(g *graph.Graph, k object.Resource) []declare.Spec {
 }
 
 // kubeplusAnnotations writes relations in KubePlus's grammar, and returns those
-// that it cannot say.
-func kubeplusAnnotations(specs []declare.Spec, self string, composition []string) (out []annotation, left []declare.Spec) {
-	count := map[string]int{}
-	add := func(family, value string) {
-		key := "resource/" + family + "-relationship"
-		if count[key]++; count[key] > 1 {
-			key += fmt.Sprint(count[key])
-		}
-		out = append(out, annotation{key, value})
-	}
+// that it cannot say. What the CRD says in it, and only in it, stays as it is.
+func (s *session) kubeplusAnnotations(specs []declare.Spec, k object.Resource, composition []string, unsaid map[string]string) (out []annotation, left []declare.Spec) {
 	if len(composition) > 0 {
 		out = append(out, annotation{"resource/composition", strings.Join(composition, ", ")})
 	}
-	for _, s := range specs {
-		family, value, ok := s.KubePlus(self)
+	for _, key := range slices.Sorted(maps.Keys(unsaid)) {
+		out = append(out, annotation{key, unsaid[key]})
+	}
+	for _, spec := range specs {
+		family, value, ok := annotations.Write(spec, k, s.kinds)
 		if !ok {
-			left = append(left, s)
+			left = append(left, spec)
 			continue
 		}
-		add(family, value)
+		key := family
+		for n := 2; slices.ContainsFunc(out, func(a annotation) bool { return a.key == key }); n++ {
+			key = family + fmt.Sprint(n)
+		}
+		out = append(out, annotation{key, value})
 	}
 	return out, left
 }

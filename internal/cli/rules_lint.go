@@ -62,14 +62,13 @@ type linter struct {
 	findings []view.LintFinding
 	rules    int
 	shapes   map[schema.GroupKind]map[string]field.Shape // by version
-	unknown  map[schema.GroupKind]bool                   // whose schema could not be read
 }
 
 func (o *rulesLintOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	l := &linter{shapes: map[schema.GroupKind]map[string]field.Shape{}, unknown: map[schema.GroupKind]bool{}}
+	l := newLinter(nil)
 	checks, err := l.files(o.files)
 	if err != nil {
 		return err
@@ -241,6 +240,31 @@ func (l *linter) paths(c checked, s *declare.Spec, kind string) {
 			}
 		}
 	}
+}
+
+// checkPaths refuses files of rules that read what no object can have.
+func (s *session) checkPaths(ctx context.Context, files []rulesFile) error {
+	for _, f := range files {
+		l := newLinter(s)
+		c := checked{origin: f.name, specs: f.specs}
+		if err := l.readShapes(ctx, []checked{c}); err != nil {
+			return err
+		}
+		l.check(c)
+		l.unique()
+		var problems []declare.Problem
+		for _, found := range l.findings {
+			problems = append(problems, declare.Problem{Line: found.Line, Column: found.Column, Message: found.Message})
+		}
+		if len(problems) > 0 {
+			return problemsIn(f.name, problems)
+		}
+	}
+	return nil
+}
+
+func newLinter(s *session) *linter {
+	return &linter{s: s, shapes: map[schema.GroupKind]map[string]field.Shape{}}
 }
 
 // readShapes finds the schemas of the kinds that are read: of custom kinds in

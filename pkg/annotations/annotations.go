@@ -50,8 +50,10 @@ type Declaration struct {
 	// with a number behind where one annotation makes several rules.
 	Rules []relation.Rule
 	// Specs are the same relationships in the grammar of sysop.dev/relationships,
-	// without those that it cannot say.
-	Specs []declare.Spec
+	// without those of Unsaid: the annotations for which it has no words, as they
+	// are written.
+	Specs  []declare.Spec
+	Unsaid map[string]string
 	// Composition lists the kinds of objects that the operator says it creates. It
 	// is a statement, from which no edge follows, and nil where nothing is stated.
 	Composition []schema.GroupKind
@@ -145,11 +147,21 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 			if same := fmt.Sprint(e.family, strings.TrimSpace(e.value)); served && !said[same] {
 				said[same] = true
 				rules, specs := r.relationship(e.family)
+				if len(rules) > 0 && len(specs) == 0 {
+					d.unsaid(e)
+				}
 				d.Rules, d.Specs = append(d.Rules, rules...), append(d.Specs, specs...)
 			}
 		}
 	}
 	return d, r.findings
+}
+
+func (d *Declaration) unsaid(e entry) {
+	if d.Unsaid == nil {
+		d.Unsaid = map[string]string{}
+	}
+	d.Unsaid[e.key] = e.value
 }
 
 // declared returns the rules of our own annotation.

@@ -1,11 +1,8 @@
 package annotations
 
 import (
-	"cmp"
 	"errors"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
@@ -28,7 +25,6 @@ func (r *reader) property(c clauses) ([]relation.Rule, []declare.Spec) {
 	if len(targets) == 0 {
 		return nil, nil
 	}
-	var rules []relation.Rule
 	var specs []declare.Spec
 	for _, p := range paths {
 		for _, k := range targets {
@@ -36,16 +32,8 @@ func (r *reader) property(c clauses) ([]relation.Rule, []declare.Spec) {
 				From: spellAll([]object.Resource{r.instance}), To: spellAll([]object.Resource{k}), Relation: relation.Needs.String(), Field: p.String(), IfPresent: either,
 			})
 		}
-		rules = append(rules, relation.Rule{
-			From:     []schema.GroupKind{r.instance.GroupKind()},
-			Relation: relation.Needs,
-			Via:      relation.Spec,
-			To:       kindNames(targets),
-			Field:    p.String(),
-			Links:    func(o object.Object, emit relation.Emit) { namesAt(p, targets, either, o, emit) },
-		})
 	}
-	return rules, specs
+	return declare.Rules(specs, "", "", r.kinds), specs
 }
 
 func (r *reader) paths(s span) []field.Path {
@@ -109,40 +97,4 @@ func kindBefore(s span) (span, bool) {
 	kind, ok := strings.CutSuffix(s.text, ".metadata.name")
 	kind = strings.TrimSuffix(kind, ".spec")
 	return s.to(len(kind)), ok && kind != "" && strings.Split(kind, ".")[0] != instanceWord
-}
-
-// namesAt links an instance to the objects whose names stand at the path.
-func namesAt(p field.Path, targets []object.Resource, either bool, o object.Object, emit relation.Emit) {
-	var link func(at string, v any)
-	link = func(at string, v any) {
-		name, namespace := "", ""
-		switch v := v.(type) {
-		case []any:
-			for i, e := range v {
-				link(field.Item(at, i), e)
-			}
-			return
-		case map[string]any:
-			name, _ = v["name"].(string)
-			namespace, _ = v["namespace"].(string)
-			at = field.Join(at, "name")
-		case string:
-			name = v
-		}
-		if !isName(name) {
-			return
-		}
-		for _, k := range targets {
-			t := relation.Target{Kind: k.GroupKind(), Name: name, IfPresent: either}
-			if k.Namespaced {
-				t.Namespace = cmp.Or(namespace, o.Namespace)
-			}
-			if !isSelf(o, t) {
-				emit(relation.Link{Target: t, Field: at, Value: name})
-			}
-		}
-	}
-	for at, v := range p.Find(o.Fields()) {
-		link(at, v)
-	}
 }

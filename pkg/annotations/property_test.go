@@ -27,7 +27,9 @@ func TestProperty(t *testing.T) {
 		{"a reference", "on:INSTANCE.spec.ref, value:Secret.metadata.name", "spec: {ref: {name: a}}", []string{"Secret/shop/a because spec.ref.name = a"}},
 		{"a cluster-scoped kind", "on:INSTANCE.spec.node, value:Node.metadata.name", "spec: {node: n1}", []string{"Node/n1 because spec.node = n1"}},
 		{"a custom kind", "on:INSTANCE.spec.db, value:MysqlCluster.mysql.presslabs.org.metadata.name", "spec: {db: c1}", []string{"MysqlCluster.mysql.presslabs.org/shop/c1 because spec.db = c1"}},
-		{"no name", "on:INSTANCE.spec.x, value:Secret.metadata.name", "spec: {x: 'ns/name'}", nil},
+		{"in another namespace", "on:INSTANCE.spec.x, value:Secret.metadata.name", "spec: {x: vault/a}", []string{"Secret/vault/a because spec.x = vault/a"}},
+		{"a reference to another kind", "on:INSTANCE.spec.ref, value:Secret.metadata.name", "spec: {ref: {kind: ConfigMap, name: a}}", nil},
+		{"no name", "on:INSTANCE.spec.x, value:Secret.metadata.name", "spec: {x: 'ns/name/x'}", nil},
 		{"no name at all", "on:INSTANCE.spec.x, value:Secret.metadata.name", "spec: {x: 'a, b'}", nil},
 		{"empty", "on:INSTANCE.spec.x, value:Secret.metadata.name", "spec: {x: ''}", nil},
 		{"absent", "on:INSTANCE.spec.x, value:Secret.metadata.name", "", nil},
@@ -50,7 +52,7 @@ func TestProperty(t *testing.T) {
 			}
 			equal(t, edges(d, read(t, app, tt.fields)), want...)
 			for _, r := range d.Rules {
-				if r.Metadata {
+				if r.Metadata && !strings.HasPrefix(r.Field, "metadata.") {
 					t.Error("the rule says that metadata is enough")
 				}
 			}

@@ -3,6 +3,7 @@ package declare
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -32,16 +33,21 @@ var builtIn = map[string]string{
 	"resource.k8s.io":              "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
 }
 
-// builtInGroup returns the group of a built-in kind.
-func builtInGroup(kind string) (string, bool) {
+// groups are the groups of the built-in kinds.
+var groups = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
 	for group, kinds := range builtIn {
-		for k := range strings.FieldsSeq(kinds) {
-			if k == kind {
-				return group, true
-			}
+		for kind := range strings.FieldsSeq(kinds) {
+			all[kind] = group
 		}
 	}
-	return "", false
+	return all
+})
+
+// builtInGroup returns the group of a built-in kind.
+func builtInGroup(kind string) (string, bool) {
+	group, ok := groups()[kind]
+	return group, ok
 }
 
 // GroupKind reads a kind as a checked Spec has it: Kind.group, or the name of a

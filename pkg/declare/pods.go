@@ -1,6 +1,7 @@
 package declare
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,10 +35,10 @@ func (s *Spec) podRules(origin string) []relation.Rule {
 		}
 	})
 	if shape == relation.PodSpec {
-		for i := range rules { // what they read is the spec, and not below one
-			if rest, ok := strings.CutPrefix(rules[i].Field, path+".spec."); ok {
-				rules[i].Field = path + "." + rest
-			}
+		// A bare spec has no metadata, and its fields are those of the spec itself.
+		rules = slices.DeleteFunc(rules, func(r relation.Rule) bool { return strings.HasPrefix(r.Field, path+".metadata.") })
+		for i := range rules {
+			rules[i].Field = strings.Replace(rules[i].Field, path+".spec.", path+".", 1)
 		}
 	}
 	return rules

@@ -15,6 +15,8 @@ import (
 // mostSteps bounds a path, and with it the depth of a search.
 const mostSteps = 100
 
+var tooLong = fmt.Sprintf("the path is too long: want %d steps at most", mostSteps)
+
 // Path is a way through the fields of an object: spec.users[].secretName. The
 // zero Path has no steps and finds the object itself.
 //
@@ -88,12 +90,15 @@ func Read(text string, inField func(byte) bool) (Path, int, error) {
 			}
 			p.steps = append(p.steps, s)
 			i += n
+			if len(p.steps) > mostSteps {
+				return wrong(i-n, tooLong)
+			}
 		}
 		if i == len(text) || text[i] != '.' {
 			return p, i, nil
 		}
 		if len(p.steps) >= mostSteps {
-			return wrong(i, fmt.Sprintf("the path is too long: want %d steps at most", mostSteps))
+			return wrong(i, tooLong)
 		}
 		i++
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Shape says which fields there can be.
@@ -23,24 +25,15 @@ type Shape interface {
 // Check says whether the path can find anything in an object of the shape. The
 // error is an *Error, at the step that finds nothing.
 func (p Path) Check(s Shape) error {
-	at := ""
-	for _, step := range p.steps {
+	for i, step := range p.steps {
 		next, ok := advance(s, step)
 		if !ok {
+			at := Path{p.steps[:i]}.String()
 			return &Error{Text: p.String(), Offset: len(at), Message: step.refuse(s, at)}
 		}
 		s = next
-		at = Path{steps: append(pathSteps(at), step)}.String()
 	}
 	return nil
-}
-
-func pathSteps(at string) []step {
-	if at == "" {
-		return nil
-	}
-	p, _ := Parse(at)
-	return p.steps
 }
 
 func advance(s Shape, step step) (Shape, bool) {
@@ -107,6 +100,9 @@ func (s step) refuse(shape Shape, at string) string {
 		return fmt.Sprintf("%s has no fields, so there is no %s", at, s.field)
 	case len(names) <= 12:
 		return fmt.Sprintf("%s has no field %s (it has %s)", at, s.field, strings.Join(names, ", "))
+	}
+	if near := object.Nearest(s.field, names); len(near) > 0 {
+		return fmt.Sprintf("%s has no field %s (did you mean %s?)", at, s.field, strings.Join(near, ", "))
 	}
 	return fmt.Sprintf("%s has no field %s", at, s.field)
 }

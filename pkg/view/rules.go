@@ -22,7 +22,7 @@ type RuleListDocument struct {
 // RuleDocument is a relationship rule.
 type RuleDocument struct {
 	Name string `json:"name"`
-	// Origin is built-in, catalogue NAME, CRD NAME, file NAME or schema.
+	// Origin is built-in, catalogue NAME, CRD NAME, file NAME or inferred.
 	Origin string `json:"origin"`
 	// Source says where it is published what the rule says.
 	Source string `json:"source,omitempty"`

@@ -43,6 +43,8 @@ func TestDataIsNeverRead(t *testing.T) {
 		{"path", "configmap/web-settings", "secret/web-password", "-n", ns},
 		{"impact", "secret/web-password", "-n", ns},
 		{"impact", "configmap/web-settings", "-n", ns},
+		{"man", "secret", "-n", ns},
+		{"man", "configmap", "-n", ns, "-o", "json"},
 		{"snapshot", "-n", ns, "-o", filepath.Join(dir, "namespace.yaml")},
 		{"snapshot", "-A", "-o", filepath.Join(dir, "all.json"), "--with-env"},
 		{"snapshot", "deployment/web", "-n", ns, "-o", "-"},

@@ -1,0 +1,67 @@
+package annotations
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Write writes a relation in KubePlus's grammar, as an annotation of the definition
+// of a kind. It is false for what that grammar cannot say: what is written is read
+// again, and must say the same. That the relation is optional, a guess, or counts
+// only where its target is there has no words in it, and is lost.
+func Write(s declare.Spec, instance object.Resource, kinds *object.Kinds) (key, value string, ok bool) {
+	family, value, ok := write(s, declare.Spell(instance.GroupKind()))
+	if !ok {
+		return "", "", false
+	}
+	key = "resource/" + family + "-relationship"
+	d, findings := Parse(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: instance.String(), Annotations: map[string]string{key: value}}}, kinds)
+	return key, value, len(findings) == 0 && len(d.Specs) == 1 && core(d.Specs[0]).Equal(core(s))
+}
+
+// core is what a relation says, without its marks. A carrier whose value is the
+// name of an instance may be written from either end; here, from the instance's.
+func core(s declare.Spec) declare.Spec {
+	s.Rule, s.Source, s.Optional, s.Inferred, s.IfPresent = "", "", false, false, false
+	if s.Label+s.Annotation != "" && s.Value == "" && !s.List {
+		s.Value = "{metadata.name}"
+		s.Read = map[string]string{"": "to", "from": "to"}[s.Read]
+	}
+	if s.Read == "from" {
+		s.Read = ""
+	}
+	return s
+}
+
+// write is Write before it is known whether it is read as the same.
+func write(s declare.Spec, self string) (family, value string, ok bool) {
+	others := s.To
+	if !slices.Equal(s.From, []string{self}) {
+		others = s.From
+	}
+	on := "on:" + strings.Join(others, ";")
+	family = "annotation"
+	if s.Label != "" {
+		family = "label"
+	}
+	switch {
+	case s.Field != "" && len(others) == 1:
+		return "specproperty", "on:INSTANCE." + s.Field + ", value:" + others[0] + ".metadata.name", true
+	case s.Selector != "":
+		return "label", on + ", value:INSTANCE." + s.Selector, true
+	case s.Label+s.Annotation == "":
+		return "", "", false
+	case s.Value != "":
+		value = strings.NewReplacer("{", "INSTANCE.", "}", "").Replace(s.Value)
+	case s.List:
+		value = "contains(" + nameExpr + ")"
+	default:
+		value = nameExpr
+	}
+	return family, on + ", key:" + s.Label + s.Annotation + ", value:" + value, true
+}
