@@ -154,7 +154,9 @@ func TestInference(t *testing.T) {
 			name := strings.ReplaceAll(u.name, " ", "-") + "-of-" + ns
 			kubeconfig := user(t, c, name, ns, "*/*")
 			if u.list {
-				listsDefinitions(t, c, name)
+				userOfAll(t, c, name, rbacv1.PolicyRule{
+					APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"list"},
+				})
 			}
 			cluster.Eventually(t, limit, func() error { // the authorizer takes a moment
 				r := sysop(t, kubeconfig, append([]string{"graph", "-o", "json"}, root...)...)
@@ -175,27 +177,6 @@ func TestInference(t *testing.T) {
 			})
 		}
 	})
-}
-
-// listsDefinitions lets the user list definitions and read none.
-func listsDefinitions(t *testing.T, c *cluster.Cluster, name string) {
-	t.Helper()
-	rbac := admin(c).RbacV1()
-	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"list"}}},
-	}
-	if _, err := rbac.ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: name}},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-	}
-	if _, err := rbac.ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // manyDefinitions is what a cluster with Crossplane and a few clouds has.
