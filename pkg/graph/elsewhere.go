@@ -34,8 +34,13 @@ func (r *resolver) elsewhere(from inventory.ID, l *link, t relation.Target) {
 	r.areas[from] = append(r.areas[from], area{t.Kind, namespace, l.rule, l.flags&inferred != 0})
 }
 
+// everywhere says whether it takes a kind of all namespaces to know what is there:
+// what is collected comes from few objects of many namespaces.
+func (s *Stack) everywhere(a area) bool { return a.namespace == "" || s.g.rules[a.rule].Leaf }
+
 // unreadAreas returns where members look by selectors whose finds would belong to
-// the stack.
+// the stack. All Pods of a cluster, or all objects of another built-in kind, are
+// read for what a root looks for, and not for other members.
 func (s *Stack) unreadAreas() []area {
 	var out []area
 	if len(s.g.areas) == 0 {
@@ -43,7 +48,8 @@ func (s *Stack) unreadAreas() []area {
 	}
 	for _, id := range s.members {
 		for _, a := range s.g.areas[id] {
-			if s.looks(id, a) {
+			kind, _ := s.g.kinds.Kind(a.kind)
+			if s.looks(id, a) && (kind.Custom || s.isRoot(id) || !s.everywhere(a)) {
 				out = append(out, a)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -17,6 +19,8 @@ func TestSelectorsThatLookElsewhere(t *testing.T) {
 	}
 	everywhere := in("")
 	everywhere.AllNamespaces = true
+	builtIn := everywhere
+	builtIn.Kind = schema.GroupKind{Kind: "Unlisted"}
 	byLabel := in("")
 	byLabel.Namespaces = &relation.Selector{Labels: map[string]string{"c": "d"}}
 	read := in("far")
@@ -31,6 +35,9 @@ func TestSelectorsThatLookElsewhere(t *testing.T) {
 	}{
 		{"needs, in a namespace", "a", "a", "needs", relation.Link{Target: in("far")}, graph.StackOptions{}, "[far ns] []"},
 		{"needs, everywhere", "a", "a", "needs", relation.Link{Target: everywhere}, graph.StackOptions{}, "[ns] [Other.test]"},
+		{"a member needs, everywhere", "b", "a", "needs", relation.Link{Target: everywhere}, graph.StackOptions{}, "[ns] [Other.test]"},
+		{"a root looks among a built-in kind, everywhere", "a", "a", "needs", relation.Link{Target: builtIn}, graph.StackOptions{}, "[ns] [Unlisted]"},
+		{"a member does", "b", "a", "needs", relation.Link{Target: builtIn}, graph.StackOptions{}, "[ns] []"},
 		{"needs, in namespaces by their labels", "a", "a", "needs", relation.Link{Target: byLabel}, graph.StackOptions{}, "[ns] [Other.test]"},
 		{"what was read", "a", "a", "needs", relation.Link{Target: read}, graph.StackOptions{}, "[ns] []"},
 		{"who belongs to the stack", "b", "a", "needs", relation.Link{Target: in("far")}, graph.StackOptions{}, "[far ns] []"},

@@ -171,7 +171,7 @@ func (s *Stack) WantedKinds() []schema.GroupKind {
 		out = append(out, relation.ReferenceGrant)
 	}
 	for _, a := range s.unreadAreas() {
-		if (a.namespace == "" || s.g.rules[a.rule].Leaf) && !slices.Contains(out, a.kind) {
+		if s.everywhere(a) && !slices.Contains(out, a.kind) {
 			out = append(out, a.kind)
 		}
 	}
@@ -185,7 +185,7 @@ func (s *Stack) WantedKinds() []schema.GroupKind {
 func (s *Stack) Namespaces() []string {
 	out := map[string]bool{}
 	for _, a := range s.unreadAreas() {
-		if a.namespace != "" && !s.g.rules[a.rule].Leaf {
+		if !s.everywhere(a) {
 			out[a.namespace] = true
 		}
 	}
