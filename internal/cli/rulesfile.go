@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -67,22 +69,31 @@ func unserved(specs []declare.Spec, kinds *object.Kinds) []declare.Problem {
 			if kind == declare.Any || !kinds.NotServed(gk) {
 				continue
 			}
-			var all []string
-			for _, r := range kinds.All() {
-				all = append(all, r.GroupKind().String())
-			}
-			near := object.Nearest(kind, all)
-			for _, r := range kinds.All() {
-				if r.Kind == gk.Kind && !slices.Contains(near, r.GroupKind().String()) {
-					near = append(near, r.GroupKind().String())
-				}
-			}
-			message := fmt.Sprintf("no kind %s is served here", kind)
-			if len(near) > 0 {
-				message += " (did you mean " + strings.Join(near, ", ") + "?)"
-			}
-			problems = append(problems, declare.Problem{Line: s.Line, Column: s.Column, Message: message})
+			problems = append(problems, declare.Problem{Line: s.Line, Column: s.Column, Message: fmt.Sprintf("no kind %s is served here%s", kind, nearKinds(gk, kinds))})
 		}
 	}
 	return problems
+}
+
+// nearKinds says in brackets which kinds have a similar name, or the same one in
+// another group.
+func nearKinds(gk schema.GroupKind, kinds *object.Kinds) string {
+	var all []string
+	for _, r := range kinds.All() {
+		all = append(all, r.GroupKind().String())
+	}
+	near := object.Nearest(gk.String(), all)
+	for _, r := range kinds.All() {
+		if r.Kind == gk.Kind && !slices.Contains(near, r.GroupKind().String()) {
+			near = append(near, r.GroupKind().String())
+		}
+	}
+	return didYouMean(near)
+}
+
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + strings.Join(names, ", ") + "?)"
 }

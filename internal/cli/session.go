@@ -62,6 +62,9 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	if err := checkRules(files, s.kinds); err != nil {
 		return nil, err
 	}
+	if err := s.checkPaths(ctx, files); err != nil {
+		return nil, err
+	}
 	s.learn(definitions, files)
 	s.builder = graph.NewBuilder(s.rules, s.kinds)
 	s.inv = inventory.New(append(s.rules.Annotations(), helmName, helmNamespace), s.builder.Extract)

@@ -27,7 +27,7 @@ func (p Path) Check(s Shape) error {
 		next, ok := advance(s, step)
 		if !ok {
 			at := Path{p.steps[:i]}.String()
-			return &Error{Text: p.String(), Offset: len(at), Message: step.refuse(s, at)}
+			return &Error{Text: p.String(), Offset: len(at), Message: step.refuse(s, at), Field: step.field, Names: s.Names()}
 		}
 		s = next
 	}
