@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ type rulesLintOptions struct {
 }
 
 func newRulesLint(env Env) *cobra.Command {
-	o := &rulesLintOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	o := &rulesLintOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "lint",
 		Short: "Check relationship rules against the cluster",
@@ -65,7 +64,7 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 		return err
 	}
 	l := &linter{}
-	checks, err := l.files(o.files)
+	checks, err := l.files(ctx, o.files)
 	if err != nil {
 		return err
 	}
@@ -99,6 +98,7 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(o.env.ErrOut, "%d relations checked, %d findings\n", l.rules, len(l.findings))
+	l.s.done(l.g)
 	bad := slices.ContainsFunc(l.findings, func(f view.LintFinding) bool { return f.Severity != "info" })
 	if o.exitCode && bad {
 		return errNotFine
@@ -112,7 +112,7 @@ type checked struct {
 	specs  []declare.Spec
 	// composed says what an operator claims to create, by kind.
 	composed map[schema.GroupKind][]schema.GroupKind
-	// builtin is the catalogue: what it says of a kind that is not here is no fault.
+	// catalogue is where this is from: what it says of a kind that is not here is no fault.
 	catalogue bool
 }
 
@@ -132,12 +132,12 @@ func (l *linter) unique() {
 }
 
 // files parses files of rules and catalogue entries.
-func (l *linter) files(names []string) ([]checked, error) {
+func (l *linter) files(ctx context.Context, names []string) ([]checked, error) {
 	var all []checked
 	for _, name := range names {
-		data, err := os.ReadFile(name)
+		data, err := readRulesFile(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("read the rules: %w", err)
+			return nil, err
 		}
 		c := checked{origin: name}
 		specs, problems := declare.ParseFile(data)

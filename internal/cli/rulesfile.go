@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,12 +23,12 @@ type rulesFile struct {
 
 // readRules reads the files of --rules. Any problem refuses all: a rule that is
 // left out silently would make another answer.
-func (c *common) readRules() ([]rulesFile, error) {
+func (c *common) readRules(ctx context.Context) ([]rulesFile, error) {
 	var files []rulesFile
 	for _, name := range c.rulesFiles {
-		data, err := os.ReadFile(name)
+		data, err := readRulesFile(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("read the rules: %w", err)
+			return nil, err
 		}
 		specs, problems := declare.ParseFile(data)
 		if len(problems) > 0 {
@@ -34,6 +37,45 @@ func (c *common) readRules() ([]rulesFile, error) {
 		files = append(files, rulesFile{name, specs})
 	}
 	return files, nil
+}
+
+// largestRules is more than any file of rules has.
+const largestRules = 4 << 20
+
+// readRulesFile reads a file of rules. A pipe may never end: an interrupt ends the
+// waiting, not the reading.
+func readRulesFile(ctx context.Context, name string) ([]byte, error) {
+	type content struct {
+		data []byte
+		err  error
+	}
+	done := make(chan content, 1)
+	go func() {
+		data, err := readAtMost(name, largestRules)
+		done <- content{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case c := <-done:
+		if c.err != nil {
+			return nil, fmt.Errorf("read the rules: %w", c.err)
+		}
+		return c.data, nil
+	}
+}
+
+func readAtMost(name string, most int64) ([]byte, error) {
+	f, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s has more than %d MiB: that is no file of rules", name, most>>20)
+	}
+	return data, err
 }
 
 // problemsIn says all that is wrong in a file of rules.

@@ -42,7 +42,7 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	defer c.clock.stage("discover")()
 	s := &session{c: c, snapshot: c.from != ""}
 	early := &early{}
-	files, err := c.readRules()
+	files, err := c.readRules(ctx)
 	if err != nil {
 		return nil, err
 	}
