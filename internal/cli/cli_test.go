@@ -129,7 +129,7 @@ func TestReference(t *testing.T) {
 		if c.Parent().Name() == "completion" {
 			return
 		}
-		b.WriteString("\n## kubectl sysop " + c.Use + "\n\n" + c.Short + ".\n")
+		b.WriteString("\n## " + strings.TrimSuffix(c.UseLine(), " [flags]") + "\n\n" + c.Short + ".\n")
 		if c.Long != "" {
 			b.WriteString("\n" + c.Long + "\n")
 		}

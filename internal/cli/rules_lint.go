@@ -5,19 +5,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -31,7 +26,7 @@ type rulesLintOptions struct {
 }
 
 func newRulesLint(env Env) *cobra.Command {
-	o := &rulesLintOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	o := &rulesLintOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "lint",
 		Short: "Check relationship rules against the cluster",
@@ -61,15 +56,15 @@ type linter struct {
 	g        *graph.Graph
 	findings []view.LintFinding
 	rules    int
-	shapes   map[schema.GroupKind]map[string]field.Shape // by version
+	shapes   shapes
 }
 
 func (o *rulesLintOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	l := newLinter(nil)
-	checks, err := l.files(o.files)
+	l := &linter{}
+	checks, err := l.files(ctx, o.files)
 	if err != nil {
 		return err
 	}
@@ -83,7 +78,11 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.tellGaps(l.g.Gaps())
-	if err := l.readShapes(ctx, checks); err != nil {
+	var specs []declare.Spec
+	for _, c := range checks {
+		specs = append(specs, c.specs...)
+	}
+	if l.shapes, err = l.s.shapes(ctx, specs); err != nil {
 		return err
 	}
 	for _, c := range checks {
@@ -99,6 +98,7 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(o.env.ErrOut, "%d relations checked, %d findings\n", l.rules, len(l.findings))
+	l.s.done(l.g)
 	bad := slices.ContainsFunc(l.findings, func(f view.LintFinding) bool { return f.Severity != "info" })
 	if o.exitCode && bad {
 		return errNotFine
@@ -112,7 +112,7 @@ type checked struct {
 	specs  []declare.Spec
 	// composed says what an operator claims to create, by kind.
 	composed map[schema.GroupKind][]schema.GroupKind
-	// builtin is the catalogue: what it says of a kind that is not here is no fault.
+	// catalogue is where this is from: what it says of a kind that is not here is no fault.
 	catalogue bool
 }
 
@@ -132,12 +132,12 @@ func (l *linter) unique() {
 }
 
 // files parses files of rules and catalogue entries.
-func (l *linter) files(names []string) ([]checked, error) {
+func (l *linter) files(ctx context.Context, names []string) ([]checked, error) {
 	var all []checked
 	for _, name := range names {
-		data, err := os.ReadFile(name)
+		data, err := readRulesFile(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("read the rules: %w", err)
+			return nil, err
 		}
 		c := checked{origin: name}
 		specs, problems := declare.ParseFile(data)
@@ -224,101 +224,24 @@ func (l *linter) check(c checked) {
 
 // paths checks each absolute path of a relation in every served version of a kind.
 func (l *linter) paths(c checked, s *declare.Spec, kind string) {
-	versions := l.shapes[declare.GroupKind(kind)]
-	for _, path := range s.Paths() {
-		p, err := field.Parse(path)
-		if err != nil {
-			continue // The parser has told that.
-		}
-		for _, version := range slices.Sorted(maps.Keys(versions)) {
-			if err := p.Check(versions[version]); err != nil {
-				severity := "error"
-				if c.catalogue {
-					severity = "info" // The operator may be another version, or the schema cut down.
-				}
-				l.add(severity, c.origin, s.Line, s.Column, "%s %s: %v", kind, version, err)
+	gk := declare.GroupKind(kind)
+	versions := l.shapes[gk]
+	if _, served := l.s.kinds.Kind(gk); c.catalogue || l.s.kinds.NotServed(gk) {
+		// That is told, or no fault.
+	} else if !served {
+		l.add("info", c.origin, s.Line, s.Column, "no kind %s is known here%s: nothing of it is checked", kind, nearKinds(gk, l.s.kinds))
+	} else if len(versions) == 0 && len(s.Paths()) > 0 {
+		l.add("info", c.origin, s.Line, s.Column, "the schema of %s is not known here: its paths are not checked", kind)
+	}
+	for _, version := range slices.Sorted(maps.Keys(versions)) {
+		for _, wrong := range wrongPaths(s, versions[version]) {
+			severity := "error"
+			if c.catalogue {
+				severity = "info" // The operator may be another version, or the schema cut down.
 			}
+			l.add(severity, c.origin, s.Line, s.Column, "%s %s: %s", kind, version, wrong)
 		}
 	}
-}
-
-// checkPaths refuses files of rules that read what no object can have.
-func (s *session) checkPaths(ctx context.Context, files []rulesFile) error {
-	for _, f := range files {
-		l := newLinter(s)
-		c := checked{origin: f.name, specs: f.specs}
-		if err := l.readShapes(ctx, []checked{c}); err != nil {
-			return err
-		}
-		l.check(c)
-		l.unique()
-		var problems []declare.Problem
-		for _, found := range l.findings {
-			problems = append(problems, declare.Problem{Line: found.Line, Column: found.Column, Message: found.Message})
-		}
-		if len(problems) > 0 {
-			return problemsIn(f.name, problems)
-		}
-	}
-	return nil
-}
-
-func newLinter(s *session) *linter {
-	return &linter{s: s, shapes: map[schema.GroupKind]map[string]field.Shape{}}
-}
-
-// readShapes finds the schemas of the kinds that are read: of custom kinds in
-// their definitions, of others in their types.
-func (l *linter) readShapes(ctx context.Context, checks []checked) error {
-	wanted := map[schema.GroupKind]bool{}
-	for _, c := range checks {
-		for i := range c.specs {
-			read, _ := c.specs[i].Reader()
-			for _, kind := range read {
-				wanted[declare.GroupKind(kind)] = true
-			}
-		}
-	}
-	var refs []object.Ref
-	for gk := range wanted {
-		for _, r := range l.s.kinds.All() {
-			if r.GroupKind() != gk {
-				continue
-			}
-			if gvk := gk.WithVersion(r.Version); scheme.Scheme.Recognizes(gvk) {
-				l.shapes[gk] = map[string]field.Shape{r.Version: field.OfType(scheme.Scheme.AllKnownTypes()[gvk])}
-			} else if r.Custom {
-				refs = append(refs, object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: r.String()})
-			}
-		}
-	}
-	slices.SortFunc(refs, object.Compare)
-	return l.s.readDefinitions(ctx, refs, func(crd map[string]any) {
-		gk, shapes := shapesOf(crd)
-		l.shapes[gk] = shapes
-	})
-}
-
-// shapesOf returns the shapes of the served versions of a definition.
-func shapesOf(crd map[string]any) (schema.GroupKind, map[string]field.Shape) {
-	spec, _ := crd["spec"].(map[string]any)
-	names, _ := spec["names"].(map[string]any)
-	gk := schema.GroupKind{}
-	gk.Group, _ = spec["group"].(string)
-	gk.Kind, _ = names["kind"].(string)
-	shapes := map[string]field.Shape{}
-	versions, _ := spec["versions"].([]any)
-	for _, v := range versions {
-		v, _ := v.(map[string]any)
-		name, _ := v["name"].(string)
-		served, _ := v["served"].(bool)
-		holder, _ := v["schema"].(map[string]any)
-		s, ok := holder["openAPIV3Schema"].(map[string]any)
-		if served && ok {
-			shapes[name] = field.OfSchema(s, field.OfType(reflect.TypeFor[metav1.ObjectMeta]()))
-		}
-	}
-	return gk, shapes
 }
 
 // compositions compares what operators say that they create with what the

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -18,12 +23,12 @@ type rulesFile struct {
 
 // readRules reads the files of --rules. Any problem refuses all: a rule that is
 // left out silently would make another answer.
-func (c *common) readRules() ([]rulesFile, error) {
+func (c *common) readRules(ctx context.Context) ([]rulesFile, error) {
 	var files []rulesFile
 	for _, name := range c.rulesFiles {
-		data, err := os.ReadFile(name)
+		data, err := readRulesFile(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("read the rules: %w", err)
+			return nil, err
 		}
 		specs, problems := declare.ParseFile(data)
 		if len(problems) > 0 {
@@ -32,6 +37,45 @@ func (c *common) readRules() ([]rulesFile, error) {
 		files = append(files, rulesFile{name, specs})
 	}
 	return files, nil
+}
+
+// largestRules is more than any file of rules has.
+const largestRules = 4 << 20
+
+// readRulesFile reads a file of rules. A pipe may never end: an interrupt ends the
+// waiting, not the reading.
+func readRulesFile(ctx context.Context, name string) ([]byte, error) {
+	type content struct {
+		data []byte
+		err  error
+	}
+	done := make(chan content, 1)
+	go func() {
+		data, err := readAtMost(name, largestRules)
+		done <- content{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case c := <-done:
+		if c.err != nil {
+			return nil, fmt.Errorf("read the rules: %w", c.err)
+		}
+		return c.data, nil
+	}
+}
+
+func readAtMost(name string, most int64) ([]byte, error) {
+	f, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s has more than %d MiB: that is no file of rules", name, most>>20)
+	}
+	return data, err
 }
 
 // problemsIn says all that is wrong in a file of rules.
@@ -67,22 +111,31 @@ func unserved(specs []declare.Spec, kinds *object.Kinds) []declare.Problem {
 			if kind == declare.Any || !kinds.NotServed(gk) {
 				continue
 			}
-			var all []string
-			for _, r := range kinds.All() {
-				all = append(all, r.GroupKind().String())
-			}
-			near := object.Nearest(kind, all)
-			for _, r := range kinds.All() {
-				if r.Kind == gk.Kind && !slices.Contains(near, r.GroupKind().String()) {
-					near = append(near, r.GroupKind().String())
-				}
-			}
-			message := fmt.Sprintf("no kind %s is served here", kind)
-			if len(near) > 0 {
-				message += " (did you mean " + strings.Join(near, ", ") + "?)"
-			}
-			problems = append(problems, declare.Problem{Line: s.Line, Column: s.Column, Message: message})
+			problems = append(problems, declare.Problem{Line: s.Line, Column: s.Column, Message: fmt.Sprintf("no kind %s is served here%s", kind, nearKinds(gk, kinds))})
 		}
 	}
 	return problems
+}
+
+// nearKinds says in brackets which kinds have a similar name, or the same one in
+// another group.
+func nearKinds(gk schema.GroupKind, kinds *object.Kinds) string {
+	var all []string
+	for _, r := range kinds.All() {
+		all = append(all, r.GroupKind().String())
+	}
+	near := object.Nearest(gk.String(), all)
+	for _, r := range kinds.All() {
+		if r.Kind == gk.Kind && !slices.Contains(near, r.GroupKind().String()) {
+			near = append(near, r.GroupKind().String())
+		}
+	}
+	return didYouMean(near)
+}
+
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + strings.Join(names, ", ") + "?)"
 }

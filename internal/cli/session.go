@@ -42,7 +42,7 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	defer c.clock.stage("discover")()
 	s := &session{c: c, snapshot: c.from != ""}
 	early := &early{}
-	files, err := c.readRules()
+	files, err := c.readRules(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +126,10 @@ func (c *common) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
 	}
 }
 
+// mostDeclared bounds the rules of files and CRDs, and leaves room for the others.
+// A pod template alone makes some twenty.
+const mostDeclared = relation.MostRules / 2
+
 // learn collects the rules: the built-in ones, what the user's files say, what the
 // CRDs declare, those of the catalogue.
 func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
@@ -135,6 +139,10 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 	}
 	for _, crd := range definitions {
 		d, findings := annotations.Parse(crd, s.kinds)
+		if len(rules)+len(d.Rules) > mostDeclared {
+			findings = append(findings, annotations.Finding{CRD: d.CRD, Message: fmt.Sprintf("its %d rules are left out: there are more than %d", len(d.Rules), mostDeclared)})
+			d.Rules, d.Specs = nil, nil
+		}
 		rules = append(rules, d.Rules...)
 		s.declared = append(s.declared, d)
 		s.findings = append(s.findings, findings...)

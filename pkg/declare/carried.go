@@ -21,7 +21,7 @@ func (r *reader) carried(o object.Object, emit relation.Emit) {
 	}
 	var fields map[string]any
 	if !r.namespace.IsZero() || len(r.when) > 0 {
-		if fields = contentOf(o, r.s.metadata()); !r.holds(fields, nil) {
+		if fields = contentOf(o, r.metadata); !r.holds(fields, nil) {
 			return
 		}
 	}
@@ -51,7 +51,7 @@ func (r *reader) carried(o object.Object, emit relation.Emit) {
 // carriers links the object to those that carry the label or annotation with the
 // value that it stands for.
 func (r *reader) carriers(o object.Object, emit relation.Emit) {
-	fields := contentOf(o, r.s.metadata())
+	fields := contentOf(o, r.metadata)
 	if !r.holds(fields, nil) {
 		return
 	}
@@ -66,7 +66,7 @@ func (r *reader) carriers(o object.Object, emit relation.Emit) {
 
 // conventions links the object to what has a name that is made of its fields.
 func (r *reader) conventions(o object.Object, emit relation.Emit) {
-	fields := contentOf(o, r.s.metadata())
+	fields := contentOf(o, r.metadata)
 	if !r.holds(fields, nil) {
 		return
 	}
@@ -83,7 +83,7 @@ func (r *reader) conventions(o object.Object, emit relation.Emit) {
 
 // hosts links the object to the Services that the hosts at the path mean.
 func (r *reader) hosts(o object.Object, emit relation.Emit) {
-	fields := contentOf(o, r.s.metadata())
+	fields := contentOf(o, r.metadata)
 	for m := range r.path.Matches(fields) {
 		if !r.holds(fields, m.Holder) {
 			continue

@@ -149,6 +149,11 @@ func (p *parser) paths(s *Spec, key string) {
 			p.Report(p.node[f.key], "a path that begins with a dot is relative to a reference: none is here")
 		}
 	}
+	for _, c := range s.When {
+		if c.Path[0] == '.' && slices.Contains([]string{"label", "annotation", "name"}, key) {
+			p.Report(p.node["when"], "when: a path that begins with a dot is relative to a reference: none is here")
+		}
+	}
 	for _, f := range []struct{ key, text string }{{"value", s.Value}, {"name", s.Name}} {
 		if f.text == "" {
 			continue

@@ -200,7 +200,10 @@ func TestProblems(t *testing.T) {
 		{"- {to: Secret, relation: needs, field: spec.a}\n- {to: Secret, to: Pod, relation: needs, field: spec.a}", "line 2, column 16: a second to"},
 		{"- {to: Secret, relation: need, field: spec.a}", `line 1, column 26: unknown relation "need": want owns, needs or serves`},
 		{"- {to: Secret, field: spec.a}", "line 1, column 3: relation is missing"},
-		{"- {to: Secrt, relation: needs, field: spec.a}", `line 1, column 8: "Secrt" unknown kind "Secrt" (did you mean secret?)`},
+		{"- {to: Secrt, relation: needs, field: spec.a}", `line 1, column 8: "Secrt" is no kind that the cluster serves (did you mean Secret?)`},
+		{"- {to: 'Foo.a b', relation: needs, field: spec.a}", `line 1, column 8: "Foo.a b" is no kind`},
+		{"- {to: Foo..x, relation: needs, field: spec.a}", `"Foo..x" is no kind`},
+		{"- {from: Secret, relation: needs, label: a/b, when: {.kind: X}}", "column 53: when: a path that begins with a dot"},
 		{"- {to: secret, relation: needs, field: spec.a}", `line 1, column 8: "secret" is no kind: did you mean Secret?`},
 		{"- {to: Secret, relation: needs}", "line 1, column 3: nothing says how the relation is known"},
 		{"- {to: Secret, relation: needs, field: spec.a, label: b}", "line 1, column 55: field and label exclude each other"},
@@ -341,4 +344,24 @@ func FuzzParse(f *testing.F) {
 			}
 		})
 	})
+}
+
+// TestMetadata: a rule that needs more than names, labels and annotations is not
+// content with metadata.
+func TestMetadata(t *testing.T) {
+	for text, want := range map[string]bool{
+		`- {to: Secret, relation: needs, field: 'metadata.annotations["a/b"]'}`:                            true,
+		`- {to: Secret, relation: needs, field: 'metadata.annotations["a/b"]', when: {metadata.name: x}}`:  true,
+		`- {to: Secret, relation: needs, field: 'metadata.annotations["a/b"]', kind: spec.kind}`:           false,
+		`- {to: Secret, relation: needs, field: 'metadata.annotations["a/b"]', when: {spec.x: x}}`:         false,
+		`- {to: Secret, relation: needs, field: 'metadata.annotations["a/b"]', namespace: spec.namespace}`: false,
+		`- {to: App.y.io, relation: owns, field: 'metadata.ownerReferences[].name'}`:                       false,
+		`- {to: Secret, relation: owns, label: a/b, value: '{metadata.name}-x'}`:                           true,
+		`- {to: Secret, relation: owns, label: a/b, value: '{spec.name}-x'}`:                               false,
+		`- {to: Secret, relation: owns, name: '{metadata.namespace}-{metadata.generateName}'}`:             false,
+	} {
+		if rules := declare.Rules(parse(t, text), "t", "file t", kinds); rules[0].Metadata != want {
+			t.Errorf("%s: metadata is enough: %v", text, rules[0].Metadata)
+		}
+	}
 }

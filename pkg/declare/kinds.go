@@ -1,11 +1,13 @@
 package declare
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -97,7 +99,7 @@ func checkKind(text string, kinds *object.Kinds) (string, string) {
 	switch {
 	case text == Any || !grouped && known:
 		return text, ""
-	case !kindName(name) || grouped && group == "":
+	case !kindName(name) || grouped && len(validation.IsDNS1123Subdomain(group)) > 0:
 		return "", "is no kind: want Kind.group, or the name of a built-in kind"
 	case grouped:
 		return text, ""
@@ -107,16 +109,32 @@ func checkKind(text string, kinds *object.Kinds) (string, string) {
 		if err == nil && r.Kind == name {
 			return Spell(r.GroupKind()), ""
 		}
-		if err != nil {
-			return "", err.Error()
-		}
-		return "", "is no kind: did you mean " + Spell(r.GroupKind()) + "?"
+		return "", notFound(r, err, kinds)
 	}
 	var all []string
 	for _, names := range builtIn {
 		all = append(all, strings.Fields(names)...)
 	}
 	return "", "is no built-in kind" + didYouMean(object.Nearest(name, all)) + "; a custom one is written Kind.group"
+}
+
+// notFound says why a bare name is no kind of the cluster: r was found by it in
+// another spelling, or there is an error.
+func notFound(r object.Resource, err error, kinds *object.Kinds) string {
+	unknown, ok := errors.AsType[*object.UnknownKindError](err)
+	switch {
+	case err == nil:
+		return "is no kind: did you mean " + Spell(r.GroupKind()) + "?"
+	case !ok:
+		return err.Error()
+	}
+	var near []string
+	for _, name := range unknown.Nearest {
+		if r, err := kinds.Find(name); err == nil && !slices.Contains(near, Spell(r.GroupKind())) {
+			near = append(near, Spell(r.GroupKind()))
+		}
+	}
+	return "is no kind that the cluster serves" + didYouMean(near) + ": want Kind.group, or the name of a built-in kind"
 }
 
 func kindName(s string) bool {

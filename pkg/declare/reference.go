@@ -15,7 +15,7 @@ import (
 
 // references links the object to what the references at the path mean.
 func (r *reader) references(o object.Object, emit relation.Emit) {
-	fields := contentOf(o, r.s.metadata())
+	fields := contentOf(o, r.metadata)
 	for m := range r.path.Matches(fields) {
 		r.reference(o, fields, m, emit)
 	}

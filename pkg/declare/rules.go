@@ -75,28 +75,25 @@ func people(kinds []string) string {
 
 // metadata says that the metadata of an object tells everything.
 func (s *Spec) metadata() bool {
-	for _, path := range []string{s.Field, s.Selector, s.Host, s.Namespace, s.Namespaces} {
-		if path != "" && !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "metadata.") {
-			return false
-		}
+	relative := func(c Condition) bool { return c.Path[0] == '.' }
+	elsewhere := func(path string) bool { return !inMetadata(path) }
+	return !slices.ContainsFunc(s.When, relative) && !slices.ContainsFunc(s.Paths(), elsewhere)
+}
+
+// inMetadata says that a path leads to what contentOf has of the metadata.
+func inMetadata(path string) bool {
+	rest, ok := strings.CutPrefix(path, "metadata.")
+	if i := strings.IndexAny(rest, ".["); i >= 0 {
+		rest = rest[:i]
 	}
-	for _, c := range s.When {
-		if !strings.HasPrefix(c.Path, "metadata.") {
-			return false
-		}
-	}
-	for _, text := range []string{s.Value, s.Name} {
-		if t, err := parseTemplate(text); text != "" && (err != nil || !t.metadata()) {
-			return false
-		}
-	}
-	return true
+	return ok && slices.Contains([]string{"name", "namespace", "uid", "labels", "annotations"}, rest)
 }
 
 // reader is a Spec that is ready to read objects.
 type reader struct {
-	s     *Spec
-	kinds *object.Kinds
+	s        *Spec
+	metadata bool // tells everything
+	kinds    *object.Kinds
 	// named are the kinds at the other end; any says that a reference tells.
 	named    []schema.GroupKind
 	any      bool
@@ -123,7 +120,7 @@ type condition struct {
 // reader makes a reader of a checked Spec.
 func (s *Spec) reader(kinds *object.Kinds) *reader {
 	_, named := s.Reader()
-	r := &reader{s: s, kinds: kinds, named: groupKinds(named), any: len(named) == 1 && named[0] == Any, backward: s.Read == "to"}
+	r := &reader{s: s, metadata: s.metadata(), kinds: kinds, named: groupKinds(named), any: len(named) == 1 && named[0] == Any, backward: s.Read == "to"}
 	r.nameField = placeOf(orElse(s.NameField, ".name")).Path
 	r.namespace, r.kind, r.group, r.namespaces = placeOf(s.Namespace), placeOf(s.Kind), placeOf(s.Group), placeOf(s.Namespaces)
 	for _, c := range s.When {

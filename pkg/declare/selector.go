@@ -9,7 +9,7 @@ import (
 
 // selectors links the object to what the label selectors at the path choose.
 func (r *reader) selectors(o object.Object, emit relation.Emit) {
-	fields := contentOf(o, r.s.metadata())
+	fields := contentOf(o, r.metadata)
 	for m := range r.path.Matches(fields) {
 		selector, ok := labelSelector(m.Value)
 		if !ok || !r.holds(fields, m.Holder) {

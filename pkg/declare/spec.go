@@ -17,6 +17,7 @@ package declare
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -144,6 +145,9 @@ func (s *Spec) Paths() []string {
 		if p != "" && p[0] != '.' {
 			all = append(all, p)
 		}
+	}
+	if s.NameField != "" {
+		all = append(all, s.Field+"."+strings.TrimPrefix(s.NameField, "."))
 	}
 	for _, c := range s.When {
 		if c.Path[0] != '.' {

@@ -54,16 +54,6 @@ func parseTemplate(text string) (template, error) {
 	return t, nil
 }
 
-// metadata says that all paths stay within the metadata of an object.
-func (t template) metadata() bool {
-	for _, p := range t.paths {
-		if p.Fields()[0] != "metadata" {
-			return false
-		}
-	}
-	return true
-}
-
 // rendered is a filled template and the field that it is filled from.
 type rendered struct{ at, text string }
 

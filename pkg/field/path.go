@@ -43,6 +43,9 @@ type Error struct {
 	Text    string
 	Offset  int
 	Message string
+	// Field is the one that a shape does not have, Names are those that it has.
+	Field string
+	Names []string
 }
 
 func (e *Error) Error() string {

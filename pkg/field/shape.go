@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Shape says which fields there can be.
@@ -29,7 +27,7 @@ func (p Path) Check(s Shape) error {
 		next, ok := advance(s, step)
 		if !ok {
 			at := Path{p.steps[:i]}.String()
-			return &Error{Text: p.String(), Offset: len(at), Message: step.refuse(s, at)}
+			return &Error{Text: p.String(), Offset: len(at), Message: step.refuse(s, at), Field: step.field, Names: s.Names()}
 		}
 		s = next
 	}
@@ -100,9 +98,6 @@ func (s step) refuse(shape Shape, at string) string {
 		return fmt.Sprintf("%s has no fields, so there is no %s", at, s.field)
 	case len(names) <= 12:
 		return fmt.Sprintf("%s has no field %s (it has %s)", at, s.field, strings.Join(names, ", "))
-	}
-	if near := object.Nearest(s.field, names); len(near) > 0 {
-		return fmt.Sprintf("%s has no field %s (did you mean %s?)", at, s.field, strings.Join(near, ", "))
 	}
 	return fmt.Sprintf("%s has no field %s", at, s.field)
 }

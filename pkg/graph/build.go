@@ -63,6 +63,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		}
 		r.controllers(id)
 	}
+	r.unguess()
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy()}
 	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
 	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
@@ -217,6 +218,37 @@ func (r *resolver) add(said, target inventory.ID, l *link) {
 		from, to = to, from
 	}
 	r.edges = append(r.edges, rawEdge{from: from, to: to, field: l.field, value: l.value, rule: l.rule, flags: l.flags})
+}
+
+// unguess drops guesses of need between an owner and what it owns, either way: a
+// field that names what the object makes, or who made it, says no more than the
+// owner reference does.
+func (r *resolver) unguess() {
+	type pair struct{ from, to inventory.ID }
+	guessed := map[pair]bool{}
+	guess := func(e *rawEdge) bool {
+		return e.flags&inferred != 0 && r.rules.Rules()[e.rule].Relation == relation.Needs
+	}
+	for i := range r.edges {
+		if e := &r.edges[i]; guess(e) {
+			guessed[pair{e.from, e.to}] = false
+		}
+	}
+	if len(guessed) == 0 {
+		return
+	}
+	for i := range r.edges {
+		e := &r.edges[i]
+		if rule := &r.rules.Rules()[e.rule]; rule.Relation != relation.Owns || rule.Via != relation.Owner {
+			continue
+		}
+		for _, p := range [...]pair{{e.from, e.to}, {e.to, e.from}} {
+			if _, ok := guessed[p]; ok {
+				guessed[p] = true
+			}
+		}
+	}
+	r.edges = slices.DeleteFunc(r.edges, func(e rawEdge) bool { return guess(&e) && guessed[pair{e.from, e.to}] })
 }
 
 // nodes numbers the rows that are nodes: what was read, and what an edge names.

@@ -7,8 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
 const selectorField = "spec.selector"

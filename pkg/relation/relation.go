@@ -157,6 +157,8 @@ type Rule struct {
 	// Leaf says that To belongs to the stack of From and is not followed any
 	// further: configuration that a shared reader collects, such as the monitors of
 	// a Prometheus. Without it every application would be part of the monitoring.
+	// With Namespaces, what others have is collected: that counts only where the
+	// reader is itself asked for.
 	Leaf bool
 	// Aside says that an edge of the rule makes neither end part of the stack of the
 	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.
@@ -202,8 +204,13 @@ type Set struct {
 	families map[schema.GroupKind][]*members
 }
 
-// NewSet returns the set of rules. A rule without From reads every object.
+// MostRules is how many rules a set holds: a graph numbers them in 16 bits.
+const MostRules = 1 << 16
+
+// NewSet returns the set of rules, of which it takes the first MostRules. A rule
+// without From reads every object.
 func NewSet(rules ...Rule) *Set {
+	rules = rules[:min(len(rules), MostRules)]
 	s := &Set{rules: rules, byKind: map[schema.GroupKind][]int{}, families: map[schema.GroupKind][]*members{}}
 	for i, r := range rules {
 		if r.family != nil && len(r.From) > 0 {

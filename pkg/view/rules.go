@@ -228,12 +228,16 @@ func (f LintFinding) Place() string {
 // Lint returns the answer of rules lint.
 func Lint(rules int, findings []LintFinding, gaps []object.Gap) Answer {
 	doc := LintDocument{Head: Head{APIVersion, "RuleLint"}, Rules: rules, Findings: none(findings), Gaps: none(gaps)}
+	// A message that is cut tells nothing: for people it stands below its place.
+	tree := &Tree{Columns: []Column{{Name: "SEVERITY", Least: len("SEVERITY")}, {Name: "WHERE", Cut: Middle, Least: 16}, {Name: "MESSAGE", Under: true}}}
 	t := &Table{Columns: []Column{{Name: "SEVERITY"}, {Name: "WHERE", Cut: Middle, Least: 16}, {Name: "MESSAGE", Cut: End, Least: 30}}}
 	var names []string
 	for _, f := range findings {
 		tone := map[string]Tone{"error": Bad, "warning": Warn}[f.Severity]
-		t.Rows = append(t.Rows, []Cell{{f.Severity, tone}, {f.Place(), Plain}, {f.Message, Plain}})
+		severity, place, message := Cell{f.Severity, tone}, Cell{f.Place(), Plain}, Cell{f.Message, Plain}
+		tree.Roots = append(tree.Roots, &Line{Name: severity, Cells: []Cell{place, message}})
+		t.Rows = append(t.Rows, []Cell{severity, place, message})
 		names = append(names, f.Place())
 	}
-	return Answer{Table: t, Wide: t, Document: doc, Names: names}
+	return Answer{Tree: tree, Table: t, Wide: t, Document: doc, Names: names}
 }

@@ -83,6 +83,8 @@ var made = map[string][]string{
 	"CronJob.batch":    {"Job.batch"},
 	"Job.batch":        {"Pod"},
 	"Service":          {"EndpointSlice.discovery.k8s.io"},
+	// cert-manager counts: it asks again where the issuer was not ready.
+	"Certificate.cert-manager.io": {"CertificateRequest.cert-manager.io"},
 }
 
 // canonicalNames gives IDs that are made up a name after what they belong to:

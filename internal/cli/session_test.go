@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// TestMostDeclared: definitions that declare without end leave room for the rules
+// of others, and are told of.
+func TestMostDeclared(t *testing.T) {
+	var b strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&b, "- {template: spec.t%d}\n", i)
+	}
+	var kinds []object.Resource
+	var definitions []metav1.Object
+	for i := range 3 {
+		plural := fmt.Sprintf("apps%d", i)
+		kinds = append(kinds, object.Resource{Group: "example.com", Version: "v1", Kind: fmt.Sprintf("App%d", i), Plural: plural, Custom: true})
+		u := &unstructured.Unstructured{Object: map[string]any{}}
+		u.SetName(plural + ".example.com")
+		u.SetAnnotations(map[string]string{annotations.Relationships: b.String()})
+		definitions = append(definitions, u)
+	}
+	s := &session{c: &common{}, snapshot: true, kinds: object.NewKinds(kinds)}
+	s.learn(definitions, nil)
+	if n := len(s.rules.Rules()); n < len(relation.BuiltIn()) || n > relation.MostRules {
+		t.Errorf("%d rules", n)
+	}
+	if len(s.findings) != 2 || !strings.Contains(s.findings[0].String(), "are left out") {
+		t.Errorf("findings: %v", s.findings)
+	}
+}
