@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -36,15 +37,20 @@ var builtIn = map[string]string{
 
 // builtInGroup returns the group of a built-in kind.
 func builtInGroup(kind string) (string, bool) {
+	group, ok := builtInGroups()[kind]
+	return group, ok
+}
+
+// builtInGroups are the groups by kind: every rule of the catalogue asks.
+var builtInGroups = sync.OnceValue(func() map[string]string {
+	groups := map[string]string{}
 	for group, kinds := range builtIn {
-		for k := range strings.FieldsSeq(kinds) {
-			if k == kind {
-				return group, true
-			}
+		for kind := range strings.FieldsSeq(kinds) {
+			groups[kind] = group
 		}
 	}
-	return "", false
-}
+	return groups
+})
 
 // GroupKind reads a kind as a checked Spec has it: Kind.group, or the name of a
 // built-in kind.
