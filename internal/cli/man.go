@@ -35,8 +35,8 @@ and as they really own it here), what it is related to and by which rule, the
 fields worth setting, and an example.
 
 The usage text is the one that the author of the kind published in a ConfigMap
-and named in the annotation resource/usage: that one value is the only one that
-is ever read of a ConfigMap. It is looked for in the namespace that the
+and named in the annotation resource/usage: that one value is all that is
+read of a ConfigMap. It is looked for in the namespace that the
 annotation names, else in yours, else in the operator's.
 
 The example is one that was published with the operator (alm-examples) and fits

@@ -42,9 +42,11 @@ classes), since that relates nothing.`,
 	return cmd
 }
 
-func exactly(n int, what string) cobra.PositionalArgs {
+func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
+
+func between(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) < least || len(args) > most {
 			return withHint(fmt.Errorf("want %s", what), cmd.CommandPath()+" --help has examples")
 		}
 		return nil

@@ -116,23 +116,15 @@ the binary, and --from FILE reads a snapshot.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
-		Args:              cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			err := fmt.Errorf("unknown command %q", args[0])
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				return withHint(err, "did you mean "+near[0]+"?")
-			}
-			return withHint(err, "kubectl sysop --help lists the commands")
-		},
 	}
-	root.SuggestionsMinimumDistance = 3
+	holds(root)
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.ErrOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if args := cmd.Flags().Args(); cmd.HasAvailableSubCommands() && len(args) > 0 {
+			return unknownCommand(cmd, args[0]) // The flag would be one of its.
+		}
 		return withHint(err, cmd.CommandPath()+" --help lists the flags")
 	})
 	logs := flag.NewFlagSet("klog", flag.ContinueOnError)
@@ -149,6 +141,26 @@ the binary, and --from FILE reads a snapshot.`,
 	}
 	root.AddCommand(newGraph(env), newPath(env), newImpact(env), newMan(env), newRules(env), newSnapshot(env), newVersion(env))
 	return root
+}
+
+// holds makes a command one that does nothing but hold others.
+func holds(cmd *cobra.Command) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.SuggestionsMinimumDistance = 3
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return unknownCommand(cmd, args[0])
+	}
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	err := fmt.Errorf("unknown command %q", name)
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		return withHint(err, "did you mean "+near[0]+"?")
+	}
+	return withHint(err, cmd.CommandPath()+" --help lists the commands")
 }
 
 // Process returns the environment of this process.

@@ -246,6 +246,9 @@ func (s *session) grouped(g *graph.Graph, r rootArg) []graph.ID {
 
 // readReleases asks Helm's own records what the releases among the roots installed.
 func (s *session) readReleases(ctx context.Context, roots []rootArg) error {
+	if !slices.ContainsFunc(roots, func(r rootArg) bool { return r.group == "helm" }) {
+		return fmt.Errorf("--helm-manifest is about a release: no root is helm/RELEASE")
+	}
 	s.releases = map[string][]object.Ref{}
 	for _, r := range roots {
 		if r.group != "helm" {

@@ -27,8 +27,8 @@ catalogue of operators, from annotations of the CRDs in the cluster, and from
 files of your own (--rules FILE). docs/rules-file.md has the grammar of the files
 and of the annotation sysop.dev/relationships; KubePlus's resource/* annotations
 are read as well.`,
-		Args: cobra.NoArgs,
 	}
+	holds(cmd)
 	cmd.AddCommand(newRulesList(env), newRulesExplain(env), newRulesLint(env), newRulesExport(env))
 	return cmd
 }
@@ -57,7 +57,7 @@ of operators that are not installed are left out.`,
 
   # those of the CRDs' annotations that say anything here
   kubectl sysop rules list --origin crd --used -A --from demo`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              between(0, 1, "one KIND, or none"),
 		ValidArgsFunction: o.completeOneKind,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
@@ -189,7 +189,7 @@ say of others, and what others say of them.`,
 
   # what is known of a kind?
   kubectl sysop rules explain moodle --from demo`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              between(1, 3, "a KIND, or two objects, each TYPE/NAME"),
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -40,7 +41,7 @@ and the entries of the catalogue are checked; with -f, those files.`,
 
   # for a pipeline: exit code 2 if there is an error or a warning
   kubectl sysop rules lint --exit-code -o json --from demo`,
-		Args: cobra.NoArgs,
+		Args: between(0, 0, "files with -f FILE, and no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	o.reading(cmd)
@@ -233,6 +234,9 @@ func (l *linter) paths(c checked, s *declare.Spec, kind string) {
 	} else if len(versions) == 0 && len(s.Paths()) > 0 {
 		l.add("info", c.origin, s.Line, s.Column, "the schema of %s is not known here: its paths are not checked", kind)
 	}
+	if !c.catalogue && l.placeless(s, gk) {
+		l.add("warning", c.origin, s.Line, s.Column, "%s is cluster-scoped and %s does not say in which namespace the %s is: want namespace: PATH", kind, s.Path(), strings.Join(namedBy(s), ", "))
+	}
 	for _, version := range slices.Sorted(maps.Keys(versions)) {
 		for _, wrong := range wrongPaths(s, versions[version]) {
 			severity := "error"
@@ -242,6 +246,41 @@ func (l *linter) paths(c checked, s *declare.Spec, kind string) {
 			l.add(severity, c.origin, s.Line, s.Column, "%s %s: %s", kind, version, wrong)
 		}
 	}
+}
+
+func namedBy(s *declare.Spec) []string {
+	_, named := s.Reader()
+	return named
+}
+
+// placeless says whether a cluster-scoped object names a namespaced one by its name
+// alone: that can be nobody.
+func (l *linter) placeless(s *declare.Spec, gk schema.GroupKind) bool {
+	r, served := l.s.kinds.Kind(gk)
+	if !served || r.Namespaced || s.Namespace != "" || s.Format != "" {
+		return false
+	}
+	for _, kind := range namedBy(s) {
+		if k, served := l.s.kinds.Kind(declare.GroupKind(kind)); !served || !k.Namespaced {
+			return false
+		}
+	}
+	switch {
+	case s.Name != "", s.Label != "" && s.Value == "":
+		return true
+	case s.Field == "" || len(l.shapes[gk]) == 0:
+		return false
+	}
+	p, err := field.Parse(s.Field + ".namespace")
+	if err != nil {
+		return false
+	}
+	for _, shape := range l.shapes[gk] {
+		if p.Check(shape) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // compositions compares what operators say that they create with what the

@@ -149,6 +149,9 @@ func parseKinds(n *yaml.Node) ([]Kind, []declare.Problem) {
 			{Name: "versions", Required: true, Set: func(n *yaml.Node) { k.Versions = m.Texts(n) }},
 			{Name: "clusterScoped", Set: func(n *yaml.Node) { k.ClusterScoped = m.Bool(n) }},
 			{Name: "composes", Set: func(n *yaml.Node) {
+				if n.Kind != yaml.SequenceNode {
+					m.Report(n, "want a list of kinds")
+				}
 				for _, item := range n.Content {
 					k.Composes = append(k.Composes, kindAt(m, item))
 				}

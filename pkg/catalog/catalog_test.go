@@ -158,3 +158,20 @@ func TestEntriesAreWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestParseComposes: one kind that is no list is refused, and not passed over.
+func TestParseComposes(t *testing.T) {
+	const text = `apiVersion: sysop.dev/v1alpha1
+kind: Operator
+name: widget
+title: Widget operator
+description: Makes widgets.
+source: https://example.com/widget
+kinds:
+- {kind: Widget.example.com, versions: [v1], composes: Deployment}
+relations: []
+`
+	if _, problems := catalog.Parse("widget", []byte(text)); len(problems) != 1 || problems[0].Line != 8 || problems[0].Message != "want a list of kinds" {
+		t.Errorf("got %v", problems)
+	}
+}

@@ -15,7 +15,7 @@ import (
 func crossplane(kinds *object.Kinds) []declare.Spec {
 	var out []declare.Spec
 	for _, k := range kinds.All() {
-		if !k.Custom {
+		if !k.Custom || len(k.Categories) == 0 {
 			continue
 		}
 		switch kind := declare.Spell(k.GroupKind()); {

@@ -310,6 +310,8 @@ func FuzzParse(f *testing.F) {
 		"- {to: Secret, relation: needs, field: 'spec.users[]', when: {.name: [a], spec.x: null}, nameField: .secretName}",
 		"- {relation: needs, host: spec.url}", "- {template: spec.pod}", "- {to: Secret, relation: owns, name: '{metadata.name}-tls'}",
 		"- &a [*a]", "- {to: [", "\x00", "- {to: Secret, relation: needs, field: spec..a}", "on:Pod, value:INSTANCE.spec.selector", "a:", ",,,", "- - -",
+		"apiVersion: sysop.dev/v1alpha1\nkind: Relationships\nrelations:\n- {from: App.x.io, to: Secret, relation: needs, field: spec.secretName}\n",
+		"\ufeffapiVersion: sysop.dev/v1alpha1\r\nkind: Relationships\r\nrelations:\r\n- {from: App, too: Secret}\r\n", "apiVersion: v1\nkind: List\nrelations: &a [*a]\n---\n",
 	} {
 		f.Add([]byte(s), `{"spec":{"secretName":"a","users":[{"name":"n","secretName":"s"}],"sel":{"a":"b"},"ns":{},"url":"db:80","pod":{"spec":{"containers":[{}]}}}}`)
 	}
@@ -317,12 +319,12 @@ func FuzzParse(f *testing.F) {
 		o := declare.Options{Self: "App.x.io", Kinds: kinds}
 		specs, problems := declare.ParseList(text, o)
 		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + 2
-		for _, p := range problems {
+		_, ofFile := declare.ParseFile(text)
+		for _, p := range slices.Concat(problems, ofFile) {
 			if p.Line < 1 || p.Line > lines || p.Column < 1 || p.Message == "" {
 				t.Errorf("problem %+v is in no place of %q", p, text)
 			}
 		}
-		_, _ = declare.ParseFile(text)
 		again, problems := declare.ParseList([]byte(declare.Format(specs, "App.x.io")), o)
 		if len(specs) > 0 && (len(again) != len(specs) || len(problems) > 0) {
 			t.Errorf("%q is written as %q, which has problems: %v", text, declare.Format(specs, "App.x.io"), problems)
