@@ -30,6 +30,15 @@ demo: build
 	@echo
 	@echo '$$ kubectl sysop impact secret/wordpress-db --from demo'
 	@$(BIN) impact secret/wordpress-db --from demo
+	@echo
+	@echo '$$ kubectl sysop graph moodle/moodle-2 --problems --from demo'
+	@$(BIN) graph moodle/moodle-2 --problems --from demo
+	@echo
+	@echo '$$ kubectl sysop rules explain mysqlcluster --from demo'
+	@$(BIN) rules explain mysqlcluster --from demo
+	@echo
+	@echo '$$ kubectl sysop man moodle --from demo'
+	@$(BIN) man moodle --from demo
 
 test: lint unit cluster-test
 
@@ -52,6 +61,7 @@ fuzz:
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./pkg/declare
 	$(GO) test -run '^$$' -fuzz '^FuzzPath$$' -fuzztime $(FUZZTIME) ./pkg/field
 	$(GO) test -run '^$$' -fuzz '^FuzzWalk$$' -fuzztime $(FUZZTIME) ./pkg/infer
+	$(GO) test -run '^$$' -fuzz '^FuzzSchema$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./pkg/manual
 
 # The control plane is built first, by itself: that can take longer than go test
 # lets a package run.

@@ -169,7 +169,7 @@ func (o *manOptions) writeExample(ctx context.Context, m *manualReader) error {
 		return err
 	}
 	if e.Object == nil {
-		return fmt.Errorf("there is no example of %s: %s", m.kind, strings.Join(m.notes, "; "))
+		return fmt.Errorf("there is no example of %s: %s", m.kind, strings.TrimSuffix(strings.Join(m.notes, " "), "."))
 	}
 	for _, n := range notes {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(n))

@@ -3,18 +3,17 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -28,7 +27,6 @@ type manualReader struct {
 	kind       object.Resource
 	definition manual.Definition
 	declared   annotations.Declaration
-	findings   []annotations.Finding
 	// installed is who runs the operator, once it was looked for.
 	installed *installed
 	looks     bool // at instances
@@ -43,8 +41,13 @@ func newManualReader(ctx context.Context, s *session, kind object.Resource, look
 		return nil, err
 	}
 	m := &manualReader{picker: p, s: s, kind: kind, looks: looks}
+	for _, d := range s.declared {
+		if d.CRD == kind.String() {
+			m.declared = d
+		}
+	}
 	if !kind.Custom {
-		m.note("%s is built in: its fields are described by kubectl explain %s", kind.Kind, kind)
+		m.note("%s is built in: its fields are described by kubectl explain %s.", kind.Kind, kind)
 		return m, nil
 	}
 	ref := object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: kind.String()}
@@ -55,13 +58,12 @@ func newManualReader(ctx context.Context, s *session, kind object.Resource, look
 	switch o, ok := found[ref]; {
 	case ok:
 		m.definition = manual.NewDefinition(o)
-		m.declared, m.findings = annotations.Parse(&unstructured.Unstructured{Object: o}, s.kinds)
 	case p.refused(definitionKind):
-		m.note("the definition of %s may not be read with these rights: kubectl explain %s describes its fields", kind.Kind, kind)
+		m.note("The definition of %s may not be read with these rights: kubectl explain %s describes its fields.", kind.Kind, kind)
 	case s.snapshot:
-		m.note("the snapshot has no definition of %s, so nothing is known of its fields", kind.Kind)
+		m.note("The snapshot has no definition of %s, so nothing is known of its fields.", kind.Kind)
 	default:
-		m.note("%s has no CustomResourceDefinition (an aggregated API serves it): kubectl explain %s describes its fields", kind.Kind, kind)
+		m.note("%s has no CustomResourceDefinition (an aggregated API serves it): kubectl explain %s describes its fields.", kind.Kind, kind)
 	}
 	return m, nil
 }
@@ -80,7 +82,7 @@ func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.M
 	if entry, _, ok := catalog.KindOf(m.kind); ok {
 		man.Operator = manual.Operator{Name: entry.Name, Title: entry.Title, Description: entry.Description, Source: entry.Source}
 	}
-	man.Relationships = manual.Related(m.kind.GroupKind(), m.s.rules.Rules())
+	man.Relationships = manual.Related(m.kind.GroupKind(), m.told())
 	var owned []manual.Owned
 	if m.looks {
 		if man.Instances, owned, err = m.instances(ctx); err != nil {
@@ -104,6 +106,20 @@ func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.M
 	man.Notes = append(append([]string{}, m.notes...), notes...)
 	m.gather()
 	return man, nil
+}
+
+// told returns the rules but for those that guess by the shape of fields: they say
+// the same of every kind of which nobody declares anything.
+func (m *manualReader) told() []relation.Rule {
+	guessed := false
+	rules := slices.DeleteFunc(slices.Clone(m.s.rules.Rules()), func(r relation.Rule) bool {
+		guessed = guessed || r.Origin == infer.Origin && slices.Contains(r.From, m.kind.GroupKind())
+		return r.Origin == infer.Origin
+	})
+	if guessed {
+		m.note("Nobody declares what a %s refers to: its references, host names and pod templates are guessed by the shape of its fields.", m.kind.Kind)
+	}
+	return rules
 }
 
 // declares returns what is said to make up instances.
@@ -205,84 +221,6 @@ func (m *manualReader) example(ctx context.Context) (manual.Draft, []string, err
 	return manual.Build(m.definition, r), notes, nil
 }
 
-// manuals is a source of the texts that definitions name.
-type manuals interface {
-	Manual(ctx context.Context, namespace, name, key string) (string, error)
-}
-
-// usage reads the text that the definition names.
-func (m *manualReader) usage(ctx context.Context) (manual.Usage, error) {
-	u := m.declared.Usage
-	texts, ok := m.s.source.(manuals)
-	if u.ConfigMap == "" || !ok {
-		return manual.Usage{}, nil
-	}
-	places, err := m.places(ctx)
-	if err != nil {
-		return manual.Usage{}, err
-	}
-	var last manual.Usage
-	nowhere := true
-	for _, ns := range places {
-		ref := object.Ref{Kind: "ConfigMap", Namespace: ns, Name: u.ConfigMap}
-		text, err := texts.Manual(ctx, ns, u.ConfigMap, u.Key)
-		why, known := errors.AsType[*source.NoManualError](err)
-		switch {
-		case err == nil:
-			return manual.Usage{ConfigMap: ref.String(), Key: u.Key, Text: text}, nil
-		case !known:
-			return manual.Usage{}, err
-		}
-		// That it is somewhere and may not be read says more than where it is not.
-		if last.Problem == "" || !why.Absent {
-			nowhere = nowhere && why.Absent
-			last = manual.Usage{ConfigMap: ref.String(), Key: u.Key, Problem: why.Message}
-		}
-	}
-	if last.ConfigMap == "" {
-		last = manual.Usage{ConfigMap: u.ConfigMap, Key: u.Key, Problem: "no namespace is known to look in for ConfigMap " + u.ConfigMap}
-	}
-	if nowhere && u.Namespace == "" {
-		last.Problem += " (-n names the namespace to look in)"
-	}
-	return last, nil
-}
-
-// places are the namespaces in which the manual may be: that of the annotation,
-// else the user's (all those of a snapshot, where none is named), else the
-// operator's.
-func (m *manualReader) places(ctx context.Context) ([]string, error) {
-	if ns := m.declared.Usage.Namespace; ns != "" {
-		return []string{ns}, nil
-	}
-	var places []string
-	add := func(ns string) {
-		if ns != "" && !slices.Contains(places, ns) {
-			places = append(places, ns)
-		}
-	}
-	add(m.s.namespace)
-	if snap, ok := m.s.source.(*source.Snapshot); !ok {
-		ns, _, err := m.s.c.config.ToRawKubeConfigLoader().Namespace()
-		if err != nil {
-			return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
-		}
-		add(ns)
-	} else if m.s.namespace == "" {
-		for _, ns := range snap.Namespaces() {
-			add(ns)
-		}
-	}
-	in, err := m.operator(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, ns := range in.namespaces {
-		add(ns)
-	}
-	return places, nil
-}
-
 // gather brings together what could not be read.
 func (m *manualReader) gather() {
 	seen := map[object.Gap]bool{}
@@ -302,7 +240,9 @@ func (m *manualReader) gather() {
 func (m *manualReader) tell() {
 	m.gather()
 	m.s.c.tellGaps(m.gaps)
-	for _, f := range m.findings {
-		fmt.Fprintf(m.s.c.env.ErrOut, "warning: %s\n", safe(f.String()))
+	for _, f := range m.s.findings {
+		if f.CRD == m.kind.String() {
+			fmt.Fprintf(m.s.c.env.ErrOut, "warning: %s\n", safe(f.String()))
+		}
 	}
 }

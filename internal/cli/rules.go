@@ -162,6 +162,15 @@ func pointsAt(r relation.Rule, gk schema.GroupKind) bool {
 	return false
 }
 
+// podRules are the names of the rules that hold for every pod template.
+func podRules() map[string]bool {
+	names := map[string]bool{}
+	for _, r := range relation.PodRules(nil, "", "") {
+		names[r.Name] = true
+	}
+	return names
+}
+
 type rulesExplainOptions struct {
 	*common
 	args []string
@@ -268,8 +277,13 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 	}
 	s.tell(g)
 	var says, isSaid []view.CountedRule
+	pods, ofPods := podRules(), 0
 	for _, r := range counted(s.rules, g) {
 		switch {
+		case pods[r.Name] && r.Origin != "" && r.Edges == 0:
+			if reads(r.Rule, k.GroupKind()) {
+				ofPods++
+			}
 		case reads(r.Rule, k.GroupKind()):
 			says = append(says, r)
 		case pointsAt(r.Rule, k.GroupKind()):
@@ -278,6 +292,9 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 	}
 	if err := o.write(view.ExplainKind(k.GroupKind().String(), says, isSaid, g.Gaps())); err != nil {
 		return err
+	}
+	if ofPods > 0 {
+		fmt.Fprintf(o.env.ErrOut, "and %d rules of pods, for the pod templates in it, which make no edge here (rules list %s)\n", ofPods, safe(name))
 	}
 	if e, _, ok := catalog.KindOf(k); ok && len(says)+len(isSaid) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s knows no relationship of %s\n", e.Origin(), k.GroupKind())

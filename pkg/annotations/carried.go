@@ -54,8 +54,12 @@ func (r *reader) carried(c clauses, via relation.Via) ([]relation.Rule, []declar
 	}
 	s := carried{via: via, instance: r.instance, carriers: carriers, key: c.key.text, value: value}
 	var specs []declare.Spec
-	if spec, ok := s.spec(); ok {
-		specs = append(specs, spec)
+	for _, part := range s.byDirection(carriers) {
+		one := s
+		one.carriers = part
+		if spec, ok := one.spec(); ok {
+			specs = append(specs, spec)
+		}
 	}
 	if bare && via == relation.Label {
 		return []relation.Rule{s.selectorRule(selector)}, specs

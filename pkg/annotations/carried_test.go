@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -243,5 +244,16 @@ func TestWhiteSpaceAndQuotes(t *testing.T) {
 	} {
 		d := parseClean(t, "apps.example.com", "resource/annotation-relationship", value)
 		equal(t, edges(d, annotated(t, "Ingress.networking.k8s.io/n/i", "x")), want)
+	}
+}
+
+// Kinds of which some are needed and others need are two relations in our grammar.
+func TestSpecsOfBothDirections(t *testing.T) {
+	d := parseClean(t, "moodles.moodlecontroller.kubeplus", "resource/annotation-relationship", "on:Ingress;Secret;ConfigMap, key:a/b, value:INSTANCE.metadata.name")
+	const want = `- {to: [Secret, ConfigMap], relation: needs, annotation: a/b, value: "{metadata.name}"}
+- {from: Ingress, relation: needs, annotation: a/b, value: "{metadata.name}", read: to}
+`
+	if got := declare.Format(d.Specs, "Moodle.moodlecontroller.kubeplus"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // spec writes the relationship in the grammar of sysop.dev/relationships. What it
-// cannot say there (one of several names in a value with text around) is false.
+// cannot say there (one of several names in a value with text around) is false. Its
+// carriers all point one way.
 func (s carried) spec() (declare.Spec, bool) {
 	to := spellAll(s.carriers)
 	instance := []string{declare.Spell(s.instance.GroupKind())}
@@ -22,12 +23,7 @@ func (s carried) spec() (declare.Spec, bool) {
 	} else {
 		out.Annotation = s.key
 	}
-	carrierFirst := len(s.carriers) > 0 && !s.instanceFirst(s.carriers[0].GroupKind())
-	for _, k := range s.carriers {
-		if s.instanceFirst(k.GroupKind()) == carrierFirst {
-			return out, false // Some point one way, some the other.
-		}
-	}
+	carrierFirst := !s.instanceFirst(s.carriers[0].GroupKind())
 	if s.value.among {
 		if nameOnly := len(s.value.refs) == 1 && s.value.refs[0].what == nameRef && s.value.literals[0]+s.value.literals[1] == ""; !nameOnly || s.via == relation.Label {
 			return out, false

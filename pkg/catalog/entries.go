@@ -2617,6 +2617,9 @@ var entries = []Entry{
 		{From: []string{"KafkaNodePool.kafka.strimzi.io", "KafkaConnect.kafka.strimzi.io", "KafkaMirrorMaker2.kafka.strimzi.io", "KafkaBridge.kafka.strimzi.io"}, To: []string{"PersistentVolumeClaim"}, Relation: "needs", Field: "spec.template.*.volumes[].persistentVolumeClaim.claimName", Source: "kafka.strimzi.io/v1 AdditionalVolume"},
 		{From: []string{"KafkaNodePool.kafka.strimzi.io", "KafkaConnect.kafka.strimzi.io", "KafkaMirrorMaker2.kafka.strimzi.io", "KafkaBridge.kafka.strimzi.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.template.*.env[].valueFrom.secretKeyRef", Source: "kafka.strimzi.io/v1 ContainerEnvVar"},
 		{From: []string{"KafkaNodePool.kafka.strimzi.io", "KafkaConnect.kafka.strimzi.io", "KafkaMirrorMaker2.kafka.strimzi.io", "KafkaBridge.kafka.strimzi.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.template.*.env[].valueFrom.configMapKeyRef", Source: "kafka.strimzi.io/v1 ContainerEnvVar"},
+		{From: []string{"Kafka.kafka.strimzi.io"}, To: []string{"StrimziPodSet.core.strimzi.io"}, Relation: "owns", Label: "strimzi.io/cluster", Read: "to", When: []declare.Condition{
+			{Path: "metadata.labels[\"strimzi.io/kind\"]", Values: []string{"Kafka", ""}},
+		}, IfPresent: true, Source: "documentation: labels of Strimzi resources"},
 		{From: []string{"StrimziPodSet.core.strimzi.io"}, Template: "spec.pods[]", Source: "core.strimzi.io/v1 StrimziPodSetSpec"},
 	}},
 	{Name: "velero", Title: "Velero", Description: "Backs up clusters to object storage, and restores them.", Source: []string{"https://github.com/vmware-tanzu/velero/tree/v1.18.3/config/crd", "https://github.com/vmware-tanzu/velero/tree/v1.18.3/pkg/apis/velero", "https://github.com/vmware-tanzu/velero-plugin-for-aws/blob/main/backupstoragelocation.md"}, Kinds: []Kind{

@@ -35,22 +35,22 @@ var builtIn = map[string]string{
 	"resource.k8s.io":              "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
 }
 
-// builtInGroup returns the group of a built-in kind.
-func builtInGroup(kind string) (string, bool) {
-	group, ok := builtInGroups()[kind]
-	return group, ok
-}
-
-// builtInGroups are the groups by kind: every rule of the catalogue asks.
-var builtInGroups = sync.OnceValue(func() map[string]string {
-	groups := map[string]string{}
+// groups are the groups of the built-in kinds.
+var groups = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
 	for group, kinds := range builtIn {
 		for kind := range strings.FieldsSeq(kinds) {
-			groups[kind] = group
+			all[kind] = group
 		}
 	}
-	return groups
+	return all
 })
+
+// builtInGroup returns the group of a built-in kind.
+func builtInGroup(kind string) (string, bool) {
+	group, ok := groups()[kind]
+	return group, ok
+}
 
 // GroupKind reads a kind as a checked Spec has it: Kind.group, or the name of a
 // built-in kind.

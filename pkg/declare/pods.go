@@ -1,6 +1,8 @@
 package declare
 
 import (
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -22,7 +24,7 @@ func (s *Spec) podRules(origin string) []relation.Rule {
 		r := s.reader(nil)
 		return at{placeOf(path), r.when}
 	})
-	return relation.Templates(groupKinds(s.From), path, origin, func(o object.Object, visit func(relation.PodPart)) {
+	rules := relation.Templates(groupKinds(s.From), path, origin, func(o object.Object, visit func(relation.PodPart)) {
 		fields := contentOf(o, false)
 		c := compiled()
 		for m := range c.Matches(fields) {
@@ -32,4 +34,12 @@ func (s *Spec) podRules(origin string) []relation.Rule {
 			}
 		}
 	})
+	if shape == relation.PodSpec {
+		// A bare spec has no metadata, and its fields are those of the spec itself.
+		rules = slices.DeleteFunc(rules, func(r relation.Rule) bool { return strings.HasPrefix(r.Field, path+".metadata.") })
+		for i := range rules {
+			rules[i].Field = strings.Replace(rules[i].Field, path+".spec.", path+".", 1)
+		}
+	}
+	return rules
 }

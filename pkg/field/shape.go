@@ -39,10 +39,7 @@ func advance(s Shape, step step) (Shape, bool) {
 	case step.list:
 		return s.Item()
 	case step.star:
-		if item, ok := s.Item(); ok {
-			return item, true
-		}
-		return union(s)
+		return star(s)
 	}
 	if f, ok := s.Field(step.field); ok {
 		return f, true
@@ -52,6 +49,25 @@ func advance(s Shape, step step) (Shape, bool) {
 		return advance(item, step)
 	}
 	return nil, false
+}
+
+// star is the shape of whatever is in a map or an object: of each, where the shape
+// may be one or another.
+func star(s Shape) (Shape, bool) {
+	either, ok := s.(unionShape)
+	if !ok {
+		if item, ok := s.Item(); ok {
+			return item, true
+		}
+		return union(s)
+	}
+	var all unionShape
+	for _, s := range either {
+		if f, ok := star(s); ok {
+			all = append(all, f)
+		}
+	}
+	return all, len(all) > 0
 }
 
 // union is the shape of all fields of an object, for a star over fields that are

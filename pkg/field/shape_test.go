@@ -71,3 +71,25 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// A star where there may be an object or the values of a free map goes into both.
+func TestCheckStarOfEither(t *testing.T) {
+	schema := map[string]any{}
+	if err := yaml.Unmarshal([]byte(`
+type: object
+properties:
+  oauth: {type: object, properties: {tls: {type: object, properties: {ca: {type: object, properties: {secret: {type: string}}}}}}}
+  headers: {type: object, additionalProperties: {type: array, items: {type: object, properties: {key: {type: string}}}}}
+`), &schema); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"*.tls.*.secret": true, "*.tls.*.key": true, "*.tls.*.name": false, "*.*": true, "oauth.*.secret": false} {
+		p, err := Parse(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Check(schemaShape(schema)); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

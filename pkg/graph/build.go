@@ -29,6 +29,7 @@ type resolver struct {
 	edges     []rawEdge
 	maybe     map[inventory.ID][]maybe
 	ungranted map[inventory.ID]bool // who refers to where the grants are not known
+	areas     map[inventory.ID][]area
 	evidence  []evidence
 	hollow    []hollow
 	problems  []Problem
@@ -51,7 +52,7 @@ type candidate struct {
 // called again after more has been added. Time and memory grow with objects and
 // edges.
 func (b *Builder) Build(inv *inventory.Inventory) *Graph {
-	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}, ungranted: map[inventory.ID]bool{}}
+	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}, ungranted: map[inventory.ID]bool{}, areas: map[inventory.ID][]area{}}
 	r.edges = make([]rawEdge, 0, len(b.links))
 	for id := range inventory.ID(inv.Len()) {
 		if !inv.Present(id) {
@@ -62,6 +63,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		}
 		r.controllers(id)
 	}
+	r.unguess()
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy()}
 	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
 	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
@@ -74,6 +76,12 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	g.ungranted = map[ID]bool{}
 	for from := range r.ungranted {
 		g.ungranted[g.number[from]] = true
+	}
+	g.areas = make(map[ID][]area, len(r.areas))
+	for from, areas := range r.areas {
+		if n := g.number[from]; n >= 0 {
+			g.areas[n] = append(g.areas[n], areas...)
+		}
 	}
 	return g
 }
@@ -178,6 +186,7 @@ func (r *resolver) granted(from, to inventory.ID, l *link) {
 func (r *resolver) selected(from inventory.ID, l *link) {
 	t, found := r.selectors[l.target], len(r.edges)
 	q := query(t.Selector)
+	r.elsewhere(from, l, t)
 	if t.Namespaces == nil {
 		r.choose(from, l, t, t.Namespace, q)
 	} else {
@@ -209,6 +218,37 @@ func (r *resolver) add(said, target inventory.ID, l *link) {
 		from, to = to, from
 	}
 	r.edges = append(r.edges, rawEdge{from: from, to: to, field: l.field, value: l.value, rule: l.rule, flags: l.flags})
+}
+
+// unguess drops guesses of need between an owner and what it owns, either way: a
+// field that names what the object makes, or who made it, says no more than the
+// owner reference does.
+func (r *resolver) unguess() {
+	type pair struct{ from, to inventory.ID }
+	guessed := map[pair]bool{}
+	guess := func(e *rawEdge) bool {
+		return e.flags&inferred != 0 && r.rules.Rules()[e.rule].Relation == relation.Needs
+	}
+	for i := range r.edges {
+		if e := &r.edges[i]; guess(e) {
+			guessed[pair{e.from, e.to}] = false
+		}
+	}
+	if len(guessed) == 0 {
+		return
+	}
+	for i := range r.edges {
+		e := &r.edges[i]
+		if rule := &r.rules.Rules()[e.rule]; rule.Relation != relation.Owns || rule.Via != relation.Owner {
+			continue
+		}
+		for _, p := range [...]pair{{e.from, e.to}, {e.to, e.from}} {
+			if _, ok := guessed[p]; ok {
+				guessed[p] = true
+			}
+		}
+	}
+	r.edges = slices.DeleteFunc(r.edges, func(e rawEdge) bool { return guess(&e) && guessed[pair{e.from, e.to}] })
 }
 
 // nodes numbers the rows that are nodes: what was read, and what an edge names.

@@ -146,7 +146,7 @@ func randomWorld(t testing.TB, random *rand.Rand, n, m int) *world {
 	}
 	for range m {
 		a, b := pick(), pick()
-		word := []string{"owns", "owns", "made", "needs", "needs", "needs?", "guesses", "serves", "serves", "collects", "manages", "regards"}[random.IntN(12)]
+		word := []string{"owns", "owns", "made", "needs", "needs", "needs?", "guesses", "serves", "serves", "collects", "gathers", "manages", "regards"}[random.IntN(13)]
 		if a == b || word == "owns" && (b[1:] == ":global" || b[1:] == ":node") {
 			continue
 		}

@@ -125,6 +125,7 @@ func (w *walker) members(v visit) {
 			continue
 		}
 		switch r := w.g.relation(e); {
+		case w.g.collects(e):
 		case w.g.rules[e.rule].Leaf:
 			w.add(e.to, v.root, leaf)
 		case w.g.owns(e):
@@ -155,12 +156,17 @@ func (w *walker) standFor(v visit) {
 	}
 }
 
-// manage takes in what a manager that was asked for keeps.
+// manage takes in what a manager that was asked for keeps, and what a shared
+// reader collects.
 func (w *walker) manage(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
-		if e := &w.g.edges[i]; w.g.manages(e) && w.opts.follows(w.g, e) {
+		switch e := &w.g.edges[i]; {
+		case !w.opts.follows(w.g, e):
+		case w.g.manages(e):
 			w.add(e.to, v.root, member)
 			w.add(e.to, v.root, managing)
+		case w.g.collects(e):
+			w.add(e.to, v.root, leaf)
 		}
 	}
 }

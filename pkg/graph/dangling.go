@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
@@ -32,7 +33,7 @@ func (d *diagnosis) dangling() {
 // guessed need not be; and what is out of work breaks no more.
 func (g *Graph) matters(e *edge) bool {
 	r := &g.rules[e.rule]
-	if e.flags&(inferred|backward|dormant) != 0 || r.Aside {
+	if e.flags&(inferred|backward|dormant) != 0 || r.Aside || givenToAll(g.Ref(e.to)) {
 		return false
 	}
 	if severity, _ := consequence(r); severity == 0 {
@@ -44,6 +45,12 @@ func (g *Graph) matters(e *edge) bool {
 		}
 	}
 	return true
+}
+
+// givenToAll tells what the control plane makes in every namespace, and makes anew:
+// a dump that does not have it was picked by hand.
+func givenToAll(r object.Ref) bool {
+	return r.Group == "" && (r.Kind == "ServiceAccount" || r.Kind == "ConfigMap") && IsBoundary(r)
 }
 
 // lacking tells of one missing object who names it: by object the reference that

@@ -112,6 +112,14 @@ func (g *Graph) owns(e *edge) bool {
 
 func (g *Graph) manages(e *edge) bool { return g.rules[e.rule].Manages }
 
+// collects says whether the edge is that of a shared reader to what it chooses in
+// namespaces that are others': part of its stack where it is itself asked for, and
+// nothing to those who merely need the reader.
+func (g *Graph) collects(e *edge) bool {
+	r := &g.rules[e.rule]
+	return r.Leaf && r.Namespaces
+}
+
 func (g *Graph) edge(e edge) Edge {
 	r := &g.rules[e.rule]
 	return Edge{

@@ -65,6 +65,7 @@ type Graph struct {
 	problems   []Problem
 	candidates map[ID][]candidate
 	ungranted  map[ID]bool
+	areas      map[ID][]area
 
 	// What a diagnosis asks for, and nothing else.
 	evidence   []evidence

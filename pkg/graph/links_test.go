@@ -104,3 +104,27 @@ func TestSelectors(t *testing.T) {
 		})
 	}
 }
+
+// TestOwnedIsNotGuessed: where an owner reference says how two objects are
+// related, a guess says nothing more; what is declared stays.
+func TestOwnedIsNotGuessed(t *testing.T) {
+	w := newWorld(t, "a owns b\na owns c")
+	guess := relation.Link{Target: pointing("b"), Field: "f", Inferred: true}
+	up := relation.Link{Target: pointing("a"), Field: "g", Inferred: true}
+	w.link("a", "needs", guess)
+	w.link("b", "needs", up)
+	w.link("a", "needs", relation.Link{Target: pointing("c"), Field: "h"})
+	g := w.build(nil)
+	for e := range g.Out(node(t, g, "b")) {
+		t.Errorf("a guess remains: %s", edgeText(g, e))
+	}
+	var got []string
+	for e := range g.Out(node(t, g, "a")) {
+		if e.Relation == relation.Needs {
+			got = append(got, edgeText(g, e))
+		}
+	}
+	if want := "a needs c (test-needs h)"; strings.Join(got, "\n") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

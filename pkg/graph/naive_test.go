@@ -25,7 +25,8 @@ type naive struct {
 	leaves, managing set
 }
 
-func leaf(e graph.Edge) bool    { return e.Rule == "test-collects" }
+func leaf(e graph.Edge) bool    { return e.Rule == "test-collects" || gathers(e) }
+func gathers(e graph.Edge) bool { return e.Rule == "test-gathers" }
 func manages(e graph.Edge) bool { return e.Rule == "test-manages" }
 func aside(e graph.Edge) bool   { return e.Rule == "test-regards" }
 func owns(e graph.Edge) bool    { return e.Relation == relation.Owns && !manages(e) }
@@ -73,7 +74,9 @@ func (n *naive) closure(e graph.Edge) {
 		}
 	case relation.Needs:
 		if n.follows(e.From) && leaf(e) {
-			n.leaves[e.To] = true
+			if !gathers(e) || n.managing[e.From] {
+				n.leaves[e.To] = true
+			}
 		} else if n.follows(e.From) {
 			n.in[e.To], n.stand[e.To] = true, true
 		}

@@ -86,9 +86,33 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 			return
 		}
 	}
+	if role, ok := d.standby(t); ok {
+		p.Severity = Info
+		p.Message = fmt.Sprintf("selects no pod: there is no %s today", role)
+		d.problems = append(d.problems, p)
+		return
+	}
 	why, out := d.lacks(t)
 	p.Message = fmt.Sprintf("selects no pod, so that nobody answers: %s (%s); %s -n %s", why, said, out, self.Namespace)
 	d.problems = append(d.problems, p)
+}
+
+// standby says whether a Service is for copies of what runs: but for the role of a
+// replica its selector fits pods. A database of one instance has none.
+func (d *diagnosis) standby(t relation.Target) (string, bool) {
+	rest, role := maps.Clone(t.Selector.Labels), ""
+	for key, value := range rest {
+		switch strings.ToLower(value) {
+		case "replica", "replicas", "secondary", "standby", "slave", "follower":
+			role = value
+			delete(rest, key)
+		}
+	}
+	if role == "" || len(rest) == 0 {
+		return "", false
+	}
+	one := inventory.Query{Labels: rest, Expressions: t.Selector.Expressions}
+	return role, len(d.index().Select(t.Kind, t.Namespace, false, one)) > 0
 }
 
 // lacks says which labels no pod has, and where to look.

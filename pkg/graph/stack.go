@@ -39,6 +39,8 @@ type Stack struct {
 	stands  map[ID]bool // members that stand for what they serve
 	// managing are roots, and what they manage: managers that were asked for.
 	managing map[ID]bool
+	// leaves belong to the stack, and nothing follows from that.
+	leaves map[ID]bool
 }
 
 // Stack returns the stack of the roots. It never fails: a root alone is a stack.
@@ -49,7 +51,7 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	w.run(s.roots)
 	s.members = make([]ID, 0, len(w.seen))
 	s.shared = make(map[ID]bool, len(w.seen))
-	s.stands, s.managing = map[ID]bool{}, map[ID]bool{}
+	s.stands, s.managing, s.leaves = map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
 	for id, m := range w.seen {
 		if is, shared := m.member(); is {
 			s.members = append(s.members, id)
@@ -60,6 +62,9 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 		}
 		if m[managing][0] != 0 {
 			s.managing[id] = true
+		}
+		if m[member][0] == 0 && m[leaf][0] != 0 {
+			s.leaves[id] = true
 		}
 	}
 	slices.Sort(s.members)
@@ -158,19 +163,32 @@ func (s *Stack) Wanted() []object.Ref {
 }
 
 // WantedKinds returns kinds of which every object, wherever it is, could make the
-// stack truer: ReferenceGrants, where a member refers to another namespace.
+// stack truer: ReferenceGrants, where a member refers to another namespace, and what
+// a member selects in all of them or, as a leaf, in another.
 func (s *Stack) WantedKinds() []schema.GroupKind {
+	var out []schema.GroupKind
 	if slices.ContainsFunc(s.members, func(id ID) bool { return s.g.ungranted[id] }) {
-		return []schema.GroupKind{relation.ReferenceGrant}
+		out = append(out, relation.ReferenceGrant)
 	}
-	return nil
+	for _, a := range s.unreadAreas() {
+		if (a.namespace == "" || s.g.rules[a.rule].Leaf) && !slices.Contains(out, a.kind) {
+			out = append(out, a.kind)
+		}
+	}
+	return out
 }
 
-// Namespaces returns where the stack's own objects and what they need live. What
-// merely serves it from elsewhere (a RoleBinding), and data that leads to nothing
-// else, does not count: its namespace need not be read.
+// Namespaces returns where the stack's own objects and what they need live, and
+// where they look for it by name. What merely serves it from elsewhere (a
+// RoleBinding), and data that leads to nothing else, does not count: its namespace
+// need not be read.
 func (s *Stack) Namespaces() []string {
 	out := map[string]bool{}
+	for _, a := range s.unreadAreas() {
+		if a.namespace != "" && !s.g.rules[a.rule].Leaf {
+			out[a.namespace] = true
+		}
+	}
 	for _, id := range s.members {
 		r := s.g.Ref(id)
 		if r.Namespace == "" || out[r.Namespace] || s.Boundary(id) || s.g.State(id) != Present {
@@ -183,11 +201,12 @@ func (s *Stack) Namespaces() []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// wanted says whether a member is owned or needed by another.
+// wanted says whether a member is owned or needed by another, or served by one that
+// stands for it.
 func (s *Stack) wanted(id ID) bool {
 	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
 		e := &s.g.edges[i]
-		if r := s.g.relation(e); r == relation.Serves || !s.Has(e.from) || !s.opts.follows(s.g, e) || s.g.rules[e.rule].Leaf {
+		if r := s.g.relation(e); r == relation.Serves && !s.stands[e.from] || !s.Has(e.from) || !s.opts.follows(s.g, e) || s.g.rules[e.rule].Leaf {
 			continue
 		}
 		if !s.g.manages(e) || s.managing[e.from] {

@@ -122,7 +122,7 @@ func (f *forest) children(id ID, strict bool) {
 	for i := g.out[id]; i < g.out[id+1]; i++ {
 		e := &g.edges[i]
 		switch r := g.relation(e); {
-		case !f.s.opts.follows(g, e), g.manages(e) && !f.s.managing[id] && !around:
+		case !f.s.opts.follows(g, e), (g.manages(e) || g.collects(e)) && !f.s.managing[id] && !around:
 		case r == relation.Owns:
 			try(e.to, Owned, e)
 		case r == relation.Needs:

@@ -23,6 +23,7 @@ import (
 //	a guesses b    a needs b, inferred
 //	a serves b
 //	a collects b   a needs b, a leaf
+//	a gathers b    a needs b, a leaf of a shared reader
 //	a manages b    a owns b, as a manager
 //	a regards b    a needs b, aside
 //	gone a         a is not there
@@ -179,6 +180,7 @@ var sayings = []relation.Rule{
 	{Name: "test-needs", Relation: relation.Needs},
 	{Name: "test-serves", Relation: relation.Serves},
 	{Name: "test-collects", Relation: relation.Needs, Leaf: true},
+	{Name: "test-gathers", Relation: relation.Needs, Leaf: true, Namespaces: true},
 	{Name: "test-manages", Relation: relation.Owns, Manages: true},
 	{Name: "test-regards", Relation: relation.Needs, Aside: true},
 }

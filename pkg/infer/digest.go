@@ -3,7 +3,7 @@ package infer
 import "strings"
 
 // Version is that of what Compile makes: a digest of another one is not read.
-const Version = 1
+const Version = 2
 
 // Digest is what the structural schema of a kind adds to the content of its
 // objects: what a field refers to although its key does not say so. It has a

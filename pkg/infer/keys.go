@@ -86,7 +86,7 @@ func bareText(stem string) bool {
 	if !ok {
 		return false
 	}
-	for _, end := range [...]string{"existing", "tls", "cert", "certificate", "ca", "credentials", "credential", "pull", "config", "superuser"} {
+	for _, end := range [...]string{"existing", "tls", "cert", "certificate", "ca", "credentials", "credential", "pull", "config", "superuser", "auth", "admin", "bind", "keystore", "truststore", "license", "kubeconfig"} {
 		if strings.HasSuffix(before, end) {
 			return true
 		}
@@ -99,16 +99,20 @@ func bareText(stem string) bool {
 func skipped(key string) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "matchExpressions", "selector", "affinity", "tolerations", "topologySpreadConstraints",
-		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "headers", "httpHeaders", "requestHeaders", "attributes", "match", "matches", "exclude", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe":
+		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "headers", "httpHeaders", "requestHeaders", "attributes", "match", "matches", "exclude", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe",
+		"secretObjects": // which a driver of secrets makes
+
 		return true
 	}
 	return strings.HasSuffix(key, "Labels") || strings.HasSuffix(key, "Annotations") || strings.HasSuffix(key, "Selector") && !strings.HasSuffix(key, "KeySelector")
 }
 
-// outward tells parts of an object that say under which addresses it is reached.
+// outward tells parts of an object that say under which addresses it is reached,
+// or whom it looks at without standing on them: what is scraped.
 func outward(key string) bool {
 	switch key {
-	case "ingress", "ingresses", "route", "routes", "httpRoute", "httproute", "virtualHost", "virtualHosts", "virtualhost", "virtualService", "expose", "exposure", "exposed", "cors", "corsPolicy", "listener", "listeners", "dnsNames", "certificate", "certificates", "egress", "image", "images", "controlPlaneEndpoint":
+	case "ingress", "ingresses", "route", "routes", "httpRoute", "httproute", "virtualHost", "virtualHosts", "virtualhost", "virtualService", "expose", "exposure", "exposed", "cors", "corsPolicy", "listener", "listeners", "dnsNames", "certificate", "certificates", "egress", "image", "images", "controlPlaneEndpoint",
+		"receivers", "scrape_configs", "scrapeConfigs", "static_configs", "staticConfigs":
 		return true
 	}
 	return strings.HasSuffix(key, "Ingress")

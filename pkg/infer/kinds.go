@@ -13,6 +13,8 @@ import (
 type table struct {
 	kinds *object.Kinds
 	named map[string][]kind // by the kind in small letters
+	// groups are the custom kinds of a group.
+	groups map[string][]kind
 }
 
 // kind is what a reference can mean.
@@ -22,10 +24,14 @@ type kind struct {
 }
 
 func newTable(kinds *object.Kinds) *table {
-	t := &table{kinds: kinds, named: make(map[string][]kind, len(kinds.All()))}
+	t := &table{kinds: kinds, named: make(map[string][]kind, len(kinds.All())), groups: map[string][]kind{}}
 	for _, r := range kinds.All() {
 		name := strings.ToLower(r.Kind)
-		t.named[name] = append(t.named[name], kindOf(r))
+		k := kindOf(r)
+		t.named[name] = append(t.named[name], k)
+		if k.custom {
+			t.groups[k.Group] = append(t.groups[k.Group], k)
+		}
 	}
 	return t
 }
@@ -114,6 +120,50 @@ func (t *table) find(stem, group string) (kind, bool) {
 	return kind{}, false
 }
 
+// own returns the kind of the object's own group that a whole word names. A word
+// that is a built-in kind, or something that systems keep inside, means that.
+func (w *walker) own(word string) (kind, bool) {
+	mine := w.groups[w.self.Group]
+	i := slices.IndexFunc(mine, func(k kind) bool { return strings.EqualFold(k.Kind, word) })
+	if i < 0 {
+		return kind{}, false
+	}
+	stem := strings.ToLower(word)
+	if inner(stem) || slices.ContainsFunc(w.named[stem], func(k kind) bool { return !k.custom }) {
+		return kind{}, false
+	}
+	return mine[i], true
+}
+
+// like returns the kind of the object's own group that the stem of a reference
+// means: the one that it names, or the only one that has it for its last words
+// (projectRef, of an AtlasProject), or the one that it calls a cluster
+// (kafkaClusterRef, of a Kafka).
+func (t *table) like(stem string, self object.Ref) (kind, bool) {
+	in := func(k kind) bool { return k.Group == self.Group && k.custom }
+	if i := slices.IndexFunc(t.named[stem], in); i >= 0 {
+		return t.named[stem][i], true
+	}
+	switch stem {
+	case "target", "scaletarget", "policytarget", "object", "resource", "local":
+		return kind{}, false
+	}
+	found, n := kind{}, 0
+	for _, k := range t.groups[self.Group] {
+		at := len(k.Kind) - len(stem)
+		if at > 0 && k.Kind != self.Kind && k.Kind[at] >= 'A' && k.Kind[at] <= 'Z' && strings.EqualFold(k.Kind[at:], stem) {
+			found = k
+			n++
+		}
+	}
+	if of, ok := strings.CutSuffix(stem, "cluster"); ok && n == 0 {
+		if i := slices.IndexFunc(t.named[of], in); i >= 0 {
+			return t.named[of][i], true
+		}
+	}
+	return found, n == 1
+}
+
 // near returns the kind of the group, or the only one of a group above it.
 func near(all []kind, group string) (kind, bool) {
 	if i := slices.IndexFunc(all, func(k kind) bool { return k.Group == group }); i >= 0 {
@@ -159,7 +209,7 @@ func common(stem string) bool {
 var commonStems = [...]string{
 	"account", "addon", "agent", "alert", "api", "app", "application", "backend", "backup", "binding", "broker", "bucket", "build", "catalog", "certificate",
 	"channel", "chart", "check", "class", "client", "cluster", "collection", "component", "config", "configuration", "connection", "connector", "consumer", "container",
-	"content", "context", "controller", "credential", "dashboard", "database", "dataset", "deployment", "device", "disk", "domain", "endpoint", "engine", "environment", "event",
+	"content", "context", "controller", "credential", "dashboard", "database", "dataset", "datasource", "deployment", "device", "disk", "domain", "endpoint", "engine", "environment", "event",
 	"export", "feature", "file", "filter", "folder", "function", "gateway", "grant", "group", "handler", "health", "host", "image", "import", "index", "input", "instance",
 	"integration", "issuer", "item", "job", "key", "label", "license", "listener", "log", "machine", "manager", "member", "message", "metric", "model", "module", "monitor",
 	"namespace", "network", "node", "object", "operation", "operator", "organization", "output", "owner", "package", "parameter", "parent", "peer", "permission", "pipeline",

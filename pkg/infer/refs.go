@@ -27,6 +27,12 @@ func (w *walker) referred(key string, m map[string]any, at place) bool {
 			w.link(reference, k, w.inside(m), name, optional, "name")
 			return true
 		}
+	case noForm:
+		// cluster: {name: pg}, where the operator has Clusters.
+		if k, ok := w.own(key); ok && k.GroupKind != w.self.GroupKind() && small(m) && !at.free && w.means(m, k) {
+			w.link(reference, k, w.inside(m), name, optional, "name")
+			return true
+		}
 	}
 	return false
 }
@@ -59,6 +65,12 @@ func (w *walker) refersTo(stem, name string, m map[string]any, at place, optiona
 		w.link(rule, k, w.inside(m), name, optional, "name")
 	}
 	return small(m) // What else it holds may be a reference of its own.
+}
+
+// means says whether what a reference says of its kind, if anything, is this one.
+func (w *walker) means(m map[string]any, k kind) bool {
+	said, group := m["kind"], groupOf(m)
+	return (said == nil || said == "" || said == k.Kind) && (group == nil || *group == k.Group)
 }
 
 // inside returns the namespace that a reference says, or that of the object.

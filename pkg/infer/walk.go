@@ -66,7 +66,8 @@ func (w *walker) value(key string, v any, in map[string]any, at place) {
 		}
 		w.pop()
 	case []any:
-		if len(v) == 0 || skipped(key) || len(w.path) > deepest {
+		// A list of metadata is not that of an object: Dapr's are properties.
+		if len(v) == 0 || skipped(key) && key != "metadata" || len(w.path) > deepest {
 			return
 		}
 		w.push(step{key: key})
@@ -129,7 +130,8 @@ func (w *walker) text(key, v string, in map[string]any, at place) {
 	if v == "" {
 		return
 	}
-	if validName(v) && !at.free {
+	if at.free {
+	} else if validName(v) {
 		if k, ok := w.textKind(key, at); ok {
 			namespace := ""
 			if k.namespaced {
@@ -137,6 +139,13 @@ func (w *walker) text(key, v string, in map[string]any, at place) {
 			}
 			w.link(reference, k, namespace, v, false)
 			return
+		}
+	} else if namespace, name, ok := strings.Cut(v, "/"); ok && validLabel(namespace) && validName(name) {
+		if form, stem := formOf(key); form == refForm {
+			if k, ok := w.refKind(stem); ok && k.namespaced {
+				w.link(reference, k, namespace, name, false)
+				return
+			}
 		}
 	}
 	if at.outward || at.traces || !mayBeHost(v) || !relation.SaysHost(key) {
@@ -161,6 +170,9 @@ func (w *walker) textKind(key string, at place) (kind, bool) {
 	form, stem := formOf(key)
 	switch form {
 	case nameForm:
+		if k, ok := w.own(stem); ok {
+			return k, k.GroupKind != w.self.GroupKind()
+		}
 		if k, ok := builtIn(stem); ok {
 			return k, !at.excludes(k)
 		}
@@ -169,6 +181,10 @@ func (w *walker) textKind(key string, at place) (kind, bool) {
 		}
 		k, ok := w.find(stem, w.self.Group)
 		return k, ok && k.custom && k.GroupKind != w.self.GroupKind()
+	case noForm:
+		// solrCloud: a word that is a kind of the operator's, and little else.
+		k, ok := w.own(key)
+		return k, ok && !common(strings.ToLower(key)) && k.GroupKind != w.self.GroupKind()
 	case refForm:
 		return w.refKind(stem)
 	case itself:
@@ -188,6 +204,11 @@ func (w *walker) refKind(stem string) (kind, bool) {
 	}
 	if k, ok := keyOf(stem); ok {
 		return k, true
+	}
+	if _, ok := builtIn(stem); !ok {
+		if k, ok := w.like(stem, w.self); ok {
+			return k, true
+		}
 	}
 	if k, ok := w.find(stem, w.self.Group); ok {
 		return k, true

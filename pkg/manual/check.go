@@ -1,18 +1,12 @@
 package manual
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
-	"net"
-	"net/mail"
-	"net/netip"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -138,36 +132,6 @@ func (c *checker) text(at string, schema map[string]any, s string) {
 	}
 }
 
-// isFormat knows the formats that a server checks and that occur.
-func isFormat(format, s string) bool {
-	var err error
-	switch format {
-	case "date-time":
-		_, err = time.Parse(time.RFC3339, s)
-	case "date":
-		_, err = time.Parse(time.DateOnly, s)
-	case "duration":
-		_, err = time.ParseDuration(s)
-	case "email":
-		_, err = mail.ParseAddress(s)
-	case "uri":
-		_, err = url.ParseRequestURI(s)
-	case "ipv4":
-		a, wrong := netip.ParseAddr(s)
-		return wrong == nil && a.Is4()
-	case "ipv6":
-		a, wrong := netip.ParseAddr(s)
-		return wrong == nil && a.Is6()
-	case "cidr":
-		_, _, err = net.ParseCIDR(s)
-	case "uuid":
-		return uuid.MatchString(s)
-	}
-	return err == nil
-}
-
-var uuid = regexp.MustCompile(`^(?i)[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$`)
-
 func (c *checker) number(at string, schema map[string]any, n float64) {
 	if least, ok := numberOf(schema, "minimum"); ok && (n < least || n == least && boolOf(schema, "exclusiveMinimum")) {
 		c.report(at, "is %v, too small", n)
@@ -262,41 +226,5 @@ func (c *checker) combined(at string, schema map[string]any, v any) {
 	}
 	if not := mapOf(schema, "not"); not != nil && holds(not) {
 		c.report(at, "is what it must not be")
-	}
-}
-
-// Unchecked returns the rules in CEL that concern an object, as their messages
-// have it. Those about a change of it do not: there is nothing to change yet.
-func Unchecked(schema map[string]any, v any) []string {
-	var out []string
-	unchecked("", schema, v, func(rule string) {
-		if !slices.Contains(out, rule) {
-			out = append(out, rule)
-		}
-	})
-	return out
-}
-
-func unchecked(at string, schema map[string]any, v any, add func(string)) {
-	for _, r := range mapsOf(schema, "x-kubernetes-validations") {
-		rule := textOf(r, "rule")
-		if strings.Contains(rule, "oldSelf") {
-			continue
-		}
-		add(strings.TrimPrefix(at+": "+cmp.Or(textOf(r, "message"), rule), ": "))
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if s := mapOf(schema, "properties", name); s != nil {
-				unchecked(join(at, name), s, v[name], add)
-			} else if s := mapOf(schema, "additionalProperties"); s != nil {
-				unchecked(join(at, name), s, v[name], add)
-			}
-		}
-	case []any:
-		for _, below := range v {
-			unchecked(at+"[]", mapOf(schema, "items"), below, add)
-		}
 	}
 }

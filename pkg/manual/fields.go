@@ -3,7 +3,6 @@ package manual
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -192,111 +191,4 @@ func bare(path string) string {
 		i += end
 	}
 	return b.String()
-}
-
-// walker finds the fields of a schema, in the order of their paths.
-type walker struct{ found []found }
-
-// deepest bounds the walk: no schema that a server takes is deeper.
-const deepest = 64
-
-// children walks the fields of an object. within is the nearest field above that
-// need not be there.
-func (w *walker) children(at, within string, schema map[string]any, depth int, always bool) {
-	properties := mapOf(schema, "properties")
-	required := textsOf(schema, "required")
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if at == "" && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) {
-			continue
-		}
-		s, ok := properties[name].(map[string]any)
-		if !ok {
-			continue
-		}
-		path := join(at, name)
-		spec := path == "spec" // without it there is nothing to say
-		is := spec || slices.Contains(required, name)
-		below := depth + 1
-		if spec || path == "status" {
-			below = 0
-		}
-		w.field(path, name, within, s, below, is, always && is)
-	}
-}
-
-func join(at, name string) string {
-	plain := name != "" && strings.IndexFunc(name, func(r rune) bool { return r > 127 || !field.InWord(byte(r)) && r != '-' && r != '$' }) < 0
-	switch {
-	case !plain:
-		return field.Key(at, name)
-	case at == "":
-		return name
-	}
-	return at + "." + name
-}
-
-func (w *walker) field(path, name, within string, schema map[string]any, depth int, required, always bool) {
-	f := found{name: name, depth: depth, always: always, long: strings.TrimSpace(textOf(schema, "description"))}
-	f.Path, f.Type, f.Required = path, typeOf(schema), required
-	if required && !always {
-		f.Within = within
-	}
-	if v, ok := schema["default"]; ok {
-		f.Default = literal(v)
-	}
-	f.Enum = enumOf(schema)
-	f.Description = sentence(f.long)
-	w.found = append(w.found, f)
-	if depth > deepest {
-		return
-	}
-	if !always {
-		within = path
-	}
-	inner, mark := schema, ""
-	for range deepest {
-		if items := mapOf(inner, "items"); items != nil {
-			inner, mark = items, mark+"[]"
-		} else if values := mapOf(inner, "additionalProperties"); values != nil {
-			inner, mark = values, mark+".*"
-		} else {
-			break
-		}
-	}
-	// What a list or a map holds is there only where somebody put it in.
-	w.children(path+mark, within, inner, depth, always && mark == "")
-}
-
-// enumOf returns the values that a field, or an item of it, may have.
-func enumOf(schema map[string]any) []string {
-	if items := mapOf(schema, "items"); items != nil {
-		return enumOf(items)
-	}
-	list, _ := schema["enum"].([]any)
-	var out []string
-	for _, v := range list {
-		out = append(out, plain(v))
-	}
-	return out
-}
-
-// typeOf says of which type a field is.
-func typeOf(schema map[string]any) string {
-	kind := textOf(schema, "type")
-	items, values := mapOf(schema, "items"), mapOf(schema, "additionalProperties")
-	switch {
-	case boolOf(schema, "x-kubernetes-int-or-string"):
-		return "integer or string"
-	case kind == "array":
-		return "[]" + typeOf(items)
-	case values != nil:
-		return "map of " + typeOf(values)
-	case boolOf(schema, "x-kubernetes-embedded-resource"):
-		return "object (any resource)"
-	case kind == "" || kind == "object" && mapOf(schema, "properties") == nil && boolOf(schema, "x-kubernetes-preserve-unknown-fields"):
-		return strings.TrimSpace("any " + kind)
-	case kind == "string" && textOf(schema, "format") != "":
-		return "string (" + textOf(schema, "format") + ")"
-	}
-	return kind
 }

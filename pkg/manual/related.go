@@ -10,17 +10,33 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
+// podNeeds stands for the kinds that the many rules of pods name, where they hold
+// for a template in a custom resource.
+const podNeeds = "what the pods name"
+
 // Related returns the rules that read the kind or point to it, what the kind
 // itself says first. Rules that read every object, or that may point to any kind,
-// are left out.
+// are left out. Those of a pod template in a custom resource are one.
 func Related(gk schema.GroupKind, rules []relation.Rule) []Relationship {
 	out := []Relationship{}
+	ofPods := map[string]string{} // the fields of the built-in rules, by name
+	for i := range rules {
+		if r := &rules[i]; r.Origin == "" {
+			ofPods[r.Name] = r.Field
+		}
+	}
 	for i := range rules {
 		r := &rules[i]
-		one := Relationship{Relation: r.Relation.String(), Field: r.Field, Origin: cmp.Or(r.Origin, "built in"), Rule: r.Name}
+		if r.Evidence {
+			continue // It makes no edges.
+		}
+		one := Relationship{Relation: r.Relation.String(), Field: r.Field, Origin: cmp.Or(r.Origin, "built-in"), Rule: r.Name}
 		if slices.Contains(r.From, gk) {
 			reads := one
 			reads.Kinds, reads.Reversed = splitKinds(r.To), r.Backward
+			if at, ok := strings.CutSuffix(r.Field, "."+ofPods[r.Name]); ok && r.Origin != "" && ofPods[r.Name] != "" {
+				reads.Relation, reads.Kinds, reads.Field, reads.Rule = relation.Needs.String(), []string{podNeeds}, at, "pod-template"
+			}
 			out = append(out, reads)
 		}
 		if len(r.From) > 0 && slices.Contains(r.ToKinds(), gk) {
@@ -62,6 +78,9 @@ func kindNames(kinds []schema.GroupKind) []string {
 }
 
 func splitKinds(text string) []string {
+	if text == "" {
+		text = "any kind"
+	}
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "("), ")")
 	return strings.Split(text, ", ")
 }

@@ -23,6 +23,10 @@ func TestRelated(t *testing.T) {
 		{Name: "e", Relation: relation.Needs, From: []schema.GroupKind{machine}, To: "Thing.other", Field: "spec.no"},
 		{Name: "f", Relation: relation.Serves, From: []schema.GroupKind{thing}, To: "(scaled)", Field: "spec.target"},
 		{Name: "g", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Thing.x", Field: "spec.parent"},
+		{Name: "pod-a", Relation: relation.Needs, From: []schema.GroupKind{secret}, To: "Secret", Field: "spec.a"},
+		{Name: "pod-b", Relation: relation.Needs, From: []schema.GroupKind{secret}, To: "Node", Field: "spec.b"},
+		{Name: "pod-a", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Secret", Field: "spec.template.spec.a", Origin: "catalogue x"},
+		{Name: "pod-b", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Node", Field: "spec.template.spec.b", Origin: "catalogue x"},
 		{Name: "again", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Thing.x", Field: "spec.parent"},
 	}
 	var b strings.Builder
@@ -30,12 +34,13 @@ func TestRelated(t *testing.T) {
 		fmt.Fprintf(&b, "%s reversed=%v %s %s other=%v (%s)\n", r.Relation, r.Reversed, strings.Join(r.Kinds, ","), r.Field, r.OnOther, r.Origin)
 	}
 	want := `needs reversed=false Secret spec.secret other=false (CRD things.x)
-needs reversed=false Secret spec.secret other=false (built in)
-needs reversed=false Thing.x spec.parent other=false (built in)
-serves reversed=false scaled spec.target other=false (built in)
+needs reversed=false Secret spec.secret other=false (built-in)
+needs reversed=false Thing.x spec.parent other=false (built-in)
+needs reversed=false what the pods name spec.template other=false (catalogue x)
+serves reversed=false scaled spec.target other=false (built-in)
 owns reversed=false Machine.x spec.thing other=true (catalogue x)
-needs reversed=true Thing.x spec.parent other=true (built in)
-serves reversed=true Machine.x,Secret spec.for other=true (built in)
+needs reversed=true Thing.x spec.parent other=true (built-in)
+serves reversed=true Machine.x,Secret spec.for other=true (built-in)
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)

@@ -129,7 +129,7 @@ func opening(text string) bool {
 
 // hostsInURL reads what stands behind a scheme.
 func hostsInURL(scheme, text string, visit func(host)) {
-	if spaced(text) {
+	if spaced(text) || namesNoHost(scheme) {
 		return
 	}
 	end := authorityEnd(text)
@@ -154,6 +154,17 @@ func hostsInURL(scheme, text string, visit func(host)) {
 		authority, path = strings.TrimSuffix(authority[i+1:], ")"), ""
 	}
 	hostsInList(host{scheme: scheme, path: plainPath(path)}, authority, true, visit)
+}
+
+// namesNoHost tells schemes behind which stands a bucket, a claim, a file, an
+// identity: s3://backups is no host.
+func namesNoHost(scheme string) bool {
+	switch strings.ToLower(scheme) {
+	case "s3", "s3a", "s3n", "gs", "gcs", "oss", "cos", "obs", "b2", "swift", "az", "azure", "azblob", "abfs", "abfss", "wasb", "wasbs", "dbfs",
+		"pvc", "secret", "configmap", "hf", "file", "local", "unix", "mem", "memory", "inproc", "env", "classpath", "spiffe", "arn", "data":
+		return true
+	}
+	return false
 }
 
 // plainPath returns the path for showing, or nothing where a segment of it could

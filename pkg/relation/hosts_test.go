@@ -77,6 +77,14 @@ func TestHosts(t *testing.T) {
 		{text: "http://web/hooks/T0ab12cd34ef56", want: "shop/web", show: "http://web"},
 		{text: "http://npm:4873/@scope/pkg", want: "shop/npm", show: "http://npm:4873"},
 
+		// What stands behind a scheme is no host.
+		{text: "s3://backups"},
+		{text: "s3://backups@us-east-1/"},
+		{text: "s3a://web/x,gs://web"},
+		{text: "pvc://models/iris"},
+		{text: "SPIFFE://web/ns/x"},
+		{text: "oci://registry:5000/x", want: "shop/registry"},
+
 		// Passwords that should have been escaped.
 		{text: "mysql://root:s3/cr3t@db:3306/x", want: "shop/db", show: "mysql://db:3306/x"},
 		{text: "mysql://root:1/s3cr3t@db:3306/x", want: "shop/db", show: "mysql://db:3306/x"},

@@ -33,8 +33,8 @@ func bareKinds() []schema.GroupKind {
 		mutatingWebhooks, validatingWebhooks, mutatingPolicy, mutatingPolicyBinding, validatingPolicy, validatingPolicyBinding, apiService, definition,
 		deviceClass, resourceSlice, httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute, gateway, gatewayClass, listenerSet, backendTLS,
 		secretProviderClass, networkAttachment, gmsaCredentialSpec, certificate,
-		ReferenceGrant, workload, kind("scheduling.k8s.io", "CompositePodGroup"),
 		kind(certManagerGroup, "Issuer"), kind(certManagerGroup, "ClusterIssuer"),
+		migration, taintRule, poolStatus, ReferenceGrant, workload, compositePodGroup,
 		kind("", "Event"), kind("", "LimitRange"), kind("apps", "ControllerRevision"), kind("coordination.k8s.io", "Lease"),
 		kind("networking.k8s.io", "ServiceCIDR"), kind("certificates.k8s.io", "CertificateSigningRequest"), kind("certificates.k8s.io", "PodCertificateRequest"),
 	}

@@ -157,6 +157,8 @@ type Rule struct {
 	// Leaf says that To belongs to the stack of From and is not followed any
 	// further: configuration that a shared reader collects, such as the monitors of
 	// a Prometheus. Without it every application would be part of the monitoring.
+	// With Namespaces, what others have is collected: that counts only where the
+	// reader is itself asked for.
 	Leaf bool
 	// Aside says that an edge of the rule makes neither end part of the stack of the
 	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.

@@ -44,11 +44,16 @@ func BuiltIn() []Rule {
 // Every other kind they read as maps, or its metadata alone.
 func Typed() []schema.GroupVersionKind {
 	var typed []schema.GroupVersionKind
+	known := map[schema.GroupKind]bool{} // To ask the scheme goes through all that it has.
 	for _, r := range BuiltIn() {
 		if r.Metadata || r.Untyped {
 			continue
 		}
 		for _, gk := range r.From {
+			if known[gk] {
+				continue
+			}
+			known[gk] = true
 			versions := scheme.Scheme.VersionsForGroupKind(gk)
 			if len(versions) == 0 {
 				continue
@@ -62,7 +67,7 @@ func Typed() []schema.GroupVersionKind {
 	slices.SortFunc(typed, func(a, b schema.GroupVersionKind) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
 	})
-	return slices.Compact(typed)
+	return typed
 }
 
 // Kinds that the tables name.

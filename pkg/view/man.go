@@ -163,7 +163,7 @@ func compositionSection(m manual.Manual) Section {
 	if len(m.Composition) == 0 {
 		return s
 	}
-	looked := m.Instances != (manual.Instances{})
+	looked := m.Instances.Count > 0
 	t := &Table{Columns: []Column{{Name: "KIND", Cut: Middle, Least: leastName}, {Name: "DECLARED BY", Drop: 1, Cut: End, Least: 12}}}
 	if looked {
 		t.Columns = append(t.Columns, Column{Name: "OWNED", Right: true})
@@ -173,7 +173,11 @@ func compositionSection(m manual.Manual) Section {
 		t.Columns = append(t.Columns, Column{Name: "THROUGH", Drop: 2, Cut: Middle, Least: leastName})
 	}
 	for _, p := range m.Composition {
-		by, tone := strings.Join(p.Declared, ", "), Plain
+		by, tone := "", Plain
+		for _, d := range p.Declared {
+			word, _, _ := strings.Cut(d, " ")
+			by = strings.TrimPrefix(by+", "+word, ", ")
+		}
 		if by == "" {
 			by, tone = "-", Faint
 		}
@@ -197,126 +201,8 @@ func compositionSection(m manual.Manual) Section {
 			what = "OWNED counts what the one instance" + where(m) + " really owns."
 		}
 		s.Blocks = append(s.Blocks, Block{Text: what})
-	}
-	return s
-}
-
-// words say a relation from the side of the one that it is done to.
-var words = map[string]string{"owns": "owned by", "needs": "needed by", "serves": "served by"}
-
-func relationshipsSection(m manual.Manual) Section {
-	s := Section{Title: "RELATIONSHIPS"}
-	if len(m.Relationships) == 0 {
-		return s
-	}
-	var items []Item
-	for _, r := range m.Relationships {
-		head, field := r.Relation, r.Field
-		if r.Reversed {
-			head = words[r.Relation]
-		}
-		if r.OnOther {
-			field = "its " + field
-		}
-		one := Item{head + " " + strings.Join(r.Kinds, ", "), "(" + r.Origin + ")", field}
-		if last := len(items) - 1; last >= 0 && items[last].Head == one.Head && items[last].Note == one.Note {
-			items[last].Text += ", " + field
-			continue
-		}
-		items = append(items, one)
-	}
-	s.Blocks = append(s.Blocks, Block{Items: items})
-	return s
-}
-
-func fieldsSection(m manual.Manual) Section {
-	s := Section{Title: "FIELDS"}
-	var items []Item
-	for _, f := range m.Fields {
-		items = append(items, Item{f.Path, noteOf(f), strings.Join(strings.Fields(f.Description), " ")})
-	}
-	if items != nil {
-		s.Blocks = append(s.Blocks, Block{Items: items})
-	}
-	if m.FieldsLeftOut > 0 {
-		s.Blocks = append(s.Blocks, Block{Text: fmt.Sprintf("%d more: --fields all, or --fields PATH for what is below one.", m.FieldsLeftOut)})
-	}
-	return s
-}
-
-// noteOf says in a few words what a field may hold.
-func noteOf(f manual.Field) string {
-	note := []string{f.Type}
-	switch {
-	case f.Required && f.Within != "":
-		note = append(note, "required if "+f.Within+" is set")
-	case f.Required:
-		note = append(note, "required")
-	}
-	if f.Default != "" {
-		note = append(note, "default "+f.Default)
-	}
-	if len(f.Enum) > 0 {
-		note = append(note, "one of "+strings.Join(f.Enum, " | "))
-	}
-	if f.Below > 0 {
-		note = append(note, fmt.Sprintf("with %d more in it", f.Below))
-	}
-	return strings.Join(note, ", ")
-}
-
-func columnsSection(m manual.Manual) Section {
-	s := Section{Title: "STATUS COLUMNS"}
-	if len(m.Columns) == 0 {
-		return s
-	}
-	t := &Table{Columns: []Column{{Name: "COLUMN"}, {Name: "TYPE", Drop: 1}, {Name: "FIELD", Cut: Middle, Least: leastName}}}
-	var items []Item
-	said := false
-	for _, c := range m.Columns {
-		name := c.Name
-		if c.Wide {
-			name += " (-o wide)"
-		}
-		t.Rows = append(t.Rows, []Cell{{name, Plain}, {c.Type, Faint}, {c.Path, Plain}})
-		items = append(items, Item{name, c.Type + " at " + c.Path, c.Description})
-		said = said || c.Description != ""
-	}
-	s.Blocks = append(s.Blocks, Block{Table: t})
-	if said {
-		s.Blocks[0] = Block{Items: items}
-	}
-	return s
-}
-
-func usageSection(m manual.Manual) Section {
-	s := Section{Title: "USAGE"}
-	switch u := m.Usage; {
-	case u == (manual.Usage{}):
-	case u.Problem != "":
-		s.Blocks = []Block{{Text: "The manual could not be read: " + u.Problem + "."}}
-	default:
-		s.Blocks = []Block{{Verbatim: u.Text}, {Text: fmt.Sprintf("(from %s, key %s)", u.ConfigMap, u.Key)}}
-	}
-	return s
-}
-
-func exampleSection(m manual.Manual) Section {
-	s := Section{Title: "EXAMPLE"}
-	if m.Example.Manifest == "" {
-		return s
-	}
-	s.Blocks = []Block{{Text: "(" + m.Example.Origin + ")"}, {Verbatim: m.Example.Manifest}}
-	for _, n := range m.Example.Notes {
-		s.Blocks = append(s.Blocks, Block{Text: "Note: " + n + "."})
-	}
-	return s
-}
-
-func notesSection(m manual.Manual) Section {
-	s := Section{Title: "NOTES"}
-	for _, n := range m.Notes {
-		s.Blocks = append(s.Blocks, Block{Text: n})
+	} else if m.Instances != (manual.Instances{}) && m.Instances.Complete {
+		s.Blocks = append(s.Blocks, Block{Text: "There is no instance here to see what it really owns."})
 	}
 	return s
 }

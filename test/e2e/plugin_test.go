@@ -99,10 +99,11 @@ func (r result) fails(t *testing.T, words ...string) {
 
 // document is the JSON of the graph command, as far as tests look at it.
 type document struct {
-	Roots []string
-	Nodes []node
-	Edges []edge
-	Gaps  []gap
+	Roots    []string
+	Nodes    []node
+	Edges    []edge
+	Gaps     []gap
+	Problems []problem
 }
 
 type node struct {
@@ -116,6 +117,8 @@ type edge struct {
 }
 
 type gap struct{ Resource, Namespace, Reason, Message string }
+
+type problem struct{ Object, Severity, Reason, Message, Related, Field string }
 
 // line is the edge as the lists in .edges files have it.
 func (e edge) line() string { return e.From + " --" + e.Relation + "--> " + e.To }

@@ -16,10 +16,12 @@ import (
 
 // crossing are the kinds that are listed in the whole cluster for a root in a
 // namespace: what rules say reaches into it from outside, and the definitions,
-// which declare rules.
+// which declare rules. The last are for prometheus-operator, which is installed: monitors
+// of what is in another namespace, and collectors that choose namespaces by their labels.
 var crossing = []string{
 	"customresourcedefinitions", "clusterrolebindings", "rolebindings", "volumeattachments",
 	"apiservices", "mutatingwebhookconfigurations", "validatingwebhookconfigurations",
+	"servicemonitors", "podmonitors", "probes", "namespaces",
 }
 
 // asked is a request by what it asks for.

@@ -1,17 +1,19 @@
 package e2e
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
 // user makes a user who may read these resources, given as group/resource, in
-// the namespace, and returns the kubeconfig file.
+// the namespace, and returns the kubeconfig file. The rights end with the test.
 func user(t *testing.T, c *cluster.Cluster, name, ns string, may ...string) string {
 	t.Helper()
 	kubeconfig, err := c.User(name)
@@ -38,7 +40,41 @@ func user(t *testing.T, c *cluster.Cluster, name, ns string, may ...string) stri
 	if _, err := rbac.RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // the test's context has ended by now
+		deleted(t, rbac.RoleBindings(ns).Delete(context.Background(), name, metav1.DeleteOptions{}))
+		deleted(t, rbac.Roles(ns).Delete(context.Background(), name, metav1.DeleteOptions{}))
+	})
 	return kubeconfig
+}
+
+// userOfAll lets a user do something in the whole cluster, until the test ends.
+func userOfAll(t *testing.T, c *cluster.Cluster, name string, may rbacv1.PolicyRule) {
+	t.Helper()
+	rbac := admin(c).RbacV1()
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{may}}
+	if _, err := rbac.ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: name}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+	}
+	if _, err := rbac.ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // the test's context has ended by now
+		deleted(t, rbac.ClusterRoleBindings().Delete(context.Background(), name, metav1.DeleteOptions{}))
+		deleted(t, rbac.ClusterRoles().Delete(context.Background(), name, metav1.DeleteOptions{}))
+	})
+}
+
+// deleted fails the test unless something is gone.
+func deleted(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
 }
 
 // settled applies a file and waits until the stack of the root is that of the

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -43,6 +42,8 @@ func TestDataIsNeverRead(t *testing.T) {
 		{"path", "configmap/web-settings", "secret/web-password", "-n", ns},
 		{"impact", "secret/web-password", "-n", ns},
 		{"impact", "configmap/web-settings", "-n", ns},
+		{"man", "secret", "-n", ns},
+		{"man", "configmap", "-n", ns, "-o", "json"},
 		{"snapshot", "-n", ns, "-o", filepath.Join(dir, "namespace.yaml")},
 		{"snapshot", "-A", "-o", filepath.Join(dir, "all.json"), "--with-env"},
 		{"snapshot", "deployment/web", "-n", ns, "-o", "-"},
@@ -91,20 +92,5 @@ func gapsOf(d document) []string {
 // readsAll lets the user read everything, Secrets too.
 func readsAll(t *testing.T, c *cluster.Cluster, name string) {
 	t.Helper()
-	rbac := admin(c).RbacV1()
-	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}}},
-	}
-	if _, err := rbac.ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: name}},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-	}
-	if _, err := rbac.ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	userOfAll(t, c, name, rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}})
 }

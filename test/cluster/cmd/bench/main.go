@@ -23,18 +23,29 @@ import (
 func main() {
 	runs := flag.Int("runs", 5, "counted `runs` of each command, after one that is not")
 	sizes := flag.String("sizes", "10000,40000,100000", "numbers of `objects` to measure at")
+	definitions := flag.Int("definitions", 0, "custom resource `definitions` to load, those of the catalogue first")
+	instances := flag.Bool("instances", false, "with -definitions: custom resources in the namespace that is asked about")
+	against := flag.String("against", "", "another `binary` of the plugin, to measure beside")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *runs, *sizes); err != nil {
+	if err := run(ctx, options{*runs, *sizes, *definitions, *instances, *against}); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, runs int, sizes string) error {
-	want, err := numbers(sizes)
+type options struct {
+	runs        int
+	sizes       string
+	definitions int
+	instances   bool
+	against     string
+}
+
+func run(ctx context.Context, o options) error {
+	want, err := numbers(o.sizes)
 	if err != nil {
 		return err
 	}
@@ -61,8 +72,8 @@ func run(ctx context.Context, runs int, sizes string) error {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 		}
 	}()
-	b := bench{cluster: c, loader: bins.Path("loader"), programs: programs, runs: runs, dir: dir}
-	return b.measure(ctx, want)
+	b := bench{cluster: c, loader: bins.Path("loader"), programs: programs, runs: o.runs, dir: dir, against: o.against}
+	return b.measure(ctx, want, o)
 }
 
 type programs struct{ sysop, floor string }
@@ -87,6 +98,7 @@ type bench struct {
 	programs programs
 	runs     int
 	dir      string
+	against  string
 }
 
 // fixed is the namespace whose stack is asked for: it stays as it is while the
@@ -97,8 +109,11 @@ const (
 	perTree     = 7 // a Deployment, a ReplicaSet and five pods
 )
 
-func (b *bench) measure(ctx context.Context, sizes []int) error {
+func (b *bench) measure(ctx context.Context, sizes []int, o options) error {
 	if err := b.load(ctx, fixed, 1, deployments, deployments); err != nil {
+		return err
+	}
+	if err := b.define(ctx, o.definitions, o.instances); err != nil {
 		return err
 	}
 	fmt.Println("| question | objects | program | requests | MB read | CPU s | peak RSS MB | wall s |")
@@ -130,16 +145,21 @@ func (b *bench) load(ctx context.Context, tag string, namespaces, trees, configM
 func (b *bench) questions(ctx context.Context, objects int) error {
 	whole := []string{"graph", "clusterrole/cluster-admin", "-A", "-o", "name", "--timings"}
 	stack := []string{"graph", "deployment/app-0", "-n", fixed + "-0", "-o", "name", "--timings"}
-	for _, q := range []struct {
+	type question struct {
 		name    string
 		program string
 		args    []string
-	}{
+	}
+	questions := []question{
 		{"whole cluster", b.programs.floor, nil},
 		{"whole cluster", b.programs.sysop, whole},
 		{"one stack", b.programs.floor, []string{"-n", fixed + "-0"}},
 		{"one stack", b.programs.sysop, stack},
-	} {
+	}
+	if b.against != "" {
+		questions = append(questions, question{"whole cluster", b.against, whole}, question{"one stack", b.against, stack}, question{"one stack", b.programs.sysop, stack})
+	}
+	for _, q := range questions {
 		m, err := b.repeat(ctx, q.program, q.args)
 		if err != nil {
 			return err

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/manual"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// manuals is a source of the texts that definitions name.
+type manuals interface {
+	Manual(ctx context.Context, namespace, name, key string) (string, error)
+}
+
+// usage reads the text that the definition names.
+func (m *manualReader) usage(ctx context.Context) (manual.Usage, error) {
+	u := m.declared.Usage
+	texts, ok := m.s.source.(manuals)
+	if u.ConfigMap == "" || !ok {
+		return manual.Usage{}, nil
+	}
+	places, err := m.places(ctx)
+	if err != nil {
+		return manual.Usage{}, err
+	}
+	var last manual.Usage
+	nowhere := true
+	for _, ns := range places {
+		ref := object.Ref{Kind: "ConfigMap", Namespace: ns, Name: u.ConfigMap}
+		text, err := texts.Manual(ctx, ns, u.ConfigMap, u.Key)
+		why, known := errors.AsType[*source.NoManualError](err)
+		switch {
+		case err == nil:
+			return manual.Usage{ConfigMap: ref.String(), Key: u.Key, Text: text}, nil
+		case !known:
+			return manual.Usage{}, err
+		}
+		// That it is somewhere and may not be read says more than where it is not.
+		if last.Problem == "" || !why.Absent {
+			nowhere = nowhere && why.Absent
+			last = manual.Usage{ConfigMap: ref.String(), Key: u.Key, Problem: why.Message}
+		}
+	}
+	if last.ConfigMap == "" {
+		last = manual.Usage{ConfigMap: u.ConfigMap, Key: u.Key, Problem: "no namespace is known to look in for ConfigMap " + u.ConfigMap}
+	}
+	if nowhere && u.Namespace == "" {
+		last.Problem += " (-n names the namespace to look in)"
+	}
+	return last, nil
+}
+
+// places are the namespaces in which the manual may be: that of the annotation,
+// else the user's (all those of a snapshot, where none is named), else the
+// operator's.
+func (m *manualReader) places(ctx context.Context) ([]string, error) {
+	if ns := m.declared.Usage.Namespace; ns != "" {
+		return []string{ns}, nil
+	}
+	var places []string
+	add := func(ns string) {
+		if ns != "" && !slices.Contains(places, ns) {
+			places = append(places, ns)
+		}
+	}
+	add(m.s.namespace)
+	if snap, ok := m.s.source.(*source.Snapshot); !ok {
+		ns, _, err := m.s.c.config.ToRawKubeConfigLoader().Namespace()
+		if err != nil {
+			return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
+		}
+		add(ns)
+	} else if m.s.namespace == "" {
+		for _, ns := range snap.Namespaces() {
+			add(ns)
+		}
+	}
+	in, err := m.operator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, ns := range in.namespaces {
+		add(ns)
+	}
+	return places, nil
+}

@@ -1,0 +1,72 @@
+package graph
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// area is where a selector of an object looks, of which not all was read: a
+// namespace, or every one where namespace is empty.
+type area struct {
+	kind      schema.GroupKind
+	namespace string
+	rule      uint16
+	inferred  bool
+}
+
+// elsewhere notes that a selector looks where nobody has read. ReferenceGrants are
+// asked for where one would change something (ungranted).
+func (r *resolver) elsewhere(from inventory.ID, l *link, t relation.Target) {
+	if rule := &r.rules.Rules()[l.rule]; rule.Aside || l.flags&backward != 0 || t.Kind == relation.ReferenceGrant || r.kinds.NotServed(t.Kind) {
+		return
+	}
+	namespace := t.Namespace
+	if t.AllNamespaces || t.Namespaces != nil {
+		namespace = ""
+	}
+	if r.inv.Covered(t.Kind, namespace) {
+		return
+	}
+	r.areas[from] = append(r.areas[from], area{t.Kind, namespace, l.rule, l.flags&inferred != 0})
+}
+
+// unreadAreas returns where members look by selectors whose finds would belong to
+// the stack.
+func (s *Stack) unreadAreas() []area {
+	var out []area
+	if len(s.g.areas) == 0 {
+		return nil
+	}
+	for _, id := range s.members {
+		for _, a := range s.g.areas[id] {
+			if s.looks(id, a) {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+// looks says whether what a member selects belongs to the stack with it.
+func (s *Stack) looks(id ID, a area) bool {
+	rule := &s.g.rules[a.rule]
+	switch {
+	case s.opts.NoInferred && a.inferred, len(s.opts.Relations) > 0 && !slices.Contains(s.opts.Relations, rule.Relation), s.Boundary(id):
+		return false
+	case s.opts.Connected:
+		return true
+	case s.opts.Up:
+		return rule.Relation == relation.Serves
+	case s.leaves[id]:
+		return false
+	case rule.Manages:
+		return s.managing[id]
+	case rule.Relation == relation.Serves:
+		return s.stands[id]
+	}
+	return true
+}
