@@ -24,6 +24,7 @@ type rulesLintOptions struct {
 	*common
 	files    []string
 	exitCode bool
+	all      bool
 }
 
 func newRulesLint(env Env) *cobra.Command {
@@ -36,8 +37,8 @@ path exist in the schema of every served version, and do the kinds that an
 operator says it creates (composition) agree with the owner references that are
 seen in the namespace (with -A: in all). Without -f, the annotations of the CRDs
 and the entries of the catalogue are checked; with -f, those files.`,
-		Example: `  # everything that this cluster declares
-  kubectl sysop rules lint -A --from demo
+		Example: `  # everything that this cluster declares, and what of the catalogue does not fit it
+  kubectl sysop rules lint -A --all --from demo
 
   # for a pipeline: exit code 2 if there is an error or a warning
   kubectl sysop rules lint --exit-code -o json --from demo`,
@@ -47,6 +48,7 @@ and the entries of the catalogue are checked; with -f, those files.`,
 	o.reading(cmd)
 	o.writing(cmd)
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "check this file of rules, or catalogue entry; may be repeated")
+	cmd.Flags().BoolVar(&o.all, "all", false, "show the notes on the catalogue too: what of it does not fit the schemas here")
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if there is an error or a warning")
 	return cmd
 }
@@ -95,8 +97,17 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 		rank := map[string]int{"error": 0, "warning": 1, "info": 2}
 		return cmp.Or(cmp.Compare(rank[a.Severity], rank[b.Severity]), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
 	})
-	if err := o.write(view.Lint(l.rules, l.findings, l.g.Gaps())); err != nil {
+	shown := l.findings
+	if o.output != "json" && o.output != "yaml" && !o.all {
+		shown = slices.DeleteFunc(slices.Clone(shown), func(f view.LintFinding) bool {
+			return f.Severity == "info" && strings.HasPrefix(f.Origin, "catalogue ")
+		})
+	}
+	if err := o.write(view.Lint(l.rules, shown, l.g.Gaps())); err != nil {
 		return err
+	}
+	if hidden := len(l.findings) - len(shown); hidden > 0 {
+		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalogue are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
 	fmt.Fprintf(o.env.ErrOut, "%d relations checked, %d findings\n", l.rules, len(l.findings))
 	l.s.done(l.g)

@@ -34,33 +34,37 @@ func FuzzParse(f *testing.F) {
 		"mysqlcluster-usage", "mysqlcluster-usage.", ".usage", "a.b.c.d", "StatefulSet Service", "StatefulSet,,Service", // usage without a dot, lists without commas
 		"- {to: Secret, relation: needs, field: spec.users[].secretName}", "- {to: [Pod, Service], relation: serves, selector: spec.selector}\n- {to: Secret, relation: need}", "- [", "to: Secret",
 	} {
-		f.Add(value, "dc1,ns/dc2@eth0")
-		f.Add(value, `[{"name":"dc1","namespace":"ns"},"x-y"]`)
+		for which := range byte(len(fuzzKeys) * len(fuzzCRDs)) {
+			f.Add(which, value, "dc1,ns/dc2@eth0")
+			f.Add(which, value, `[{"name":"dc1","namespace":"ns"},"x-y"]`)
+		}
 	}
 	kinds := testKinds()
-	f.Fuzz(func(t *testing.T, value, carried string) {
-		for _, key := range []string{"resource/usage", "resource/composition", "resource/annotation-relationship", "resource/label-relationship2", "platform-as-code/specprop-relation", Relationships} {
-			for _, crd := range []string{"apps.example.com", "fleets.example.com"} {
-				m := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: crd, Annotations: map[string]string{key: value}}}
-				d, findings := Parse(m, kinds)
-				for _, f := range findings {
-					lines := strings.Count(value, "\n") + strings.Count(value, "\r") + 2
-					if f.Line == 0 && f.Column > utf8.RuneCountInString(value)+1 || f.Line > lines || f.Column < 1 || f.Message == "" || f.Annotation != key {
-						t.Errorf("finding %v is in no place of %q", f, value)
-					}
-				}
-				again, findings2 := Parse(m, kinds)
-				if !slices.Equal(findings, findings2) || len(d.Rules) != len(again.Rules) {
-					t.Errorf("%q means something else the second time", value)
-				}
-				objects := fuzzObjects(t, carried)
-				got := edges(d, objects...)
-				equal(t, edges(again, objects...), got...)
-				checkLinks(t, d, objects)
+	f.Fuzz(func(t *testing.T, which byte, value, carried string) {
+		key, crd := fuzzKeys[int(which)%len(fuzzKeys)], fuzzCRDs[int(which)/len(fuzzKeys)%len(fuzzCRDs)]
+		m := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: crd, Annotations: map[string]string{key: value}}}
+		d, findings := Parse(m, kinds)
+		for _, f := range findings {
+			lines := strings.Count(value, "\n") + strings.Count(value, "\r") + 2
+			if f.Line == 0 && f.Column > utf8.RuneCountInString(value)+1 || f.Line > lines || f.Column < 1 || f.Message == "" || f.Annotation != key {
+				t.Errorf("finding %v is in no place of %q", f, value)
 			}
 		}
+		again, findings2 := Parse(m, kinds)
+		if !slices.Equal(findings, findings2) || len(d.Rules) != len(again.Rules) {
+			t.Errorf("%q means something else the second time", value)
+		}
+		objects := fuzzObjects(t, carried)
+		got := edges(d, objects...)
+		equal(t, edges(again, objects...), got...)
+		checkLinks(t, d, objects)
 	})
 }
+
+var (
+	fuzzKeys = []string{"resource/usage", "resource/composition", "resource/annotation-relationship", "resource/label-relationship2", "platform-as-code/specprop-relation", Relationships}
+	fuzzCRDs = []string{"apps.example.com", "fleets.example.com"}
+)
 
 func fuzzObjects(t *testing.T, carried string) []object.Object {
 	const fields = `{"metadata":{"labels":{"a/b":"x"}},"spec":{"selector":{"app":"web"},"users":[{"name":"u"},{"secretName":"s"}]}}`
