@@ -15,6 +15,7 @@ GOBIN := $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)
 SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 
 FUZZTIME ?= 60s
+FUZZ := annotations:FuzzParse declare:FuzzParse field:FuzzPath infer:FuzzWalk manual:FuzzSchema
 
 .PHONY: build demo test lint unit fuzz cluster-test sandbox sandbox-down bench install tidy-check
 
@@ -57,11 +58,8 @@ unit:
 
 # What is written by others: annotations, files of rules, paths, custom resources.
 fuzz:
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./pkg/annotations
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./pkg/declare
-	$(GO) test -run '^$$' -fuzz '^FuzzPath$$' -fuzztime $(FUZZTIME) ./pkg/field
-	$(GO) test -run '^$$' -fuzz '^FuzzWalk$$' -fuzztime $(FUZZTIME) ./pkg/infer
-	$(GO) test -run '^$$' -fuzz '^FuzzSchema$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./pkg/manual
+	@printf '%s\n' $(FUZZ) | xargs -P 2 -I {} $(SHELL) -c 'target={}; \
+		$(GO) test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./pkg/$${target%:*}'
 
 # The control plane is built first, by itself: that can take longer than go test
 # lets a package run.
