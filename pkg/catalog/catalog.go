@@ -85,17 +85,29 @@ func Rules(kinds *object.Kinds) []relation.Rule {
 
 // Rules returns the rules of the entry that read a kind which the cluster serves.
 func (e Entry) Rules(kinds *object.Kinds) []relation.Rule {
-	specs := make([]declare.Spec, 0, len(e.Relations))
-	for _, s := range e.Relations {
-		read, _ := s.Reader()
-		if slices.ContainsFunc(read, func(kind string) bool { return kind == declare.Any || served(kind, kinds) }) {
-			specs = append(specs, s)
+	specs := make([]*declare.Spec, 0, len(e.Relations))
+	there := map[string]bool{declare.Any: true}
+	for i := range e.Relations {
+		read, _ := e.Relations[i].Reader()
+		for _, kind := range read {
+			is, known := there[kind]
+			if !known {
+				is = served(kind, kinds)
+				there[kind] = is
+			}
+			if is {
+				specs = append(specs, &e.Relations[i])
+				break
+			}
 		}
 	}
 	if e.Name == "crossplane" {
-		specs = append(specs, crossplane(kinds)...)
+		more := crossplane(kinds)
+		for i := range more {
+			specs = append(specs, &more[i])
+		}
 	}
-	return declare.Rules(specs, e.Name, e.Origin(), kinds)
+	return declare.RulesOf(specs, e.Name, e.Origin(), kinds)
 }
 
 // Origin is how the rules of the entry are told from others.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -18,10 +18,18 @@ import (
 // cluster: they tell which kinds are namespaced, and what a kind without a group
 // means. Of a pod template come the rules of pods, under their own names.
 func Rules(specs []Spec, prefix, origin string, kinds *object.Kinds) []relation.Rule {
+	all := make([]*Spec, len(specs))
+	for i := range specs {
+		all[i] = &specs[i]
+	}
+	return RulesOf(all, prefix, origin, kinds)
+}
+
+// RulesOf is Rules for relations that stand elsewhere, which must not change.
+func RulesOf(specs []*Spec, prefix, origin string, kinds *object.Kinds) []relation.Rule {
 	rules := make([]relation.Rule, 0, len(specs))
 	taken := map[string]int{}
-	for i := range specs {
-		s := &specs[i]
+	for _, s := range specs {
 		if s.Template != "" || s.PodSpec != "" {
 			rules = append(rules, s.podRules(origin)...)
 			continue
@@ -61,9 +69,24 @@ func (s *Spec) rule(name, origin string, kinds *object.Kinds) relation.Rule {
 	}
 	r.Metadata = s.metadata()
 	// Most rules never meet an object: what they say is read when one does.
-	compiled := sync.OnceValue(func() *reader { return s.reader(kinds) })
-	r.Links = func(o object.Object, emit relation.Emit) { compiled().links(o, emit) }
+	r.Links = (&lazy{s: s, kinds: kinds}).links
 	return r
+}
+
+// lazy is a reader that is made when it first reads.
+type lazy struct {
+	s     *Spec
+	kinds *object.Kinds
+	made  atomic.Pointer[reader]
+}
+
+func (l *lazy) links(o object.Object, emit relation.Emit) {
+	r := l.made.Load()
+	if r == nil {
+		r = l.s.reader(l.kinds) // Two at once make the same.
+		l.made.Store(r)
+	}
+	r.links(o, emit)
 }
 
 func people(kinds []string) string {
@@ -75,6 +98,11 @@ func people(kinds []string) string {
 
 // metadata says that the metadata of an object tells everything.
 func (s *Spec) metadata() bool {
+	for _, path := range [...]string{s.Field, s.Selector, s.Host} {
+		if path != "" && !strings.HasPrefix(path, "metadata.") {
+			return false // Most say so at once.
+		}
+	}
 	relative := func(c Condition) bool { return c.Path[0] == '.' }
 	elsewhere := func(path string) bool { return !inMetadata(path) }
 	return !slices.ContainsFunc(s.When, relative) && !slices.ContainsFunc(s.Paths(), elsewhere)

@@ -2,6 +2,7 @@ package relation
 
 import (
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -50,7 +51,7 @@ func PodRules(from []schema.GroupKind, path, origin string) []Rule {
 	if path != "" {
 		path += "."
 	}
-	rules := templateRules()
+	rules := slices.Clone(templateRows())
 	for i := range rules {
 		r := &rules[i]
 		r.From, r.Origin, r.Field, r.Links, r.template = from, origin, path+r.Field, nil, nil
@@ -62,6 +63,9 @@ func PodRules(from []schema.GroupKind, path, origin string) []Rule {
 func templateRules() []Rule {
 	return slices.DeleteFunc(slices.Concat(podRules(), containerRules(), volumeRules()), func(r Rule) bool { return r.template == nil })
 }
+
+// templateRows are the same, made once.
+var templateRows = sync.OnceValue(templateRules)
 
 // readers are the functions of templateRules.
 var readers = func() (out []func(template, Emit)) {

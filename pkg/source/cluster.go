@@ -95,6 +95,8 @@ func (c *Cluster) Read(ctx context.Context, ask Ask, sink Sink) error {
 			continue
 		}
 		switch {
+		case named && !ask.All && r.GroupKind() == apiServiceKind:
+			jobs = append(jobs, c.aggregated(r, sink))
 		case ask.All, named:
 			jobs = append(jobs, c.everywhere(r, ask.Namespaces, sink))
 		case r.Namespaced && !slices.Contains(ask.Have, r.GroupKind()):
@@ -136,6 +138,20 @@ func (c *Cluster) run(parent context.Context, jobs []job) error {
 		return parent.Err()
 	}
 	return context.Cause(ctx)
+}
+
+// aggregated lists the APIServices that a Service answers for. The others, one for
+// each group and version that the API server serves itself, say nothing of anybody;
+// since they are not read, nothing is covered.
+func (c *Cluster) aggregated(r object.Resource, sink Sink) job {
+	const notLocal = "!kube-aggregator.kubernetes.io/automanaged"
+	return func(ctx context.Context) error {
+		read, detail := c.detail(r, sink)
+		if err := c.listSelected(ctx, read, "", notLocal, detail, sink); err != nil {
+			return c.settle(ctx, read, "", err, sink)
+		}
+		return nil
+	}
 }
 
 // everywhere lists a kind in all namespaces. Who may not do that may still list

@@ -70,10 +70,19 @@ var errSamePage = errors.New("the server answers with the same page again")
 // compacts early) starts the list again from its head, and the sink forgets what
 // the first reading brought.
 func (c *Cluster) list(ctx context.Context, r object.Resource, ns string, detail Detail, sink Sink) error {
+	return c.listSelected(ctx, r, ns, "", detail, sink)
+}
+
+// listSelected is list for what a label selector chooses; for everything, without
+// one.
+func (c *Cluster) listSelected(ctx context.Context, r object.Resource, ns, selector string, detail Detail, sink Sink) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pages := &pages{ask: func(token string, limit int) (answer, error) {
 		query := url.Values{}
+		if selector != "" {
+			query.Set("labelSelector", selector)
+		}
 		if limit > 0 {
 			query.Set("limit", strconv.Itoa(limit))
 		}

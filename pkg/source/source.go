@@ -93,6 +93,8 @@ func builtInGroup(group string) bool {
 	return scheme.Scheme.IsGroupRegistered(group) || group == crdKind.Group || group == "apiregistration.k8s.io"
 }
 
+var apiServiceKind = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
+
 var crdKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 // LeftOut tells resources that are not part of any stack and large in number:
