@@ -298,14 +298,10 @@ func (l *linter) placeless(s *declare.Spec, gk schema.GroupKind) bool {
 // instances own.
 func (l *linter) compositions(checks []checked) {
 	for _, c := range checks {
-		for _, gk := range slices.SortedFunc(maps.Keys(c.composed), compareKinds) {
+		for _, gk := range slices.SortedFunc(maps.Keys(c.composed), object.CompareKinds) {
 			l.composition(c, gk, c.composed[gk])
 		}
 	}
-}
-
-func compareKinds(a, b schema.GroupKind) int {
-	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
 }
 
 func (l *linter) composition(c checked, gk schema.GroupKind, declared []schema.GroupKind) {
@@ -313,7 +309,7 @@ func (l *linter) composition(c checked, gk schema.GroupKind, declared []schema.G
 	if instances == 0 {
 		return
 	}
-	for _, kind := range slices.SortedFunc(maps.Keys(owned), compareKinds) {
+	for _, kind := range slices.SortedFunc(maps.Keys(owned), object.CompareKinds) {
 		if !slices.Contains(declared, kind) {
 			l.add("warning", c.origin, 0, 0, "%s owns %s here (%s), which its composition does not name", gk, declare.Spell(kind), owned[kind])
 		}

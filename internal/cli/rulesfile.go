@@ -129,12 +129,5 @@ func nearKinds(gk schema.GroupKind, kinds *object.Kinds) string {
 			near = append(near, r.GroupKind().String())
 		}
 	}
-	return didYouMean(near)
-}
-
-func didYouMean(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " (did you mean " + strings.Join(names, ", ") + "?)"
+	return object.DidYouMean(near)
 }

@@ -84,7 +84,7 @@ func wrongPaths(s *declare.Spec, shape field.Shape) []string {
 		if !ok {
 			continue
 		}
-		out = append(out, wrong.Error()+didYouMean(object.Nearest(wrong.Field, wrong.Names)))
+		out = append(out, wrong.Error()+object.DidYouMean(object.Nearest(wrong.Field, wrong.Names)))
 	}
 	return out
 }

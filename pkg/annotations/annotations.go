@@ -36,6 +36,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -123,7 +124,7 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 	}
 	r.key = ""
 	if !served && hasRelationships(entries) {
-		r.reportKey("%q is not a kind that the cluster serves, so its relationships are not read: want a definition that is named <plural>.<group> and established", shorten(d.CRD))
+		r.reportKey("%q is not a kind that the cluster serves, so its relationships are not read: want a definition that is named <plural>.<group> and established", field.Shorten(d.CRD))
 	}
 	said := map[string]bool{}
 	for _, e := range entries {

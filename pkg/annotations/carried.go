@@ -47,7 +47,7 @@ func (r *reader) carried(c clauses, via relation.Via) ([]relation.Rule, []declar
 		}
 	}
 	if c.key.text != "" && len(content.IsLabelKey(strings.ToLower(c.key.text))) > 0 {
-		r.report(c.key.problem("no object can have the key %q: want prefix/name", shorten(c.key.text)))
+		r.report(c.key.problem("no object can have the key %q: want prefix/name", field.Shorten(c.key.text)))
 	}
 	if len(carriers) == 0 {
 		return nil, nil

@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
 // clauses are the three parts of a relationship. One that is not there is empty
@@ -49,7 +51,7 @@ func (r *reader) clause(c *clauses, part span) *problem {
 		if _, err := r.find(part.text); err == nil {
 			hint = " (kinds are separated by semicolons: on:Pod;Service)"
 		}
-		return part.problem("%q is no part of a relationship: want on:, key: or value:%s", shorten(part.text), hint)
+		return part.problem("%q is no part of a relationship: want on:, key: or value:%s", field.Shorten(part.text), hint)
 	}
 	var into *span
 	switch name := part.to(i).trim().text; name {
@@ -60,7 +62,7 @@ func (r *reader) clause(c *clauses, part span) *problem {
 	case "value":
 		into = &c.value
 	default:
-		return part.problem("unknown part %q: want on:, key: or value:", shorten(name+":"))
+		return part.problem("unknown part %q: want on:, key: or value:", field.Shorten(name+":"))
 	}
 	if into.text != "" {
 		return part.problem("a second %s: want one", part.text[:i+1])
@@ -109,7 +111,7 @@ func (r *reader) usage() Usage {
 		r.report(err)
 		return Usage{}
 	case len(parts) != 2 && len(parts) != 3:
-		r.report(body.problem("%q does not tell where the manual is: %s", shorten(body.text), want))
+		r.report(body.problem("%q does not tell where the manual is: %s", field.Shorten(body.text), want))
 		return Usage{}
 	}
 	for i, p := range parts {
@@ -118,7 +120,7 @@ func (r *reader) usage() Usage {
 			invalid = validation.IsConfigMapKey(p.text)
 		}
 		if len(invalid) > 0 {
-			r.report(p.problem("%q cannot be a name: %s", shorten(p.text), want))
+			r.report(p.problem("%q cannot be a name: %s", field.Shorten(p.text), want))
 			return Usage{}
 		}
 	}

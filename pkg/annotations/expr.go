@@ -72,7 +72,7 @@ func listItem(s span) (span, *problem) {
 	for _, f := range fields {
 		i := strings.IndexByte(f.text, ':')
 		if i < 0 {
-			return span{}, f.problem("%q is no field: %s", shorten(f.text), want)
+			return span{}, f.problem("%q is no field: %s", field.Shorten(f.text), want)
 		}
 		key, err := f.to(i).trim().unquote()
 		if err != nil {
@@ -87,7 +87,7 @@ func listItem(s span) (span, *problem) {
 		case key.text == "namespace" && value.text == instanceWord+".metadata.namespace":
 			// The namespace of an item is read wherever it is given.
 		default:
-			return span{}, key.problem("unexpected field %q: %s", shorten(key.text), want)
+			return span{}, key.problem("unexpected field %q: %s", field.Shorten(key.text), want)
 		}
 	}
 	if name == nil {

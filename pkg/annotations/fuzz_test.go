@@ -95,7 +95,7 @@ func checkLinks(t *testing.T, d Declaration, objects []object.Object) {
 				t.Errorf("link %+v does not say enough", l)
 			case (l.Target.Selector == nil) == (l.Target.Name == ""):
 				t.Errorf("link %+v: want a name or a selector", l)
-			case l.Target.Name != "" && !isName(l.Target.Name):
+			case l.Target.Name != "" && !object.MayBeName(l.Target.Name):
 				t.Errorf("%q cannot be a name", l.Target.Name)
 			}
 			if s := l.Target.Selector; s != nil && s.Match != nil {

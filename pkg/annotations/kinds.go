@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -66,13 +67,13 @@ func (r *reader) kind(s span) (object.Resource, *problem) {
 				choices = append(choices, k.GroupKind().String())
 			}
 		}
-		return k, s.problem("kind %q is ambiguous: want one of %s", shorten(s.text), strings.Join(choices, ", "))
+		return k, s.problem("kind %q is ambiguous: want one of %s", field.Shorten(s.text), strings.Join(choices, ", "))
 	case strings.HasPrefix(s.text, instanceWord):
-		return k, s.problem("%q is no kind: want Kind or Kind.group here", shorten(s.text))
+		return k, s.problem("%q is no kind: want Kind or Kind.group here", field.Shorten(s.text))
 	case errors.As(err, &unknown) && len(unknown.Nearest) > 0:
-		return k, s.problem("unknown kind %q: did you mean %s?", shorten(s.text), strings.Join(r.spell(unknown.Nearest), " or "))
+		return k, s.problem("unknown kind %q: did you mean %s?", field.Shorten(s.text), strings.Join(r.spell(unknown.Nearest), " or "))
 	}
-	return k, s.problem("unknown kind %q: want a kind that the cluster serves, as Kind or Kind.group", shorten(s.text))
+	return k, s.problem("unknown kind %q: want a kind that the cluster serves, as Kind or Kind.group", field.Shorten(s.text))
 }
 
 func (r *reader) find(name string) (object.Resource, error) {

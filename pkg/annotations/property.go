@@ -76,7 +76,7 @@ func (r *reader) targets(s span) (targets []object.Resource, either bool) {
 			kind, ok = part, true
 		}
 		if !ok {
-			r.report(part.problem("%q cannot be evaluated: want <Kind>.metadata.name, the name of the object that is meant", shorten(part.text)))
+			r.report(part.problem("%q cannot be evaluated: want <Kind>.metadata.name, the name of the object that is meant", field.Shorten(part.text)))
 			continue
 		}
 		k, err := r.kind(kind)

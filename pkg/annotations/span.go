@@ -95,12 +95,3 @@ func firstRune(s string) string {
 	r, _ := utf8.DecodeRuneInString(s)
 	return strconv.Quote(string(r))
 }
-
-// shorten cuts what a message would quote at length.
-func shorten(s string) string {
-	const most = 80
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "…"
-}

@@ -1,11 +1,7 @@
 package annotations
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -58,13 +54,13 @@ func (e expr) invert(v string) (namespace, name string, ok bool) {
 		return "", "", false
 	}
 	if len(e.refs) == 1 {
-		return "", v, isName(v)
+		return "", v, object.MayBeName(v)
 	}
 	first, second, ok := strings.Cut(v, e.literals[1])
 	if e.refs[0].what == nameRef {
 		first, second = second, first
 	}
-	return first, second, ok && isName(first) && isName(second)
+	return first, second, ok && object.MayBeName(first) && object.MayBeName(second)
 }
 
 // rendered is the value that an instance stands for, with the field it comes from.
@@ -88,30 +84,11 @@ func (e expr) render(o object.Object) []rendered {
 		}
 		var all []rendered
 		for at, v := range r.path.Find(o.Fields()) {
-			if text := scalar(v); text != "" {
+			if text := field.Scalar(v); text != "" {
 				all = append(all, fill(at, text))
 			}
 		}
 		return all
 	}
 	return []rendered{fill("metadata.name", "")}
-}
-
-func scalar(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case int64, bool:
-		return fmt.Sprint(v)
-	}
-	return ""
-}
-
-// isName tells what may be the name of an object from what surely is none. It
-// lets pass what a server would refuse as the name of a custom resource
-// (Letsencrypt): that is a wrong name, to be shown as missing.
-func isName(s string) bool {
-	return s != "" && len(s) <= 253 && !strings.ContainsAny(s, ",;\"'`{}[]()\\ \t\r\n") && len(content.IsPathSegmentName(s)) == 0
 }

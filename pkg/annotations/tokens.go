@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // meant is an instance that the value of an annotation names; the namespace is
@@ -78,7 +80,7 @@ func (e expr) instances(v string) []meant {
 	add := func(namespace, text string) {
 		inner, name, ok := e.invert(text)
 		m := meant{cmp.Or(inner, namespace), name}
-		if !ok || seen[m] || m.namespace != "" && !isName(m.namespace) {
+		if !ok || seen[m] || m.namespace != "" && !object.MayBeName(m.namespace) {
 			return
 		}
 		seen[m] = true

@@ -38,7 +38,7 @@ func (r *reader) carried(o object.Object, emit relation.Emit) {
 			}
 		}
 		namespace = cmp.Or(namespace, r.namespace.text(fields, nil), o.Namespace)
-		if !isName(name) || namespace != "" && !isName(namespace) {
+		if !object.MayBeName(name) || namespace != "" && !object.MayBeName(namespace) {
 			continue
 		}
 		for i, gk := range r.named {
@@ -71,7 +71,7 @@ func (r *reader) conventions(o object.Object, emit relation.Emit) {
 		return
 	}
 	for _, want := range r.value.render(fields) {
-		if !isName(want.text) {
+		if !object.MayBeName(want.text) {
 			continue
 		}
 		for _, gk := range r.named {

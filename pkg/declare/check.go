@@ -1,12 +1,14 @@
 package declare
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
@@ -39,7 +41,7 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 		return
 	}
 	p.ends(s, key, n)
-	for _, k := range slices.Sorted(mapKeys(goes)) {
+	for _, k := range slices.Sorted(maps.Keys(goes)) {
 		if given := p.node[k]; given != nil && !slices.Contains(goes[k], key) {
 			p.Report(given, "%s says nothing beside %s", k, key)
 		}
@@ -54,7 +56,7 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 		{"emptyNamespaces", s.EmptyNamespaces, []string{"all", "own"}},
 	} {
 		if c.got != "" && !slices.Contains(c.choices, c.got) {
-			p.Report(p.node[c.key], "unknown %s %q: want %s", c.key, shorten(c.got), strings.Join(c.choices, " or "))
+			p.Report(p.node[c.key], "unknown %s %q: want %s", c.key, field.Shorten(c.got), strings.Join(c.choices, " or "))
 		}
 	}
 	p.paths(s, key)
@@ -113,7 +115,7 @@ func (p *parser) ends(s *Spec, key string, n *yaml.Node) {
 	case s.Relation == "":
 		p.Report(n, "relation is missing: want owns, needs or serves")
 	default:
-		p.Report(p.node["relation"], "unknown relation %q: want owns, needs or serves", shorten(s.Relation))
+		p.Report(p.node["relation"], "unknown relation %q: want owns, needs or serves", field.Shorten(s.Relation))
 	}
 	read, named := s.Reader()
 	if slices.Contains(read, Any) && key != "label" && key != "annotation" {
@@ -164,7 +166,7 @@ func (p *parser) paths(s *Spec, key string) {
 	}
 	for _, f := range []struct{ key, text string }{{"label", s.Label}, {"annotation", s.Annotation}} {
 		if f.text != "" && len(content.IsLabelKey(strings.ToLower(f.text))) > 0 {
-			p.Report(p.node[f.key], "no object can have the key %q: want prefix/name", shorten(f.text))
+			p.Report(p.node[f.key], "no object can have the key %q: want prefix/name", field.Shorten(f.text))
 		}
 	}
 }

@@ -115,7 +115,7 @@ func checkKind(text string, kinds *object.Kinds) (string, string) {
 	for _, names := range builtIn {
 		all = append(all, strings.Fields(names)...)
 	}
-	return "", "is no built-in kind" + didYouMean(object.Nearest(name, all)) + "; a custom one is written Kind.group"
+	return "", "is no built-in kind" + object.DidYouMean(object.Nearest(name, all)) + "; a custom one is written Kind.group"
 }
 
 // notFound says why a bare name is no kind of the cluster: r was found by it in
@@ -134,7 +134,7 @@ func notFound(r object.Resource, err error, kinds *object.Kinds) string {
 			near = append(near, Spell(r.GroupKind()))
 		}
 	}
-	return "is no kind that the cluster serves" + didYouMean(near) + ": want Kind.group, or the name of a built-in kind"
+	return "is no kind that the cluster serves" + object.DidYouMean(near) + ": want Kind.group, or the name of a built-in kind"
 }
 
 func kindName(s string) bool {
@@ -143,13 +143,3 @@ func kindName(s string) bool {
 	}
 	return strings.IndexFunc(s, func(r rune) bool { return r > 127 || !field.InWord(byte(r)) || r == '_' }) < 0
 }
-
-func didYouMean(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	slices.Sort(names)
-	return " (did you mean " + strings.Join(names, ", ") + "?)"
-}
-
-func keyed(at, key string) string { return field.Key(at, key) }

@@ -5,6 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -39,7 +40,7 @@ func (m *Mapping) Read(n *yaml.Node) {
 		f := slices.IndexFunc(m.Fields, func(f Field) bool { return f.Name == key.Value })
 		switch {
 		case key.Kind != yaml.ScalarNode || f < 0:
-			m.Report(key, "unknown key %q%s", shorten(key.Value), didYouMean(object.Nearest(key.Value, m.names())))
+			m.Report(key, "unknown key %q%s", field.Shorten(key.Value), object.DidYouMean(object.Nearest(key.Value, m.names())))
 		case slices.Contains(seen, key.Value):
 			m.Report(key, "a second %s: want one", key.Value)
 		case value.Kind == yaml.AliasNode:
@@ -103,6 +104,6 @@ func (m *Mapping) Texts(n *yaml.Node) []string {
 // Want reports a text that is not the one that must stand there.
 func (m *Mapping) Want(n *yaml.Node, want string) {
 	if n.Kind != yaml.ScalarNode || n.Value != want {
-		m.Report(n, "got %q: want %s", shorten(n.Value), want)
+		m.Report(n, "got %q: want %s", field.Shorten(n.Value), want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -217,7 +218,7 @@ func (p *parser) kinds(n *yaml.Node) []string {
 		kind, wrong := checkKind(text, p.o.Kinds)
 		switch {
 		case wrong != "":
-			p.Report(item, "%q %s", shorten(text), wrong)
+			p.Report(item, "%q %s", field.Shorten(text), wrong)
 		case slices.Contains(all, kind):
 			p.Report(item, "%s stands here twice", kind)
 		default:
@@ -259,13 +260,4 @@ func (p *parser) conditions(n *yaml.Node) []Condition {
 		all = append(all, c)
 	}
 	return all
-}
-
-// shorten cuts what a message would quote at length.
-func shorten(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }

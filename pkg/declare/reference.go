@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
@@ -39,13 +38,13 @@ func (r *reader) reference(o object.Object, fields map[string]any, m field.Match
 		ref.grouped = ref.group != ""
 		ref.group = groupOf(ref.group)
 		ref.namespace = r.namespace.text(fields, m.Holder)
-		if namespace, name, ok := strings.Cut(v, "/"); ok && isName(namespace) {
+		if namespace, name, ok := strings.Cut(v, "/"); ok && object.MayBeName(namespace) {
 			ref.namespace, ref.name, ref.text = namespace, name, v // No name has a slash in it.
 		}
 		r.link(o, fields, ref, emit)
 	case map[string]any:
 		for at, name := range r.nameField.Find(v) {
-			ref := named{name: scalar(name), at: m.At + "." + at, in: v}
+			ref := named{name: field.Scalar(name), at: m.At + "." + at, in: v}
 			r.told(&ref, fields, v)
 			r.link(o, fields, ref, emit)
 			break
@@ -105,7 +104,7 @@ var version = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 
 // link emits the link of a reference, if it means one of the kinds.
 func (r *reader) link(o object.Object, fields map[string]any, ref named, emit relation.Emit) {
-	if !isName(ref.name) || !r.holds(fields, ref.in) {
+	if !object.MayBeName(ref.name) || !r.holds(fields, ref.in) {
 		return
 	}
 	gk, ok := r.meant(ref)
@@ -172,16 +171,9 @@ func (r *reader) inventory(o object.Object, text, at string, emit relation.Emit)
 	}
 	ref := named{name: strings.ReplaceAll(rest[:j], "__", ":"), kind: kind, group: rest[j+1 : i], grouped: true}
 	gk, ok := r.meant(ref)
-	if !ok || !isName(ref.name) {
+	if !ok || !object.MayBeName(ref.name) {
 		return
 	}
 	t := relation.Target{Kind: gk, Namespace: namespace, Name: ref.name}
 	r.emit(o, relation.Link{Target: t, Field: at, Value: text}, emit)
-}
-
-// isName tells what may be the name of an object from what surely is none. It
-// lets pass what a server would refuse as the name of a custom resource: that is
-// a wrong name, to be shown as missing.
-func isName(s string) bool {
-	return s != "" && len(s) <= 253 && !strings.ContainsAny(s, ",;\"'`{}[]()\\ \t\r\n") && len(content.IsPathSegmentName(s)) == 0
 }

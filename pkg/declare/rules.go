@@ -1,6 +1,7 @@
 package declare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,7 +150,7 @@ type condition struct {
 func (s *Spec) reader(kinds *object.Kinds) *reader {
 	_, named := s.Reader()
 	r := &reader{s: s, metadata: s.metadata(), kinds: kinds, named: groupKinds(named), any: len(named) == 1 && named[0] == Any, backward: s.Read == "to"}
-	r.nameField = placeOf(orElse(s.NameField, ".name")).Path
+	r.nameField = placeOf(cmp.Or(s.NameField, ".name")).Path
 	r.namespace, r.kind, r.group, r.namespaces = placeOf(s.Namespace), placeOf(s.Kind), placeOf(s.Group), placeOf(s.Namespaces)
 	for _, c := range s.When {
 		r.when = append(r.when, condition{placeOf(c.Path), c.Values})
@@ -175,13 +176,6 @@ func (s *Spec) reader(kinds *object.Kinds) *reader {
 	return r
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 func placeOf(text string) place {
 	if text == "" {
 		return place{}
@@ -199,7 +193,7 @@ func (p place) text(fields, ref map[string]any) string {
 		fields = ref
 	}
 	for _, v := range p.Find(fields) {
-		return scalar(v)
+		return field.Scalar(v)
 	}
 	return ""
 }

@@ -1,8 +1,6 @@
 package declare
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -11,7 +9,7 @@ import (
 func (r *reader) selectors(o object.Object, emit relation.Emit) {
 	fields := contentOf(o, r.metadata)
 	for m := range r.path.Matches(fields) {
-		selector, ok := labelSelector(m.Value)
+		selector, ok := relation.SelectorIn(m.Value)
 		if !ok || !r.holds(fields, m.Holder) {
 			continue
 		}
@@ -55,7 +53,7 @@ func (r *reader) areas(o object.Object, fields map[string]any) []relation.Target
 			if _, ok := v["any"]; ok {
 				return own
 			}
-			selector, ok := labelSelector(v)
+			selector, ok := relation.SelectorIn(v)
 			switch {
 			case !ok:
 				return nil // What is malformed chooses nothing.
@@ -74,65 +72,9 @@ func (r *reader) areas(o object.Object, fields map[string]any) []relation.Target
 func namespacesNamed(names []any) []relation.Target {
 	var all []relation.Target
 	for _, n := range names {
-		if ns, ok := n.(string); ok && isName(ns) {
+		if ns, ok := n.(string); ok && object.MayBeName(ns) {
 			all = append(all, relation.Target{Namespace: ns})
 		}
 	}
 	return all
-}
-
-// labelSelector makes a selector of a LabelSelector or a map of labels. It is
-// false for what is malformed.
-func labelSelector(v any) (*relation.Selector, bool) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, false
-	}
-	labels, isSelector := m["matchLabels"].(map[string]any)
-	expressions, ok := m["matchExpressions"].([]any)
-	if !isSelector && !ok {
-		labels = m
-	}
-	out := &relation.Selector{}
-	for key, v := range labels {
-		text, ok := v.(string)
-		if !ok {
-			return nil, false
-		}
-		if out.Labels == nil {
-			out.Labels = make(map[string]string, len(labels))
-		}
-		out.Labels[key] = text
-	}
-	for _, e := range expressions {
-		r, ok := requirement(e)
-		if !ok {
-			return nil, false
-		}
-		out.Expressions = append(out.Expressions, r)
-	}
-	return out, true
-}
-
-// requirement reads an item of matchExpressions.
-func requirement(v any) (metav1.LabelSelectorRequirement, bool) {
-	m, _ := v.(map[string]any)
-	key, _ := m["key"].(string)
-	operator, _ := m["operator"].(string)
-	r := metav1.LabelSelectorRequirement{Key: key, Operator: metav1.LabelSelectorOperator(operator)}
-	values, _ := m["values"].([]any)
-	for _, v := range values {
-		text, ok := v.(string)
-		if !ok {
-			return r, false
-		}
-		r.Values = append(r.Values, text)
-	}
-	switch r.Operator {
-	case metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn:
-		return r, key != "" && len(r.Values) > 0
-	case metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist:
-		return r, key != "" && len(r.Values) == 0
-	}
-	return r, false
 }

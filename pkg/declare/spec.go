@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
@@ -128,9 +129,9 @@ func (s *Spec) Path() string {
 	key, value, _ := s.evidence()
 	switch key {
 	case "label":
-		return keyed("metadata.labels", value)
+		return field.Key("metadata.labels", value)
 	case "annotation":
-		return keyed("metadata.annotations", value)
+		return field.Key("metadata.annotations", value)
 	case "name":
 		return "metadata.name"
 	}

@@ -2,9 +2,6 @@ package declare
 
 import (
 	"fmt"
-	"iter"
-	"maps"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
@@ -32,7 +29,7 @@ func parseTemplate(text string) (template, error) {
 	for {
 		before, after, found := strings.Cut(rest, "{")
 		if strings.Contains(before, "}") {
-			return t, fmt.Errorf("template %q: a } closes nothing", shorten(text))
+			return t, fmt.Errorf("template %q: a } closes nothing", field.Shorten(text))
 		}
 		t.literals = append(t.literals, before)
 		if !found {
@@ -40,14 +37,14 @@ func parseTemplate(text string) (template, error) {
 		}
 		path, tail, closed := strings.Cut(after, "}")
 		if !closed {
-			return t, fmt.Errorf("template %q: a { is not closed", shorten(text))
+			return t, fmt.Errorf("template %q: a { is not closed", field.Shorten(text))
 		}
 		p, err := field.Parse(path)
 		if err != nil {
-			return t, fmt.Errorf("template %q: %w", shorten(text), err)
+			return t, fmt.Errorf("template %q: %w", field.Shorten(text), err)
 		}
 		if t.paths = append(t.paths, p); len(t.paths) > mostPaths {
-			return t, fmt.Errorf("template %q: %d paths at most", shorten(text), mostPaths)
+			return t, fmt.Errorf("template %q: %d paths at most", field.Shorten(text), mostPaths)
 		}
 		rest = tail
 	}
@@ -68,7 +65,7 @@ func (t template) render(fields map[string]any) []rendered {
 	for i, p := range t.paths {
 		var next []rendered
 		for at, v := range p.Find(fields) {
-			text := scalar(v)
+			text := field.Scalar(v)
 			if text == "" {
 				continue
 			}
@@ -86,18 +83,3 @@ func (t template) render(fields map[string]any) []rendered {
 	}
 	return out
 }
-
-// scalar writes a text, number or boolean; anything else is empty.
-func scalar(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case int64, int, bool:
-		return fmt.Sprint(v)
-	}
-	return ""
-}
-
-func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }

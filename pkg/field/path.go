@@ -49,7 +49,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("path %q, column %d: %s", shorten(e.Text), utf8.RuneCountInString(e.Text[:e.Offset])+1, e.Message)
+	return fmt.Sprintf("path %q, column %d: %s", Shorten(e.Text), utf8.RuneCountInString(e.Text[:e.Offset])+1, e.Message)
 }
 
 // Parse reads a path. The error is an *Error.
@@ -273,11 +273,24 @@ func InWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// shorten cuts what a message would quote at length.
-func shorten(s string) string {
+// Shorten cuts what a message would quote at length.
+func Shorten(s string) string {
 	const most = 80
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
 	return string([]rune(s)[:most]) + "…"
+}
+
+// Scalar writes a text, number or boolean of an object; anything else is empty.
+func Scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case int64, int, bool:
+		return fmt.Sprint(v)
+	}
+	return ""
 }

@@ -260,24 +260,18 @@ func (s schemaShape) Field(name string) (Shape, bool) {
 			return schemaShape(f), true
 		}
 	}
-	switch more := s["additionalProperties"].(type) {
-	case map[string]any:
-		return schemaShape(more), true
-	case bool:
-		if more {
-			return anything{}, true
-		}
-	}
-	if s.open() {
-		return anything{}, true
-	}
-	return nil, false
+	return s.free()
 }
 
 func (s schemaShape) Item() (Shape, bool) {
 	if items, ok := s["items"].(map[string]any); ok {
 		return schemaShape(items), true
 	}
+	return s.free()
+}
+
+// free is the shape of the fields whose names the schema leaves open.
+func (s schemaShape) free() (Shape, bool) {
 	switch more := s["additionalProperties"].(type) {
 	case map[string]any:
 		return schemaShape(more), true

@@ -250,6 +250,14 @@ func Nearest(name string, choices []string) []string {
 	return names
 }
 
+// DidYouMean is the end of a message that offers names; nothing without any.
+func DidYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + strings.Join(names, ", ") + "?)"
+}
+
 // edits is the Damerau-Levenshtein distance (restricted: neighbours swapped
 // count once), so that "moodel" is one edit from "moodle".
 func edits(a, b string) int {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -72,4 +73,16 @@ func Compare(a, b Ref) int {
 		return c
 	}
 	return cmp.Compare(a.Name, b.Name)
+}
+
+// CompareKinds orders kinds as Compare orders the objects of them.
+func CompareKinds(a, b schema.GroupKind) int {
+	return Compare(Ref{Group: a.Group, Kind: a.Kind}, Ref{Group: b.Group, Kind: b.Kind})
+}
+
+// MayBeName tells what may be the name of an object from what surely is none. It
+// lets pass what a server would refuse as the name of a custom resource
+// (Letsencrypt): that is a wrong name, to be shown as missing.
+func MayBeName(s string) bool {
+	return s != "" && len(s) <= 253 && !strings.ContainsAny(s, ",;\"'`{}[]()\\ \t\r\n") && len(content.IsPathSegmentName(s)) == 0
 }

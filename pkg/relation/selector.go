@@ -111,6 +111,63 @@ func namespaceNames(s *metav1.LabelSelector) ([]string, bool) {
 	return nil, false
 }
 
+// SelectorIn returns the selector that the content of a custom resource holds: a
+// LabelSelector, or a map of labels. It is false for what is malformed. What an
+// empty one means is the business of the rule.
+func SelectorIn(v any) (*Selector, bool) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	labels, isSelector := m["matchLabels"].(map[string]any)
+	expressions, ok := m["matchExpressions"].([]any)
+	if !isSelector && !ok {
+		labels = m
+	}
+	out := &Selector{}
+	for key, v := range labels {
+		text, ok := v.(string)
+		if !ok {
+			return nil, false
+		}
+		if out.Labels == nil {
+			out.Labels = make(map[string]string, len(labels))
+		}
+		out.Labels[key] = text
+	}
+	for _, e := range expressions {
+		r, ok := requirement(e)
+		if !ok {
+			return nil, false
+		}
+		out.Expressions = append(out.Expressions, r)
+	}
+	return out, true
+}
+
+// requirement reads an item of matchExpressions.
+func requirement(v any) (metav1.LabelSelectorRequirement, bool) {
+	m, _ := v.(map[string]any)
+	key, _ := m["key"].(string)
+	operator, _ := m["operator"].(string)
+	r := metav1.LabelSelectorRequirement{Key: key, Operator: metav1.LabelSelectorOperator(operator)}
+	values, _ := m["values"].([]any)
+	for _, v := range values {
+		text, ok := v.(string)
+		if !ok {
+			return r, false
+		}
+		r.Values = append(r.Values, text)
+	}
+	switch r.Operator {
+	case metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn:
+		return r, key != "" && len(r.Values) > 0
+	case metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist:
+		return r, key != "" && len(r.Values) == 0
+	}
+	return r, false
+}
+
 // String writes the selector as kubectl does: app=web,tier in (a,b).
 func (s *Selector) String() string {
 	var parts []string

@@ -70,7 +70,7 @@ func (f *follower) fresh(a Ask) Ask {
 		return r.Namespace != "" && read || everywhere[r.GroupKind()] || slices.Contains(out.Kinds, r.GroupKind())
 	})
 	if len(out.Namespaces) > 0 {
-		out.Have = slices.SortedFunc(maps.Keys(everywhere), compareKinds)
+		out.Have = slices.SortedFunc(maps.Keys(everywhere), object.CompareKinds)
 	}
 	return out
 }
@@ -109,8 +109,4 @@ func (w *witness) kinds() map[schema.GroupKind]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.everywhere)
-}
-
-func compareKinds(a, b schema.GroupKind) int {
-	return object.Compare(object.Ref{Group: a.Group, Kind: a.Kind}, object.Ref{Group: b.Group, Kind: b.Kind})
 }
