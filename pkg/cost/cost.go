@@ -1,0 +1,96 @@
+// Package cost turns what was used and reserved into money: price books, the ledger
+// of charges, and how shared parts, idle capacity and overheads are split.
+//
+// Money is exact: every charge is a quantity times a price, and what is split is the
+// quantity, so that the parts add up to the whole to the last digit.
+package cost
+
+import (
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// HoursPerMonth is what a month is taken for, as everybody in the field does.
+const HoursPerMonth = 730
+
+// Price is what one unit costs.
+type Price struct {
+	// List is the price of the book, Net what is paid after discounts.
+	List, Net decimal.Decimal
+	// SKU names the line of the book (cpu, cpu/spot, storage/ssd).
+	SKU string
+}
+
+// Rates are the prices of an hour on one node, for one namespace.
+type Rates struct {
+	CPU    Price // a core-hour
+	Memory Price // a GiB-hour
+	// Extended are prices of a piece-hour, of what has one.
+	Extended map[metrics.Resource]Price
+}
+
+// Charge is one line of the ledger: a quantity at a price, on one path to the stack
+// that it is charged to.
+type Charge struct {
+	Kind ChargeKind
+	// Item is what costs: a pod, a volume claim, a Service; the node for what is idle;
+	// zero for an overhead.
+	Item object.Ref
+	UID  string
+	// Stack is the root of the stack that pays; zero where nobody does (idle, what
+	// cannot be placed, unmounted claims).
+	Stack object.Ref
+	// Share is the part of the item that the stack pays, 0 to 1, and Of how many
+	// stacks share it (1 for one that pays it alone).
+	Share decimal.Decimal
+	Of    int
+	// Node is where it ran; may be empty.
+	Node      string
+	Namespace string
+
+	Resource metrics.Resource
+	// Quantity is in units of the price (core-hours, GiB-hours, piece-hours, GiB,
+	// hours), with at most 12 decimal places.
+	Quantity decimal.Decimal
+	Unit     string
+	// List is the price of the book, Price what is paid after discounts.
+	List, Price decimal.Decimal
+	// SKU names the line of the book.
+	SKU string
+	// Cost is Quantity times Price, exactly.
+	Cost decimal.Decimal
+}
+
+// ChargeKind says why something is paid for.
+type ChargeKind string
+
+// The kinds of charges.
+const (
+	// Used is a part that belongs to stacks, or to nobody who is known.
+	Used ChargeKind = "usage"
+	// Unmounted is a volume claim that nobody mounts: its namespace pays.
+	Unmounted ChargeKind = "unmounted"
+	// Idle is capacity of a node that nobody was charged for.
+	Idle ChargeKind = "idle"
+	// Shared is of a namespace that all share, and Overhead of the cluster.
+	Shared   ChargeKind = "shared"
+	Overhead ChargeKind = "overhead"
+)
+
+// Ledger is all charges of a reading, in order.
+type Ledger struct {
+	Currency string // ISO 4217
+	Hours    decimal.Decimal
+	Charges  []Charge
+}
+
+// Total is the sum of the charges.
+func (l *Ledger) Total() decimal.Decimal {
+	var total decimal.Decimal
+	for i := range l.Charges {
+		total = total.Add(l.Charges[i].Cost)
+	}
+	return total
+}

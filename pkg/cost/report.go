@@ -1,0 +1,97 @@
+package cost
+
+import (
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Level says what a row of a report stands for.
+type Level string
+
+// The levels, from the top.
+const (
+	LevelGroup     Level = "group"    // of --by: a namespace, a node, the value of a label
+	LevelStack     Level = "stack"    // the root of a stack
+	LevelResource  Level = "resource" // a custom resource
+	LevelWorkload  Level = "workload" // what makes pods: a Deployment, a StatefulSet
+	LevelPod       Level = "pod"      // a pod, or a claim or a Service that costs
+	LevelContainer Level = "container"
+	// LevelRest is what has no other place: unattributed, idle, unmounted, shared
+	// (where it is not spread), overhead, or the rows that a limit left out.
+	LevelRest Level = "rest"
+)
+
+// Row is a line of a report: sums over what is below it, scaled by the share where
+// several stacks share a thing.
+type Row struct {
+	Level Level
+	// Ref is the object that the row stands for; zero for a group or a rest.
+	Ref object.Ref
+	// Name is that of a group or a rest ("idle", "unattributed", a node's name).
+	Name string
+	// Stack is the root that the row is under; zero where there is none.
+	Stack object.Ref
+
+	// Pods are the distinct pods that count, Measured those of them whose CPU and
+	// memory usage is known.
+	Pods, Measured int
+
+	// Amounts as in a metrics.Reading; Storage in Used and Claimed.
+	Used, Requested, Limited metrics.Amounts
+	Claimed                  metrics.Amounts // Storage only
+	// Counters are bytes since the pods started, of an instant; never of pods on the
+	// network of their host. HostTraffic is what those see, apart.
+	Counters, HostTraffic metrics.Amounts
+	// HostNetwork says that all pods of the row are on the network of their host.
+	HostNetwork bool
+	// Unmeasured is why no usage is known, for a pod.
+	Unmeasured string
+
+	// Cost is the sum of the charges, Costs the parts of it by what is paid for: cpu,
+	// memory, storage, network, loadBalancer, an extended resource, idle, shared,
+	// overhead.
+	Cost  decimal.Decimal
+	Costs map[string]decimal.Decimal
+	// Efficiency is used by requested, weighted by the cost of CPU and memory; nil
+	// where nothing was measured or nothing can be said.
+	Efficiency *decimal.Decimal
+
+	// Share is the part that Stack pays, 1 where it pays alone, and Of how many stacks
+	// share it.
+	Share decimal.Decimal
+	Of    int
+
+	Below []*Row
+}
+
+// Grouping says what the rows of a report stand for.
+type Grouping struct {
+	// By is stack, resource, namespace, node, label, annotation or creator.
+	By string
+	// Key is that of the label or annotation.
+	Key string
+	// Value returns the value of a label or annotation, or the creator, for a thing:
+	// of itself, or of the nearest on its path that has one; "" for none. It is asked
+	// where By says so.
+	Value func(item object.Ref, place metrics.Place) string
+	// Containers adds them below pods.
+	Containers bool
+	// Custom says that a kind is that of a custom resource, for the levels.
+	Custom func(object.Ref) bool
+}
+
+// Report is the rows of a reading.
+type Report struct {
+	Currency string
+	Hours    decimal.Decimal
+	Rows     []*Row
+	// Total is the sum of the rows.
+	Total Row
+}
+
+// Roll sums a reading and its ledger up.
+func Roll(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) *Report {
+	return &Report{Currency: l.Currency, Hours: l.Hours}
+}

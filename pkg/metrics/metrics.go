@@ -1,0 +1,169 @@
+// Package metrics tells what pods, volume claims, load balancers and nodes use and
+// reserve, of an instant or over a window, and to which stacks it belongs.
+//
+// What is measured comes from several sources, each behind the interface Source:
+// the resource metrics API, the kubelets' summaries, and Prometheus or what speaks
+// its API. What objects say of themselves (requests, claims, capacity) comes from
+// the objects, by a Collector. All of it ends in one Reading. What is not measured
+// is absent from it, and never zero.
+package metrics
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Resource names what is used. Extended resources have their own names
+// (nvidia.com/gpu), and are counted in pieces.
+type Resource string
+
+// The resources that every cluster has, and their units.
+const (
+	CPU       Resource = "cpu"               // cores
+	Memory    Resource = "memory"            // bytes
+	Ephemeral Resource = "ephemeral-storage" // bytes
+	Storage   Resource = "storage"           // bytes of volume claims
+	Received  Resource = "network-receive"   // bytes, not times hours
+	Sent      Resource = "network-transmit"  // bytes, not times hours
+)
+
+// Amounts are quantities by resource. A resource that is absent is not known.
+//
+// In a Reading they are integrals over its time: cores, bytes or pieces times
+// hours. An instant is taken for one hour at its rate, so that its amounts are its
+// rates as well: 0.25 core-hours are 0.25 cores. Network traffic alone is in plain
+// bytes.
+type Amounts map[Resource]decimal.Decimal
+
+// Reading is what was used and reserved. Its lists are sorted by Ref, then UID.
+type Reading struct {
+	// From and To bound a window, (From, To]. From is zero for an instant, which is
+	// then at To.
+	From, To time.Time
+	// Hours is how long the window is; 1 for an instant.
+	Hours decimal.Decimal
+
+	Pods      []Pod
+	Claims    []Claim
+	Balancers []Balancer
+	Nodes     []Node
+	// Notes are what could not be measured and what a source had to say.
+	Notes []Note
+}
+
+// Instant says that the reading is of one moment.
+func (r *Reading) Instant() bool { return r.From.IsZero() }
+
+// Pod is what a pod used and reserved. Pods that ended are in an instant's reading
+// no more; in a window's they are, for the time that they ran.
+type Pod struct {
+	Ref  object.Ref
+	UID  types.UID
+	Node string // empty where it is not scheduled, or that is not known
+	// Gone says that the pod is not in the cluster any more: only a history knows
+	// it, and so who owned it, nearest first, and what labels it had.
+	Gone   bool
+	Owners []object.Ref
+	Labels map[string]string
+	// Hours is how long it ran within the reading.
+	Hours decimal.Decimal
+	// HostNetwork pods see the traffic of their whole node: it is never added up.
+	HostNetwork bool
+	// Requested is the effective request, as the scheduler counts it; Limited the
+	// effective limit, without resources that are unlimited. Used is absent for what
+	// was not measured.
+	Used, Requested, Limited Amounts
+	// Charged is what is paid for: of each sample the larger of what was requested and
+	// what was used. CPU, memory and extended resources only.
+	Charged Amounts
+	// Counters are bytes since the pod started, where no traffic over a window is known
+	// (Received and Sent only).
+	Counters Amounts
+	// Unmeasured is why no CPU and memory usage is known; empty where it is.
+	Unmeasured string
+	Containers []Container
+}
+
+// Container is a container of a pod; init containers only where they run beside the
+// others.
+type Container struct {
+	Name                     string
+	Used, Requested, Limited Amounts
+}
+
+// Claim is a volume claim and who used it.
+type Claim struct {
+	Ref    object.Ref
+	UID    types.UID
+	Class  string // of storage; empty where that is not known
+	Volume string // the PersistentVolume
+	Gone   bool
+	// Hours is how long it was there within the reading.
+	Hours decimal.Decimal
+	// Claimed is in byte-hours, of the capacity of the volume, or of the request where
+	// the claim is not bound. Used is in byte-hours, where it was measured (UsedKnown).
+	Claimed   decimal.Decimal
+	Used      decimal.Decimal
+	UsedKnown bool
+	// Mounts are the pods that mounted it: at each moment its time is split evenly
+	// among those that do. The hours of the mounts and Unmounted add up to Hours.
+	Mounts    []Mount
+	Unmounted decimal.Decimal
+}
+
+// Mount is a pod's part of the time of a claim.
+type Mount struct {
+	Pod   object.Ref
+	UID   types.UID
+	Hours decimal.Decimal
+}
+
+// Balancer is a Service of type LoadBalancer that has, or waits for, an address of
+// its own.
+type Balancer struct {
+	Service object.Ref
+	Hours   decimal.Decimal
+}
+
+// Node is a node and what it offers.
+type Node struct {
+	Name       string
+	Labels     map[string]string
+	ProviderID string
+	Hours      decimal.Decimal
+	// Capacity is in core-hours, byte-hours and piece-hours.
+	Capacity Amounts
+	// Whole says that every pod of the node is in the reading, so that what nobody
+	// was charged for is idle.
+	Whole bool
+}
+
+// Note is something that a reader of the figures should know: what could not be
+// measured, a warning of a source. It is told once.
+type Note struct {
+	// Source is the name of a Source, or empty.
+	Source string `json:"source,omitempty"`
+	// About is the object or the place that it is about; may be empty.
+	About   string `json:"about,omitempty"`
+	Reason  string `json:"reason"` // one word: Forbidden, NotServed, Unavailable, Warning, Gap, ...
+	Message string `json:"message"`
+	// Marks says that figures are less than the truth because of it.
+	Marks bool `json:"marks,omitempty"`
+}
+
+// Get sends a GET request to an API server, by path and query, and returns the
+// body. Its error is that of apimachinery (IsForbidden, IsNotFound), or of the
+// connection.
+type Get func(ctx context.Context, path string, query url.Values) ([]byte, error)
+
+// Source measures. It adds what it knows to a reading, and tells in its notes what
+// it could not find out; it fails only where the context ends or nobody can go on.
+type Source interface {
+	Measure(ctx context.Context, r *Reading) error
+}
