@@ -14,9 +14,10 @@ type Stack struct {
 	Roots []graph.ID
 }
 
-// Place says where the things of a reading belong among the stacks. A pod that is gone
-// belongs where the nearest of its owners does that is still there.
-func Place(g *graph.Graph, stacks []Stack, r *Reading, o graph.StackOptions) *Placement {
+// NewPlacement says where the things of a reading belong among the stacks. A pod that
+// is gone belongs where the nearest of its owners does that is still there, or else to
+// the one stack of its namespace that has its instance label.
+func NewPlacement(g *graph.Graph, stacks []Stack, r *Reading, o graph.StackOptions) *Placement {
 	p := placer{g: g, opts: o, out: &Placement{Of: map[object.Ref]Place{}}, in: map[graph.ID][]int{}, paths: map[graph.ID][]object.Ref{}, tops: map[graph.ID]int{}}
 	p.stacks = slices.SortedFunc(slices.Values(stacks), func(a, b Stack) int { return object.Compare(a.Ref, b.Ref) })
 	for i, s := range p.stacks {
@@ -52,6 +53,8 @@ type placer struct {
 	in     map[graph.ID][]int // the stacks that hold a node, by number, in order
 	tops   map[graph.ID]int   // the stack that a node is a root of
 	paths  map[graph.ID][]object.Ref
+	// labelled is nil until it is asked for.
+	labelled map[instance]int
 }
 
 func (p *placer) pod(pod *Pod) {
@@ -71,6 +74,37 @@ func (p *placer) pod(pod *Pod) {
 		}
 		return
 	}
+	if i, ok := p.instances()[instance{pod.Ref.Namespace, pod.Labels[instanceLabel]}]; ok && i >= 0 {
+		p.out.Of[pod.Ref] = Place{Stacks: []object.Ref{p.stacks[i].Ref}}
+	}
+}
+
+// instanceLabel is the field's label for what belongs together.
+const instanceLabel = "app.kubernetes.io/instance"
+
+type instance struct{ namespace, name string }
+
+// instances maps instance labels to the stack that has them, or to -1 where several
+// do.
+func (p *placer) instances() map[instance]int {
+	if p.labelled != nil {
+		return p.labelled
+	}
+	p.labelled = map[instance]int{}
+	for id, in := range p.in {
+		name, ok := p.g.Label(id, instanceLabel)
+		if !ok || name == "" {
+			continue
+		}
+		key := instance{p.g.Ref(id).Namespace, name}
+		for _, i := range in {
+			if have, ok := p.labelled[key]; ok && have != i {
+				i = -1
+			}
+			p.labelled[key] = i
+		}
+	}
+	return p.labelled
 }
 
 // thing places an object that is in the graph.
