@@ -143,7 +143,9 @@ func (p *placer) path(id graph.ID, in []int) []object.Ref {
 	if known, ok := p.paths[last]; ok && slices.Equal(p.in[last], in) {
 		return known
 	}
-	held := func(x graph.ID) bool { return slices.ContainsFunc(in, func(i int) bool { return slices.Contains(p.in[x], i) }) }
+	held := func(x graph.ID) bool {
+		return slices.ContainsFunc(in, func(i int) bool { return slices.Contains(p.in[x], i) })
+	}
 	above = slices.DeleteFunc(above, func(x graph.ID) bool { return !held(x) })
 	for i := len(above) - 1; i >= 0; i-- {
 		if top, ok := p.tops[above[i]]; ok && slices.Contains(in, top) {
