@@ -57,7 +57,7 @@ func Allocate(r *metrics.Reading, p *metrics.Placement, b *Book, o Options) *Led
 	a.balancers()
 	a.idle()
 	a.spread()
-	slices.SortFunc(a.charges, compareCharges)
+	a.sort()
 	return &Ledger{Currency: b.Currency, Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
 }
 
@@ -90,7 +90,7 @@ func newAllocator(r *metrics.Reading, p *metrics.Placement, b *Book, o Options) 
 		rates:   map[ratesKey]*Rates{},
 		common:  make(map[string]bool, len(o.ShareNamespaces)),
 		one:     decimal.NewFromInt(1),
-		charges: make([]Charge, 0, 2*len(r.Pods)+len(r.Claims)+len(r.Balancers)+2*len(r.Nodes)),
+		charges: make([]Charge, 0, 2*len(r.Pods)+len(r.Pods)/4+len(r.Claims)+len(r.Balancers)+2*len(r.Nodes)),
 	}
 	for i := range r.Nodes {
 		a.nodes[r.Nodes[i].Name] = &r.Nodes[i]
@@ -182,8 +182,29 @@ func (a *allocator) sortedNotes() []metrics.Note {
 	})
 }
 
-// compareCharges is the order of a ledger: by stack, kind and item.
-func compareCharges(x, y Charge) int {
+// sort puts the charges in order: by stack, kind and item. A charge is large, so they
+// are numbered first, and each is moved once.
+func (a *allocator) sort() {
+	order := make([]int, len(a.charges))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return compareCharges(&a.charges[i], &a.charges[j]) })
+	for start := range order {
+		if order[start] == start {
+			continue
+		}
+		first, at := a.charges[start], start
+		for order[at] != start {
+			next := order[at]
+			a.charges[at], order[at] = a.charges[next], at
+			at = next
+		}
+		a.charges[at], order[at] = first, at
+	}
+}
+
+func compareCharges(x, y *Charge) int {
 	if c := object.Compare(x.Stack, y.Stack); c != 0 {
 		return c
 	}
@@ -193,9 +214,13 @@ func compareCharges(x, y Charge) int {
 	if c := object.Compare(x.Item, y.Item); c != 0 {
 		return c
 	}
+	if c := strings.Compare(x.UID, y.UID); c != 0 {
+		return c
+	}
+	if c := strings.Compare(string(x.Resource), string(y.Resource)); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		strings.Compare(x.UID, y.UID),
-		strings.Compare(string(x.Resource), string(y.Resource)),
 		strings.Compare(x.Node, y.Node),
 		strings.Compare(x.Namespace, y.Namespace),
 		strings.Compare(x.SKU, y.SKU),

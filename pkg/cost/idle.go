@@ -31,10 +31,19 @@ func (a *allocator) idle() {
 	}
 }
 
+// tenant is who pays for things on a node: a stack or nobody, or all stacks, and the
+// namespace of the things.
+type tenant struct {
+	stack     object.Ref
+	kind      ChargeKind // Used, or Shared
+	namespace string
+	quantity  decimal.Decimal
+}
+
 // idleOn charges what is idle on a node; charges are the indices of those made there.
 func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 	rates := a.ratesOf(node.Name, "")
-	slices.SortFunc(charges, func(i, j int) int { return compareTenants(&a.charges[i], &a.charges[j]) })
+	slices.SortFunc(charges, func(i, j int) int { return compareTenancy(&a.charges[i], &a.charges[j]) })
 	for _, res := range slices.Sorted(maps.Keys(node.Capacity)) {
 		price, ok := rates.of(res)
 		if !ok {
@@ -44,7 +53,7 @@ func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 		tenants := a.tenants(charges, res)
 		var taken decimal.Decimal
 		for i := range tenants {
-			taken = taken.Add(tenants[i].Quantity)
+			taken = taken.Add(tenants[i].quantity)
 		}
 		rest := capacity.Sub(taken)
 		if rest.IsNegative() {
@@ -56,31 +65,35 @@ func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 		if !rest.IsPositive() {
 			continue
 		}
-		a.chargeIdle(&Charge{
+		c := &Charge{
 			Kind: Idle, Item: object.Ref{Kind: "Node", Name: node.Name}, Node: node.Name, Resource: res, Quantity: rest, Unit: unit,
 			List: price.List, Price: price.Net, SKU: price.SKU, Share: a.one, Of: 1,
-		}, tenants, taken)
+		}
+		if !a.options.ShareIdle || !taken.IsPositive() {
+			a.add(c)
+			continue
+		}
+		a.spreadIdle(c, tenants)
 	}
 }
 
-// chargeIdle adds a charge for what is idle, to nobody or in parts to the tenants of
-// the node, by their quantities of the resource. Where there are none, it stays idle.
-func (a *allocator) chargeIdle(c *Charge, tenants []Charge, taken decimal.Decimal) {
-	if !a.options.ShareIdle || !taken.IsPositive() {
-		a.add(c)
-		return
-	}
+// spreadIdle adds a charge for what is idle in parts to the tenants of the node, by
+// their quantities of the resource.
+func (a *allocator) spreadIdle(c *Charge, tenants []tenant) {
 	weights := make([]decimal.Decimal, len(tenants))
-	for i := range tenants {
-		weights[i] = tenants[i].Quantity
+	c.Of = 0
+	for i, t := range tenants {
+		weights[i] = t.quantity
+		if t.stack != (object.Ref{}) && (i == 0 || tenants[i-1].stack != t.stack) {
+			c.Of++
+		}
 	}
-	c.Of = stacksAmong(tenants)
+	c.Of = max(c.Of, 1)
 	parts, shares := split(c.Quantity, weights), split(a.one, weights)
-	for i := range tenants {
+	for i, t := range tenants {
 		part := *c
-		part.Stack, part.Namespace = tenants[i].Stack, tenants[i].Namespace
-		part.Quantity, part.Share = parts[i], shares[i]
-		if tenants[i].Kind == Shared {
+		part.Stack, part.Namespace, part.Quantity, part.Share = t.stack, t.namespace, parts[i], shares[i]
+		if t.kind == Shared {
 			// What all share takes its part of the idle capacity along.
 			part.Kind = Shared
 		}
@@ -91,28 +104,29 @@ func (a *allocator) chargeIdle(c *Charge, tenants []Charge, taken decimal.Decima
 }
 
 // tenants sums the charges of a resource on a node up, by who pays and in which
-// namespace. The charges are in the order of compareTenants, and so are the tenants.
-func (a *allocator) tenants(charges []int, res metrics.Resource) []Charge {
+// namespace. The charges are in the order of compareTenancy, and so are the tenants.
+func (a *allocator) tenants(charges []int, res metrics.Resource) []tenant {
 	from, _ := slices.BinarySearchFunc(charges, res, func(i int, res metrics.Resource) int {
 		return strings.Compare(string(a.charges[i].Resource), string(res))
 	})
-	var tenants []Charge
-	for _, i := range charges[from:] {
+	var tenants []tenant
+	for at, i := range charges[from:] {
 		c := &a.charges[i]
 		if c.Resource != res {
 			break
 		}
-		if n := len(tenants); n > 0 && compareTenants(&tenants[n-1], c) == 0 {
-			tenants[n-1].Quantity = tenants[n-1].Quantity.Add(c.Quantity)
+		if at > 0 && compareTenancy(&a.charges[charges[from+at-1]], c) == 0 {
+			last := &tenants[len(tenants)-1]
+			last.quantity = last.quantity.Add(c.Quantity)
 			continue
 		}
-		tenants = append(tenants, *c)
+		tenants = append(tenants, tenant{c.Stack, c.Kind, c.Namespace, c.Quantity})
 	}
 	return tenants
 }
 
-// compareTenants orders charges on a node by resource, and by who pays for them.
-func compareTenants(x, y *Charge) int {
+// compareTenancy orders charges on a node by resource, and by who pays for them.
+func compareTenancy(x, y *Charge) int {
 	if c := strings.Compare(string(x.Resource), string(y.Resource)); c != 0 {
 		return c
 	}
@@ -123,16 +137,4 @@ func compareTenants(x, y *Charge) int {
 		return c
 	}
 	return strings.Compare(x.Namespace, y.Namespace)
-}
-
-// stacksAmong counts the stacks that pay for charges in the order of compareTenants;
-// nobody counts for one where nobody else pays.
-func stacksAmong(charges []Charge) int {
-	count := 0
-	for i := range charges {
-		if stack := charges[i].Stack; stack != (object.Ref{}) && (i == 0 || charges[i-1].Stack != stack) {
-			count++
-		}
-	}
-	return max(count, 1)
 }

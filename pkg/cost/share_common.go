@@ -59,10 +59,10 @@ func (a *allocator) takeCommon() []Charge {
 		kept = append(kept, a.charges[i])
 	}
 	a.charges = kept
-	slices.SortFunc(taken, compareCommon)
+	slices.SortFunc(taken, func(x, y Charge) int { return compareCommon(&x, &y) })
 	var sums []Charge
 	for _, c := range taken {
-		if n := len(sums); n > 0 && compareCommon(sums[n-1], c) == 0 {
+		if n := len(sums); n > 0 && compareCommon(&sums[n-1], &c) == 0 {
 			sums[n-1].Quantity = sums[n-1].Quantity.Add(c.Quantity)
 			continue
 		}
@@ -75,7 +75,7 @@ func (a *allocator) takeCommon() []Charge {
 
 // compareCommon tells charges of shared namespaces apart where one line cannot hold
 // both.
-func compareCommon(x, y Charge) int {
+func compareCommon(x, y *Charge) int {
 	return cmp.Or(
 		strings.Compare(x.Namespace, y.Namespace),
 		strings.Compare(string(x.Resource), string(y.Resource)),
