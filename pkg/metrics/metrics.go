@@ -71,6 +71,8 @@ type Pod struct {
 	Gone   bool
 	Owners []object.Ref
 	Labels map[string]string
+	// Started is when a kubelet took it up; zero where that is not known.
+	Started time.Time
 	// Hours is how long it ran within the reading.
 	Hours decimal.Decimal
 	// HostNetwork pods see the traffic of their whole node: it is never added up.
@@ -107,7 +109,7 @@ type Claim struct {
 	// Hours is how long it was there within the reading.
 	Hours decimal.Decimal
 	// Claimed is in byte-hours, of the capacity of the volume, or of the request where
-	// the claim is not bound. Used is in byte-hours, where it was measured (UsedKnown).
+	// that is not known. Used is in byte-hours, where it was measured (UsedKnown).
 	Claimed   decimal.Decimal
 	Used      decimal.Decimal
 	UsedKnown bool
@@ -124,8 +126,7 @@ type Mount struct {
 	Hours decimal.Decimal
 }
 
-// Balancer is a Service of type LoadBalancer that has, or waits for, an address of
-// its own.
+// Balancer is a Service of type LoadBalancer that has an address of its own.
 type Balancer struct {
 	Service object.Ref
 	Hours   decimal.Decimal

@@ -15,6 +15,9 @@ func (s *Snapshot) take(d *Document) error {
 	if isHead(d.Object) {
 		return s.takeHead(d)
 	}
+	if isSummary(d.Object) {
+		return s.takeSummary(d)
+	}
 	return s.add(d.At, d.Object)
 }
 

@@ -23,6 +23,8 @@ type Snapshot struct {
 	head    *Head
 	whole   bool
 	detail  func(object.Resource) (Detail, string)
+	// summaries are what the kubelets said, by node.
+	summaries map[string]map[string]any
 }
 
 // entry is an object of a snapshot and where it stands.
@@ -43,8 +45,8 @@ func NewSnapshot(name string, docs []Document) (*Snapshot, error) {
 			return nil, err
 		}
 	}
-	if s.head != nil && s.head.Objects != len(s.entries) {
-		return nil, fmt.Errorf("%s: holds %d objects and says that it has %d: it was cut, or edited (without its first document it is read as it is)", name, len(s.entries), s.head.Objects)
+	if n := len(s.entries) + len(s.summaries); s.head != nil && s.head.Objects != n {
+		return nil, fmt.Errorf("%s: holds %d objects and says that it has %d: it was cut, or edited (without its first document it is read as it is)", name, n, s.head.Objects)
 	}
 	if len(s.entries) == 0 && s.head == nil {
 		return nil, fmt.Errorf("%s: holds no objects", name)
@@ -211,7 +213,9 @@ func (s *Snapshot) cover(ask Ask, sink Sink) {
 			}
 		}
 		for _, g := range s.head.Gaps {
-			sink.Gap(g)
+			if !Measured(g.Resource) { // Get tells of those, to who measures.
+				sink.Gap(g)
+			}
 		}
 		return
 	}

@@ -1,0 +1,226 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shopspring/decimal"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Collector takes out of objects, while they pass, what a Reading needs: what pods
+// reserve, where they run and what they mount, the capacity of nodes, volumes and
+// claims, and which Services have a load balancer. It keeps no object. An object
+// that comes a second time replaces what was kept of it.
+//
+// Objects are read as types of k8s.io/api, or as maps. Of what was read as metadata
+// only nothing is known, and it is not in a reading: the source has said so.
+//
+// The zero value is ready, and safe for use by several at once.
+type Collector struct {
+	mu        sync.Mutex
+	pods      map[object.Ref]*podFacts
+	claims    map[object.Ref]*claimFacts
+	volumes   map[string]volumeFacts
+	balancers map[object.Ref]bool // whether it has an address
+	nodes     map[string]*nodeFacts
+	templates map[string]*reserved
+}
+
+type podFacts struct {
+	uid      types.UID
+	node     string
+	started  time.Time
+	ended    bool
+	pending  bool
+	host     bool
+	reserved *reserved
+	claims   []string // that it mounts, each once
+}
+
+type claimFacts struct {
+	uid               types.UID
+	class, volume     string
+	phase             corev1.PersistentVolumeClaimPhase
+	capacity, request *decimal.Decimal
+}
+
+type volumeFacts struct {
+	class    string
+	capacity decimal.Decimal
+	claim    object.Ref
+}
+
+type nodeFacts struct {
+	labels     map[string]string
+	providerID string
+	capacity   Amounts
+}
+
+// Add takes what it needs of an object.
+func (c *Collector) Add(o object.Object) {
+	if o.Group != "" {
+		return
+	}
+	switch o.Kind {
+	case "Pod":
+		if pod := bodyOf[corev1.Pod](o); pod != nil {
+			c.addPod(o.Ref, pod)
+		}
+	case "PersistentVolumeClaim":
+		if claim := bodyOf[corev1.PersistentVolumeClaim](o); claim != nil {
+			c.addClaim(o.Ref, claim)
+		}
+	case "PersistentVolume":
+		if volume := bodyOf[corev1.PersistentVolume](o); volume != nil {
+			c.addVolume(volume)
+		}
+	case "Service":
+		if service := bodyOf[corev1.Service](o); service != nil {
+			c.addService(o.Ref, service)
+		}
+	case "Node":
+		if node := bodyOf[corev1.Node](o); node != nil {
+			c.addNode(node)
+		}
+	}
+}
+
+// bodyOf returns the content of an object as its type; nil where only its metadata
+// was read.
+func bodyOf[T any](o object.Object) *T {
+	if body, ok := any(o.Body).(*T); ok {
+		return body
+	}
+	fields := o.Fields()
+	if fields == nil {
+		return nil
+	}
+	body := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, body); err != nil {
+		return nil
+	}
+	return body
+}
+
+func (c *Collector) addPod(ref object.Ref, pod *corev1.Pod) {
+	p := &podFacts{
+		uid: pod.UID, node: pod.Spec.NodeName, host: pod.Spec.HostNetwork,
+		ended:   pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed,
+		pending: pod.Status.Phase == corev1.PodPending,
+	}
+	if t := pod.Status.StartTime; t != nil {
+		p.started = t.Time
+	}
+	for i := range pod.Spec.Volumes {
+		if name := claimOf(pod, &pod.Spec.Volumes[i]); name != "" && !slices.Contains(p.claims, name) {
+			p.claims = append(p.claims, name)
+		}
+	}
+	var key string
+	if !p.ended {
+		p.reserved = reservedBy(pod)
+		key = p.reserved.template()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pods == nil {
+		c.pods, c.templates = map[object.Ref]*podFacts{}, map[string]*reserved{}
+	}
+	if p.reserved != nil {
+		if same, ok := c.templates[key]; ok {
+			p.reserved = same
+		} else {
+			c.templates[key] = p.reserved
+		}
+	}
+	c.pods[ref] = p
+}
+
+// claimOf returns the name of the claim behind a volume. That of an ephemeral volume
+// is made for the pod, and named after both.
+func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
+	switch {
+	case v.PersistentVolumeClaim != nil:
+		return v.PersistentVolumeClaim.ClaimName
+	case v.Ephemeral != nil:
+		return pod.Name + "-" + v.Name
+	}
+	return ""
+}
+
+func (c *Collector) addClaim(ref object.Ref, claim *corev1.PersistentVolumeClaim) {
+	f := &claimFacts{
+		uid: claim.UID, volume: claim.Spec.VolumeName, phase: claim.Status.Phase,
+		capacity: storageOf(claim.Status.Capacity), request: storageOf(claim.Spec.Resources.Requests),
+		class: claim.Annotations[corev1.BetaStorageClassAnnotation],
+	}
+	if name := claim.Spec.StorageClassName; f.class == "" && name != nil {
+		f.class = *name
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.claims == nil {
+		c.claims = map[object.Ref]*claimFacts{}
+	}
+	c.claims[ref] = f
+}
+
+func storageOf(list corev1.ResourceList) *decimal.Decimal {
+	q, ok := list[corev1.ResourceStorage]
+	if !ok {
+		return nil
+	}
+	d := exactly(q)
+	return &d
+}
+
+func (c *Collector) addVolume(volume *corev1.PersistentVolume) {
+	f := volumeFacts{class: volume.Spec.StorageClassName}
+	if f.class == "" {
+		f.class = volume.Annotations[corev1.BetaStorageClassAnnotation]
+	}
+	if size := storageOf(volume.Spec.Capacity); size != nil {
+		f.capacity = *size
+	}
+	if claim := volume.Spec.ClaimRef; claim != nil {
+		f.claim = object.Ref{Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.volumes == nil {
+		c.volumes = map[string]volumeFacts{}
+	}
+	c.volumes[volume.Name] = f
+}
+
+// addService keeps a Service of type LoadBalancer. What makes them writes the
+// address as soon as there is one, of whatever class it is.
+func (c *Collector) addService(ref object.Ref, service *corev1.Service) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if service.Spec.Type != corev1.ServiceTypeLoadBalancer {
+		delete(c.balancers, ref)
+		return
+	}
+	if c.balancers == nil {
+		c.balancers = map[object.Ref]bool{}
+	}
+	c.balancers[ref] = len(service.Status.LoadBalancer.Ingress) > 0
+}
+
+func (c *Collector) addNode(node *corev1.Node) {
+	f := &nodeFacts{labels: maps.Clone(node.Labels), providerID: node.Spec.ProviderID, capacity: amountsOf(node.Status.Capacity)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.nodes == nil {
+		c.nodes = map[string]*nodeFacts{}
+	}
+	c.nodes[node.Name] = f
+}

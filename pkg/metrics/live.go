@@ -1,0 +1,112 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Settle ends an instant's reading, after all sources have measured it. It fills in
+// what is charged: of CPU and memory the larger of what is requested and what is
+// used, of extended resources what is requested. Where usage is not known the
+// request alone counts, and nothing where that is none: what nobody measured is not
+// free. It also says of every pod without usage that it is not measured, and puts
+// the notes in order, each once.
+//
+// Of a window's reading nothing is charged here: there the larger of both counts at
+// every sample, which only its history knows.
+func Settle(r *Reading) {
+	for i := range r.Pods {
+		p := &r.Pods[i]
+		if r.Instant() {
+			p.Charged = chargedFor(p)
+		}
+		_, cpu := p.Used[CPU]
+		_, memory := p.Used[Memory]
+		switch {
+		case cpu || memory:
+			p.Unmeasured = ""
+		case p.Unmeasured == "":
+			p.Unmeasured = "not measured"
+		}
+	}
+	slices.SortStableFunc(r.Notes, func(a, b Note) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.About, b.About), cmp.Compare(a.Message, b.Message))
+	})
+	r.Notes = slices.Compact(r.Notes)
+}
+
+// chargedFor implements the allocation of the OpenCost specification, section
+// "Workload costs": max(request, usage), of a single sample.
+func chargedFor(p *Pod) Amounts {
+	out := make(Amounts, 2)
+	for _, res := range []Resource{CPU, Memory} {
+		used, measured := p.Used[res]
+		requested, asked := p.Requested[res]
+		switch {
+		case measured && asked:
+			out[res] = decimal.Max(used, requested)
+		case measured:
+			out[res] = used
+		case asked && requested.IsPositive():
+			out[res] = requested
+		}
+	}
+	for res, requested := range p.Requested {
+		if extended(res) {
+			out[res] = requested
+		}
+	}
+	return out
+}
+
+// refused says why a request of a live source brought nothing, in a word and in the
+// words of whoever refused. The error is returned where the context ended: then
+// nobody wants an answer any more.
+func refused(ctx context.Context, err error) (Note, error) {
+	if ctx.Err() != nil {
+		return Note{}, ctx.Err()
+	}
+	reason := apierrors.ReasonForError(err)
+	var slow interface{ Timeout() bool }
+	switch {
+	case apierrors.IsForbidden(err):
+		reason = metav1.StatusReasonForbidden
+	case apierrors.IsUnauthorized(err):
+		reason = metav1.StatusReasonUnauthorized
+	case apierrors.IsNotFound(err):
+		reason = "NotServed"
+	case errors.Is(err, errUnreadable):
+		reason = "Unreadable"
+	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		reason = metav1.StatusReasonTimeout
+	default:
+		reason = "Unavailable"
+	}
+	if sent, ok := errors.AsType[*url.Error](err); ok {
+		err = sent.Err
+	}
+	message := strings.Join(strings.Fields(err.Error()), " ")
+	const long = 300
+	if runes := []rune(message); len(runes) > long {
+		message = string(runes[:long]) + "..."
+	}
+	return Note{Reason: string(reason), Message: message, Marks: true}, nil
+}
+
+// errUnreadable says that an answer is not what it should be.
+var errUnreadable = errors.New("the answer cannot be read")
+
+// podRef is the reference of a pod.
+func podRef(namespace, name string) object.Ref {
+	return object.Ref{Kind: "Pod", Namespace: namespace, Name: name}
+}

@@ -1,0 +1,307 @@
+package metrics
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/shopspring/decimal"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	stats "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Summary measures pods, now, by what their kubelets say through the API server's
+// node proxy (stats/summary): network traffic since the pod started, ephemeral
+// storage, what is used of volumes, and CPU and memory where nobody else knew them.
+type Summary struct {
+	get   Get
+	asked func(object.Ref) bool
+}
+
+// summaryName is how notes call the kubelets.
+const summaryName = "kubelet"
+
+// NewSummary returns the kubelets' summaries as a source. Only nodes that run a pod
+// that is asked about are called, each once; nil asks about all.
+func NewSummary(get Get, asked func(object.Ref) bool) *Summary {
+	return &Summary{get: get, asked: asked}
+}
+
+// SummaryPath is the path of the summary of a node.
+func SummaryPath(node string) string { return "/api/v1/nodes/" + node + "/proxy/stats/summary" }
+
+// Measure fills in what the kubelets know of an instant's reading. The right to ask
+// them (get on nodes/proxy) is one that many do not give: a first refusal ends the
+// asking, and is noted once. A node that does not answer is noted, and the others
+// stand.
+func (s *Summary) Measure(ctx context.Context, r *Reading) error {
+	nodes := s.nodes(r)
+	if len(nodes) == 0 {
+		return nil
+	}
+	summaries, errs := s.read(ctx, nodes)
+	used := map[object.Ref]decimal.Decimal{}
+	pods := podsByNode(r)
+	shared := map[object.Ref]bool{}
+	claims := claimSizes(r)
+	for i, node := range nodes {
+		if errs[i] != nil {
+			note, err := refused(ctx, errs[i])
+			if err != nil {
+				return err
+			}
+			note.Source, note.About = summaryName, node
+			r.Notes = append(r.Notes, explained(note))
+			continue
+		}
+		if summaries[i] == nil {
+			continue // Nobody was asked after the refusal.
+		}
+		fillFromSummary(pods[node], summaries[i])
+		volumesOf(summaries[i], claims, used, shared)
+	}
+	r.Notes = gathered(r.Notes, summaryName)
+	for i := range r.Claims {
+		if bytes, ok := used[r.Claims[i].Ref]; ok && !shared[r.Claims[i].Ref] {
+			r.Claims[i].Used, r.Claims[i].UsedKnown = bytes, true
+		}
+	}
+	r.Notes = append(r.Notes, sharedNote(shared)...)
+	return nil
+}
+
+// nodes returns those that run a pod that is asked about, in order.
+func (s *Summary) nodes(r *Reading) []string {
+	var out []string
+	for i := range r.Pods {
+		if p := &r.Pods[i]; p.Node != "" && (s.asked == nil || s.asked(p.Ref)) {
+			out = append(out, p.Node)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// read asks the first node alone, and the others at once, until one refuses.
+func (s *Summary) read(ctx context.Context, nodes []string) ([]*stats.Summary, []error) {
+	summaries, errs := make([]*stats.Summary, len(nodes)), make([]error, len(nodes))
+	var forbidden atomic.Bool
+	ask := func(i int) {
+		if forbidden.Load() {
+			return
+		}
+		summaries[i], errs[i] = s.one(ctx, nodes[i])
+		if apierrors.IsForbidden(errs[i]) {
+			forbidden.Store(true)
+		}
+	}
+	ask(0)
+	inParallel(len(nodes)-1, func(i int) { ask(i + 1) })
+	return summaries, errs
+}
+
+func (s *Summary) one(ctx context.Context, node string) (*stats.Summary, error) {
+	body, err := s.get(ctx, SummaryPath(node), nil)
+	if err != nil {
+		return nil, err
+	}
+	var out stats.Summary
+	if err := json.Unmarshal(body, &out); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	return &out, nil
+}
+
+func explained(n Note) Note {
+	const lost = "traffic, ephemeral storage and what is used of volumes are not known"
+	if n.Reason == "Forbidden" {
+		n.About = ""
+		n.Message = lost + " (reading them needs the right to get nodes/proxy): " + n.Message
+		return n
+	}
+	n.Message = lost + " of its pods: " + n.Message
+	return n
+}
+
+func podsByNode(r *Reading) map[string][]*Pod {
+	out := map[string][]*Pod{}
+	for i := range r.Pods {
+		if p := &r.Pods[i]; p.Node != "" {
+			out[p.Node] = append(out[p.Node], p)
+		}
+	}
+	return out
+}
+
+// fillFromSummary takes over what a kubelet says of the pods of its node. They are
+// matched by UID. A kubelet knows a static pod by a hash instead of the UID that the
+// API server gave it: that one is matched by its name.
+func fillFromSummary(pods []*Pod, summary *stats.Summary) {
+	byUID := make(map[string]*stats.PodStats, len(summary.Pods))
+	byName := map[object.Ref]*stats.PodStats{}
+	for i := range summary.Pods {
+		p := &summary.Pods[i]
+		if p.PodRef.UID != "" {
+			byUID[p.PodRef.UID] = p
+		}
+		if !strings.Contains(p.PodRef.UID, "-") {
+			byName[podRef(p.PodRef.Namespace, p.PodRef.Name)] = p
+		}
+	}
+	for _, p := range pods {
+		sample := byUID[string(p.UID)]
+		if sample == nil || p.UID == "" {
+			sample = byName[p.Ref]
+		}
+		if sample != nil {
+			p.summarise(sample)
+		}
+	}
+}
+
+func (p *Pod) summarise(sample *stats.PodStats) {
+	p.Counters = traffic(sample.Network)
+	if s := sample.EphemeralStorage; s != nil && s.UsedBytes != nil {
+		p.use(Ephemeral, bytesOf(*s.UsedBytes))
+	}
+	p.fromContainers(sample, CPU, func(c *stats.ContainerStats) *uint64 {
+		if c.CPU == nil {
+			return nil
+		}
+		return c.CPU.UsageNanoCores
+	})
+	p.fromContainers(sample, Memory, func(c *stats.ContainerStats) *uint64 {
+		if c.Memory == nil {
+			return nil
+		}
+		return c.Memory.WorkingSetBytes
+	})
+}
+
+// fromContainers adds up what containers use, where it is not known yet: as a metrics
+// server does, which leaves a pod out when one of its containers is not known. (The
+// kubelet's own sum for the pod is larger, by the pause container.)
+func (p *Pod) fromContainers(sample *stats.PodStats, res Resource, value func(*stats.ContainerStats) *uint64) {
+	if _, known := p.Used[res]; known || len(sample.Containers) == 0 {
+		return
+	}
+	places := int32(0)
+	if res == CPU {
+		places = -9
+	}
+	var sum decimal.Decimal
+	for i := range sample.Containers {
+		v := value(&sample.Containers[i])
+		if v == nil {
+			return
+		}
+		sum = sum.Add(bytesOf(*v).Shift(places))
+	}
+	for i := range sample.Containers {
+		if c := p.container(sample.Containers[i].Name); c != nil {
+			c.use(res, bytesOf(*value(&sample.Containers[i])).Shift(places))
+		}
+	}
+	p.use(res, sum)
+	p.Unmeasured = ""
+}
+
+// bytesOf turns a count into a decimal, exactly.
+func bytesOf(n uint64) decimal.Decimal { return decimal.NewFromUint64(n) }
+
+// traffic adds up what came and went by the interfaces of a pod. The figures at the
+// top are those of the default interface, which is in the list again.
+func traffic(n *stats.NetworkStats) Amounts {
+	if n == nil {
+		return nil
+	}
+	interfaces := n.Interfaces
+	if len(interfaces) == 0 {
+		interfaces = []stats.InterfaceStats{n.InterfaceStats}
+	}
+	out := Amounts{}
+	add := func(res Resource, value func(*stats.InterfaceStats) *uint64) {
+		var sum decimal.Decimal
+		found := false
+		for i := range interfaces {
+			if inner(interfaces[i].Name) {
+				continue
+			}
+			v := value(&interfaces[i])
+			if v == nil {
+				return
+			}
+			sum, found = sum.Add(bytesOf(*v)), true
+		}
+		if found {
+			out[res] = sum
+		}
+	}
+	add(Received, func(i *stats.InterfaceStats) *uint64 { return i.RxBytes })
+	add(Sent, func(i *stats.InterfaceStats) *uint64 { return i.TxBytes })
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// inner says that an interface leads nowhere, or to another one of the same machine:
+// what goes by it is no traffic, or is counted there as well.
+func inner(name string) bool {
+	const prefixes = "sit tunl ip6tnl gre erspan ip_vti ip6_vti ip6gre dummy docker br- cni cbr veth virbr cali flannel cilium lxc kube-ipvs nodelocaldns"
+	return name == "lo" || slices.ContainsFunc(strings.Fields(prefixes), func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// claimSizes returns what the claims of a reading hold.
+func claimSizes(r *Reading) map[object.Ref]decimal.Decimal {
+	out := make(map[object.Ref]decimal.Decimal, len(r.Claims))
+	for i := range r.Claims {
+		out[r.Claims[i].Ref] = r.Claims[i].Claimed
+	}
+	return out
+}
+
+// volumesOf notes what is used of claims: the largest figure where several pods have
+// one mounted, since each sees the same files. A file system that is much larger than
+// the volume (a folder of a node, or of an NFS server) is one that others use as
+// well: what is used of it is not of the claim.
+func volumesOf(summary *stats.Summary, claims, used map[object.Ref]decimal.Decimal, shared map[object.Ref]bool) {
+	for i := range summary.Pods {
+		for j := range summary.Pods[i].VolumeStats {
+			v := &summary.Pods[i].VolumeStats[j]
+			if v.PVCRef == nil || v.UsedBytes == nil {
+				continue
+			}
+			ref := object.Ref{Kind: "PersistentVolumeClaim", Namespace: v.PVCRef.Namespace, Name: v.PVCRef.Name}
+			size, ok := claims[ref]
+			if !ok {
+				continue
+			}
+			if v.CapacityBytes != nil && size.IsPositive() && bytesOf(*v.CapacityBytes).GreaterThan(size.Mul(decimal.New(2, 0))) {
+				shared[ref] = true
+			}
+			if now, seen := used[ref]; !seen || bytesOf(*v.UsedBytes).GreaterThan(now) {
+				used[ref] = bytesOf(*v.UsedBytes)
+			}
+		}
+	}
+}
+
+func sharedNote(shared map[object.Ref]bool) []Note {
+	if len(shared) == 0 {
+		return nil
+	}
+	var names []string
+	for _, ref := range sortedRefs(shared) {
+		names = append(names, ref.Namespace+"/"+ref.Name)
+	}
+	return []Note{{
+		Source: summaryName, About: few(names), Reason: "SharedFilesystem", Marks: true,
+		Message: "the file system is larger than the volume, and holds more than its claim: what the claim uses is not known",
+	}}
+}
