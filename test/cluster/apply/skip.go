@@ -50,7 +50,7 @@ func skippedOwner(o *unstructured.Unstructured, owners map[types.UID]*unstructur
 
 // made says why a maker makes the object; nothing if none does.
 func made(m Makers, o *unstructured.Unstructured) string {
-	if o.GroupVersionKind().Group == "metrics.k8s.io" {
+	if group := o.GroupVersionKind().Group; group == "metrics.k8s.io" || group == "sysop.dev" {
 		return "a sample, which nobody can create"
 	}
 	for _, ref := range o.GetOwnerReferences() {
