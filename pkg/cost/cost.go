@@ -84,6 +84,8 @@ type Ledger struct {
 	Currency string // ISO 4217
 	Hours    decimal.Decimal
 	Charges  []Charge
+	// Notes are what a reader of the figures should know of how they were made.
+	Notes []metrics.Note
 }
 
 // Total is the sum of the charges.

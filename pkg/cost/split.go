@@ -1,0 +1,86 @@
+package cost
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/shopspring/decimal"
+)
+
+// places is how many decimal places a quantity has at most. It is split in whole
+// units of the last of them.
+const places = 12
+
+// split divides a quantity in proportion to weights, by largest remainder: each part
+// is less than a unit of 10^-12 away from its exact proportion, and the parts add up
+// to the whole. Of equal remainders the first in the list is served first, so the
+// weights come in an order that depends on nothing but who they belong to. Weights
+// below zero are taken for zero; where all are zero the parts are even.
+//
+// The whole is not negative and has at most 12 decimal places.
+func split(whole decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal {
+	switch len(weights) {
+	case 0:
+		return nil
+	case 1:
+		return []decimal.Decimal{whole}
+	}
+	ratios, sum := integers(weights)
+	total := whole.Shift(places).BigInt()
+	parts := make([]*big.Int, len(weights))
+	remainders := make([]*big.Int, len(weights))
+	rest := new(big.Int).Set(total)
+	for i, ratio := range ratios {
+		product := ratio.Mul(ratio, total)
+		parts[i], remainders[i] = new(big.Int).QuoRem(product, sum, new(big.Int))
+		rest.Sub(rest, parts[i])
+	}
+	if left := int(rest.Int64()); left > 0 {
+		one := big.NewInt(1)
+		for _, i := range byRemainder(remainders)[:left] {
+			parts[i].Add(parts[i], one)
+		}
+	}
+	out := make([]decimal.Decimal, len(parts))
+	for i, part := range parts {
+		out[i] = decimal.NewFromBigInt(part, -places)
+	}
+	return out
+}
+
+// integers returns the weights in one common unit, and their sum; ones where there
+// is nothing to tell them apart by.
+func integers(weights []decimal.Decimal) (ratios []*big.Int, sum *big.Int) {
+	var exponent int32
+	for _, w := range weights {
+		exponent = min(exponent, w.Exponent())
+	}
+	ratios, sum = make([]*big.Int, len(weights)), new(big.Int)
+	for i, w := range weights {
+		ratios[i] = new(big.Int)
+		if w.IsPositive() {
+			ratios[i] = w.Shift(-exponent).BigInt()
+		}
+		sum.Add(sum, ratios[i])
+	}
+	if sum.Sign() == 0 {
+		for _, ratio := range ratios {
+			ratio.SetInt64(1)
+		}
+		sum.SetInt64(int64(len(weights)))
+	}
+	return ratios, sum
+}
+
+// byRemainder returns the indices of remainders, the largest first.
+func byRemainder(remainders []*big.Int) []int {
+	order := make([]int, len(remainders))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(remainders[j].Cmp(remainders[i]), cmp.Compare(i, j))
+	})
+	return order
+}
