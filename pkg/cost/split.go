@@ -20,7 +20,10 @@ const places = 12
 //
 // The whole is not negative and has at most 12 decimal places.
 func split(whole decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal {
-	if len(weights) == 1 {
+	switch len(weights) {
+	case 0:
+		return nil
+	case 1:
 		return []decimal.Decimal{whole}
 	}
 	ratios, sum := integers(weights)

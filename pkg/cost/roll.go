@@ -1,0 +1,183 @@
+package cost
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// The names of rest rows, in the order in which they follow the other rows.
+const (
+	restUnattributed = "unattributed"
+	restUnmounted    = "unmounted"
+	restIdle         = "idle"
+	restShared       = "shared"
+	restOverhead     = "overhead"
+)
+
+// noValue is the group of what has no value.
+const noValue = "(none)"
+
+// top is the parent of the first rows.
+const top = -1
+
+// roller builds the rows of a report. Rows are numbered as they are made, a parent
+// before what is below it, so that one pass from the last to the first sums them up.
+type roller struct {
+	reading   *metrics.Reading
+	placement *metrics.Placement
+	ledger    *Ledger
+	grouping  Grouping
+
+	rows   []*Row
+	parent []int32
+	index  map[rowKey]int32
+	spare  []Row // rows are made many at a time
+	// parts say how the amounts of claims, and of pods that stacks share, are split.
+	parts map[object.Ref][]part
+	// spread are the things whose namespace all stacks pay for.
+	spread map[object.Ref]bool
+}
+
+// rowKey finds a row below another. Groups and rests have no kind in ref, and their
+// level for its group.
+type rowKey struct {
+	parent int32
+	ref    object.Ref
+}
+
+func newRoller(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) *roller {
+	size := len(p.Stacks) + len(r.Pods) + len(r.Claims)
+	return &roller{
+		reading: r, placement: p, ledger: l, grouping: g,
+		rows:   make([]*Row, 0, size),
+		parent: make([]int32, 0, size),
+		index:  make(map[rowKey]int32, size),
+		parts:  map[object.Ref][]part{},
+		spread: map[object.Ref]bool{},
+	}
+}
+
+// row returns the row of an object below a parent, and makes it where it is not there.
+func (b *roller) row(parent int32, level Level, ref object.Ref) int32 {
+	key := rowKey{parent, ref}
+	if at, ok := b.index[key]; ok {
+		return at
+	}
+	row := b.add(key)
+	row.Level, row.Ref = level, ref
+	switch {
+	case level == LevelStack:
+		row.Stack = ref
+	case parent != top:
+		row.Stack = b.rows[parent].Stack
+	}
+	return int32(len(b.rows) - 1)
+}
+
+// named returns a group or a rest row.
+func (b *roller) named(parent int32, level Level, name string) int32 {
+	key := rowKey{parent, object.Ref{Group: string(level), Name: name}}
+	if at, ok := b.index[key]; ok {
+		return at
+	}
+	row := b.add(key)
+	row.Level, row.Name = level, name
+	if parent != top {
+		row.Stack = b.rows[parent].Stack
+	}
+	return int32(len(b.rows) - 1)
+}
+
+func (b *roller) add(key rowKey) *Row {
+	if len(b.spare) == 0 {
+		b.spare = make([]Row, 256)
+	}
+	row := &b.spare[0]
+	b.spare = b.spare[1:]
+	b.index[key] = int32(len(b.rows))
+	b.rows = append(b.rows, row)
+	b.parent = append(b.parent, key.parent)
+	return row
+}
+
+// under returns the row of the last owner of a path below a row. Pods are left out: a
+// pod is a row that costs, and what it owns stands beside it.
+func (b *roller) under(at int32, path []object.Ref) int32 {
+	for _, owner := range path {
+		if !isPod(owner) {
+			at = b.row(at, b.level(owner), owner)
+		}
+	}
+	return at
+}
+
+// level tells custom resources from workloads.
+func (b *roller) level(ref object.Ref) Level {
+	custom := b.grouping.Custom
+	if custom == nil {
+		custom = func(r object.Ref) bool {
+			return strings.Contains(r.Group, ".") && !strings.HasSuffix(r.Group, ".k8s.io")
+		}
+	}
+	if custom(ref) {
+		return LevelResource
+	}
+	return LevelWorkload
+}
+
+// charge books a charge on a row.
+func (b *roller) charge(at int32, c *Charge) {
+	row := b.rows[at]
+	if row.Costs == nil {
+		row.Costs = make(map[string]decimal.Decimal, 3)
+	}
+	addCost(row.Costs, paidFor(c), c.Cost)
+}
+
+// paidFor is the key of a charge in Row.Costs.
+func paidFor(c *Charge) string {
+	switch c.Kind {
+	case Idle, Shared, Overhead:
+		return string(c.Kind)
+	case Used, Unmounted:
+	}
+	switch c.Resource {
+	case metrics.Received, metrics.Sent:
+		return "network"
+	case metrics.Storage:
+		return "storage"
+	}
+	if c.Item.Kind == "Service" && c.Item.Group == "" {
+		return "loadBalancer"
+	}
+	return string(c.Resource)
+}
+
+// path is the way from the topmost owner to a pod: that of its place, or what a
+// history knows of a pod that is gone. ReplicaSets are on it only where they are the
+// top.
+func (b *roller) path(pod *metrics.Pod, place metrics.Place) []object.Ref {
+	if len(place.Path) > 0 || len(pod.Owners) == 0 {
+		return place.Path
+	}
+	path := slices.Clone(pod.Owners)
+	slices.Reverse(path)
+	kept := path[:1]
+	for _, owner := range path[1:] {
+		if owner.Kind != "ReplicaSet" {
+			kept = append(kept, owner)
+		}
+	}
+	return kept
+}
+
+// isPod tells pods from other things.
+func isPod(ref object.Ref) bool { return ref.Kind == "Pod" && ref.Group == "" }
+
+// isClaim tells claims from other things.
+func isClaim(ref object.Ref) bool { return ref.Kind == "PersistentVolumeClaim" && ref.Group == "" }

@@ -1,0 +1,139 @@
+package cost
+
+import (
+	"slices"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// byStack makes the rows of a report by stack.
+func (b *roller) byStack() {
+	for _, stack := range b.placement.Stacks {
+		b.row(top, LevelStack, stack)
+	}
+	for i := range b.ledger.Charges {
+		b.chargeStack(&b.ledger.Charges[i])
+	}
+	for i := range b.reading.Pods {
+		b.podOfStacks(&b.reading.Pods[i])
+	}
+	for i := range b.reading.Claims {
+		b.claimOfStacks(&b.reading.Claims[i])
+	}
+}
+
+// chargeStack books a charge where it belongs, and keeps how its item is split.
+func (b *roller) chargeStack(c *Charge) {
+	nobody := c.Stack == object.Ref{}
+	switch {
+	case c.Kind == Idle && nobody:
+		b.charge(b.idle(top, c), c)
+	case c.Kind == Shared && nobody:
+		b.spread[c.Item] = true
+		b.charge(b.row(b.named(top, LevelRest, restShared), LevelPod, c.Item), c)
+	case c.Kind == Idle, c.Kind == Shared, c.Kind == Overhead:
+		if c.Kind == Shared {
+			b.spread[c.Item] = true
+		}
+		b.charge(b.rest(c), c)
+	case c.Kind == Unmounted && nobody:
+		at := b.unmounted(c.Item)
+		b.charge(at, c)
+		b.split(at, c)
+	default:
+		at := b.place(c.Stack, b.placement.Of[c.Item].Path, c.Item)
+		b.charge(at, c)
+		b.split(at, c)
+	}
+}
+
+// rest returns the row of a charge that stands for no thing of its stack.
+func (b *roller) rest(c *Charge) int32 {
+	at := int32(top)
+	if c.Stack != (object.Ref{}) {
+		at = b.row(top, LevelStack, c.Stack)
+	}
+	return b.named(at, LevelRest, string(c.Kind))
+}
+
+// idle returns the row of idle capacity: that of its node.
+func (b *roller) idle(parent int32, c *Charge) int32 {
+	at := b.named(parent, LevelRest, restIdle)
+	name := c.Node
+	if name == "" {
+		name = c.Item.Name
+	}
+	return b.named(at, LevelRest, name)
+}
+
+// unmounted returns the row of a claim that nobody mounts, below its namespace.
+func (b *roller) unmounted(claim object.Ref) int32 {
+	at := b.named(top, LevelRest, restUnmounted)
+	return b.row(b.named(at, LevelRest, claim.Namespace), LevelPod, claim)
+}
+
+// place returns the row of a thing below the owners on its path, from the stack's root
+// on; a zero stack is nobody's.
+func (b *roller) place(stack object.Ref, path []object.Ref, item object.Ref) int32 {
+	if stack == (object.Ref{}) {
+		at := b.named(top, LevelRest, restUnattributed)
+		return b.row(b.under(at, path), LevelPod, item)
+	}
+	at := b.row(top, LevelStack, stack)
+	if !slices.Contains(b.placement.Of[item].Stacks, stack) {
+		// A claim of nobody's that pods of the stack mount has no path there.
+		path = nil
+	}
+	if i := slices.Index(path, stack); i >= 0 {
+		path = path[i+1:]
+	}
+	return b.row(b.under(at, path), LevelPod, item)
+}
+
+// podOfStacks adds a pod to each of its stacks.
+func (b *roller) podOfStacks(pod *metrics.Pod) {
+	place := b.placement.Of[pod.Ref]
+	switch {
+	case len(place.Stacks) == 1:
+		b.addPod(b.place(place.Stacks[0], place.Path, pod.Ref), pod, pod)
+		return
+	case len(place.Stacks) == 0 && b.spread[pod.Ref]:
+		b.addPod(b.row(b.named(top, LevelRest, restShared), LevelPod, pod.Ref), pod, pod)
+		return
+	case len(place.Stacks) == 0:
+		b.addPod(b.place(object.Ref{}, b.path(pod, place), pod.Ref), pod, pod)
+		return
+	}
+	rows := make([]int32, len(place.Stacks))
+	for i, stack := range place.Stacks {
+		rows[i] = b.place(stack, place.Path, pod.Ref)
+	}
+	for i, piece := range b.scaledPods(pod, rows) {
+		b.addPod(rows[i], &piece, pod)
+	}
+	b.sharePods(pod.Ref, rows)
+}
+
+// claimOfStacks adds a claim to each of its stacks, in proportion to what each is
+// charged for.
+func (b *roller) claimOfStacks(claim *metrics.Claim) {
+	shares := b.parts[claim.Ref]
+	if len(shares) == 0 {
+		shares = b.holders(claim)
+	}
+	slices.SortFunc(shares, b.compareParts)
+	weights := make([]decimal.Decimal, len(shares))
+	for i := range shares {
+		weights[i] = shares[i].weight
+	}
+	claimed := scaled(claim.Claimed, weights)
+	used := scaled(claim.Used, weights)
+	for i := range shares {
+		piece := metrics.Claim{Ref: claim.Ref, Claimed: claimed[i], Used: used[i], UsedKnown: claim.UsedKnown}
+		b.addClaim(shares[i].row, &piece)
+		b.rows[shares[i].row].share(ratio(weights, i), shares[i].of)
+	}
+}
