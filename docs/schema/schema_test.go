@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint"}
+var schemas = []string{"graph", "problems", "path", "impact", "metrics", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()

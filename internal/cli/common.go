@@ -28,6 +28,11 @@ type common struct {
 	// definitions says that the question is about CRDs, so that they are read whole.
 	definitions bool
 
+	// collect takes what the metrics command wants of objects, and notes are annotations
+	// that are kept for it.
+	collect func(object.Object)
+	notes   []string
+
 	from          string
 	rulesFiles    []string
 	allNamespaces bool
@@ -95,6 +100,11 @@ func (c *common) validate() error {
 		return fmt.Errorf("--namespace and --all-namespaces exclude each other")
 	}
 	return nil
+}
+
+// human says whether the answer is laid out for people.
+func (c *common) human() bool {
+	return c.output == "tree" || c.output == "table" || c.output == "wide"
 }
 
 func given(s *string) bool { return s != nil && *s != "" }

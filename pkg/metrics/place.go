@@ -17,8 +17,17 @@ type Stack struct {
 // NewPlacement says where the things of a reading belong among the stacks. A pod that
 // is gone belongs where the nearest of its owners does that is still there, or else to
 // the one stack of its namespace that has its instance label.
+//
+// What the root of a stack owns is a part of that stack alone, whoever else of them
+// needs it: it is paid for where it is shown for itself. What none of them owns and
+// several need, they share.
 func NewPlacement(g *graph.Graph, stacks []Stack, r *Reading, o graph.StackOptions) *Placement {
 	p := placer{g: g, opts: o, out: &Placement{Of: map[object.Ref]Place{}}, in: map[graph.ID][]int{}, paths: map[graph.ID][]object.Ref{}, tops: map[graph.ID]int{}}
+	var roots []graph.ID
+	for _, s := range stacks {
+		roots = append(roots, s.Roots...)
+	}
+	o.Apart = g.Apart(roots, o)
 	p.stacks = slices.SortedFunc(slices.Values(stacks), func(a, b Stack) int { return object.Compare(a.Ref, b.Ref) })
 	for i, s := range p.stacks {
 		p.out.Stacks = append(p.out.Stacks, s.Ref)

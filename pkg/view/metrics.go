@@ -1,0 +1,213 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// MetricsOptions say what of a report is shown, and what it is of.
+type MetricsOptions struct {
+	// Reading is what the report sums up, without its lists.
+	Reading *metrics.Reading
+	// Prices is the name of the price book, Sharing how shared parts are split, By what
+	// the rows stand for.
+	Prices  string
+	Sharing cost.Sharing
+	By      string
+	// Depth is how many levels below the first people are shown; 0 is all of them.
+	Depth int
+	// Namespace is that of the user: objects of others are shown with theirs.
+	Namespace string
+	Gaps      []object.Gap
+}
+
+// Metrics returns the answer of the metrics command.
+func Metrics(r *cost.Report, o MetricsOptions) Answer {
+	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}, hour: cost.Round(r, hourPlaces, func(x *cost.Row) decimal.Decimal { return x.Cost }), month: cost.Round(r, monthPlaces, func(x *cost.Row) decimal.Decimal { return x.Cost.Mul(decimal.New(730, 0)) })}
+	v.whole = v.hour
+	return Answer{Tree: v.tree(), Table: v.table(), Wide: v.wide(), Document: v.document(), Names: v.rowNames()}
+}
+
+// The decimal places in which people are shown money.
+const (
+	hourPlaces  = 4
+	monthPlaces = 2
+)
+
+type metricsView struct {
+	r *cost.Report
+	o MetricsOptions
+	// What people are shown of the cost of each row; it adds up.
+	hour, month, whole map[*cost.Row]decimal.Decimal
+	depthOf            map[*cost.Row]int
+}
+
+func (v *metricsView) instant() bool { return v.o.Reading.Instant() }
+
+// columns are those of numbers, by what a narrow terminal can do without.
+func (v *metricsView) columns() []Column {
+	number := func(name string, drop int) Column { return Column{Name: name, Drop: drop, Right: true} }
+	money := v.r.Currency
+	if v.instant() {
+		return []Column{
+			number("PODS", 2), number("CPU", 1), number("CPU REQ", 4), number("MEMORY", 1), number("MEM REQ", 4),
+			number("STORAGE", 3), number(money+"/HOUR", 5), number(money+"/MONTH", 0), number("EFFICIENCY", 6),
+		}
+	}
+	return []Column{
+		number("PODS", 2), number("CORE-H", 1), number("REQUESTED", 4), number("GIB-H", 1), number("REQUESTED", 4),
+		number("STORAGE GIB-H", 3), number(money, 0), number(money+"/MONTH", 5), number("EFFICIENCY", 6),
+	}
+}
+
+// cells are the numbers of a row, as columns.
+func (v *metricsView) cells(r *cost.Row) []Cell {
+	money := []Cell{{Text: v.hour[r].StringFixed(hourPlaces)}, {Text: v.month[r].StringFixed(monthPlaces)}}
+	if !v.instant() {
+		money = []Cell{{Text: v.whole[r].StringFixed(hourPlaces)}, {Text: v.month[r].StringFixed(monthPlaces)}}
+	}
+	cells := []Cell{
+		v.pods(r), v.amount(r.Used, metrics.CPU), v.amount(r.Requested, metrics.CPU),
+		v.amount(r.Used, metrics.Memory), v.amount(r.Requested, metrics.Memory), v.amount(r.Claimed, metrics.Storage),
+	}
+	return append(append(cells, money...), v.efficiency(r))
+}
+
+// pods is how many pods count, and of how many of them the usage is known.
+func (v *metricsView) pods(r *cost.Row) Cell {
+	switch {
+	case r.Pods == 0:
+		return Cell{}
+	case r.Measured == r.Pods:
+		return Cell{Text: strconv.Itoa(r.Pods)}
+	}
+	return Cell{Text: strconv.Itoa(r.Measured) + "/" + strconv.Itoa(r.Pods), Tone: Warn}
+}
+
+func (v *metricsView) efficiency(r *cost.Row) Cell {
+	if r.Efficiency == nil {
+		return Cell{}
+	}
+	return Cell{Text: r.Efficiency.Mul(decimal.New(100, 0)).StringFixed(0) + "%"}
+}
+
+// amount is a quantity for people; nothing where it is not known.
+func (v *metricsView) amount(a metrics.Amounts, r metrics.Resource) Cell {
+	n, known := a[r]
+	if !known {
+		return Cell{}
+	}
+	switch r {
+	case metrics.CPU:
+		if v.instant() {
+			return Cell{Text: cores(n)}
+		}
+		return Cell{Text: n.StringFixed(hourPlaces)}
+	case metrics.Received, metrics.Sent:
+		return Cell{Text: bytes(n)}
+	case metrics.Memory, metrics.Storage, metrics.Ephemeral:
+		if v.instant() {
+			return Cell{Text: bytes(n)}
+		}
+		return Cell{Text: n.DivRound(gib, hourPlaces).StringFixed(hourPlaces)}
+	}
+	return Cell{Text: n.Round(hourPlaces).String()}
+}
+
+// cores are written as kubectl top does, in thousandths where there are few.
+func cores(n decimal.Decimal) string {
+	milli := n.Shift(3)
+	switch {
+	case milli.LessThan(decimal.New(10, 0)):
+		return milli.Round(1).String() + "m"
+	case milli.LessThan(decimal.New(1000, 0)):
+		return milli.Round(0).String() + "m"
+	}
+	return n.Round(2).String()
+}
+
+var gib = decimal.New(1<<30, 0)
+
+// bytes are written in the largest binary unit of which there is one at least.
+func bytes(n decimal.Decimal) string {
+	units := []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
+	step, unit := decimal.New(1024, 0), 0
+	for n.Abs().GreaterThanOrEqual(step) && unit < len(units)-1 {
+		n = n.DivRound(step, 6)
+		unit++
+	}
+	places := int32(0)
+	if unit > 0 && n.LessThan(decimal.New(10, 0)) {
+		places = 1
+	}
+	return n.Round(places).String() + units[unit]
+}
+
+func (v *metricsView) tree() *Tree {
+	t := &Tree{Columns: append([]Column{{Name: v.heading(), Cut: Middle, Least: leastName}}, v.columns()...)}
+	for _, r := range v.r.Rows {
+		t.Roots = append(t.Roots, v.line(r, 0))
+	}
+	if len(v.r.Rows) > 1 {
+		t.Roots = append(t.Roots, &Line{Name: Cell{Text: "total"}, Cells: v.cells(&v.r.Total)})
+	}
+	return t
+}
+
+func (v *metricsView) heading() string {
+	if v.o.By == "" || v.o.By == "stack" {
+		return "OBJECT"
+	}
+	return strings.ToUpper(v.o.By)
+}
+
+func (v *metricsView) line(r *cost.Row, depth int) *Line {
+	l := &Line{Name: Cell{Text: v.name(r)}, Mark: v.mark(r), Cells: v.cells(r)}
+	if r.Level == cost.LevelRest {
+		l.Name.Tone = Faint
+	}
+	if v.o.Depth > 0 && depth+1 >= v.o.Depth {
+		return l // The sums hold what is below.
+	}
+	for _, below := range r.Below {
+		l.Below = append(l.Below, v.line(below, depth+1))
+	}
+	return l
+}
+
+// name is that of a row among its siblings.
+func (v *metricsView) name(r *cost.Row) string {
+	if r.Ref == (object.Ref{}) {
+		return r.Name
+	}
+	if r.Level == cost.LevelContainer {
+		return r.Name
+	}
+	ref := r.Ref
+	ref.Group = ""
+	if ref.Namespace == v.o.Namespace {
+		ref.Namespace = ""
+	}
+	return ref.String()
+}
+
+// mark says what a number cannot.
+func (v *metricsView) mark(r *cost.Row) Cell {
+	switch {
+	case r.Unmeasured != "":
+		return Cell{Text: "(" + r.Unmeasured + ")", Tone: Warn}
+	case r.Of > 1:
+		return Cell{Text: "(" + percent(r.Share) + " of it, shared by " + strconv.Itoa(r.Of) + ")", Tone: Faint}
+	case r.HostNetwork:
+		return Cell{Text: "(host network)", Tone: Faint}
+	}
+	return Cell{}
+}
+
+func percent(d decimal.Decimal) string { return d.Shift(2).Round(1).String() + "%" }
