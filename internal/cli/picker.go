@@ -26,7 +26,7 @@ func newPicker(ctx context.Context, s *session) (*picker, error) {
 		return p, nil
 	}
 	var err error
-	p.whole, err = s.c.whole(ctx, s)
+	p.whole, err = s.c.whole(ctx, s, source.Fields)
 	return p, err
 }
 

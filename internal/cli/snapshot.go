@@ -21,6 +21,8 @@ type snapshotOptions struct {
 	file    string
 	force   bool
 	withEnv bool
+	// noMetrics leaves out what the pods use.
+	noMetrics bool
 }
 
 func newSnapshot(env Env) *cobra.Command {
@@ -30,6 +32,11 @@ func newSnapshot(env Env) *cobra.Command {
 		Short: "Write a stack or a namespace to a file, to look at later or send to someone",
 		Long: `Write the objects of a stack (ROOT...), of a namespace with what it points to
 (-n), or of the cluster (-A) to a file that every command reads with --from.
+
+With them goes what their pods use at this moment: the samples of the metrics API
+(one list a namespace), and what the kubelets say of the pods (one call a node; it
+needs the right to get nodes/proxy). What is refused is told, and missing from the
+file; --no-metrics does not ask.
 
 Left out are the data of Secrets and ConfigMaps, which are never even read,
 managed fields, last-applied configurations, and the values of environment
@@ -58,6 +65,7 @@ The file is YAML, JSON where its name ends in .json, and gzipped where it ends i
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "output", "o", "", `the file to write; "-" is standard output`)
 	f.BoolVar(&o.force, "force", false, "replace the file if it exists")
+	f.BoolVar(&o.noMetrics, "no-metrics", false, "leave out what the pods use")
 	f.BoolVar(&o.withEnv, "with-env", false, "keep the values of environment variables that are written in the objects")
 	return cmd
 }
@@ -92,6 +100,17 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		source.Redact(fields, o.withEnv)
 	}
 	head := o.head(s, g)
+	if head.Creators, err = o.creators(ctx, s, keeper); err != nil {
+		return err
+	}
+	if !o.noMetrics {
+		samples, gaps, err := s.measured(ctx, objects)
+		if err != nil {
+			return err
+		}
+		o.tellGaps(gaps)
+		objects, head.Gaps = append(objects, samples...), append(head.Gaps, gaps...)
+	}
 	if o.file == "-" {
 		return source.WriteTo(o.env.Out, false, false, head, objects)
 	}
@@ -190,15 +209,28 @@ func (o *snapshotOptions) take(ctx context.Context, s *session, keep map[object.
 		refs = append(refs, r)
 	}
 	slices.SortFunc(refs, object.Compare)
-	whole, err := o.whole(ctx, s)
+	whole, err := o.whole(ctx, s, source.Whole)
 	if err != nil {
 		return nil, err
 	}
 	return keeper, whole.Read(ctx, source.Ask{Objects: refs}, keeper)
 }
 
-// whole returns a source of whole objects, Secrets and ConfigMaps aside.
-func (c *common) whole(ctx context.Context, s *session) (source.Source, error) {
+// creators says who made what has no owner.
+func (o *snapshotOptions) creators(ctx context.Context, s *session, keeper *source.Keeper) ([]source.Creator, error) {
+	made := keeper.Creators()
+	if snap, ok := s.source.(*source.Snapshot); ok {
+		var err error
+		if made, err = snap.Creators(ctx, keeper.Tops()); err != nil {
+			return nil, err
+		}
+	}
+	return source.CreatorsOf(made), nil
+}
+
+// whole returns a source of whole objects, Secrets and ConfigMaps aside, with the
+// detail Fields or Whole.
+func (c *common) whole(ctx context.Context, s *session, detail source.Detail) (source.Source, error) {
 	if snap, ok := s.source.(*source.Snapshot); ok {
 		return snap.Whole(), nil
 	}
@@ -210,7 +242,7 @@ func (c *common) whole(ctx context.Context, s *session) (source.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: func(object.Resource) (source.Detail, string) { return source.Fields, "" }})
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: func(object.Resource) (source.Detail, string) { return detail, "" }})
 	if err != nil {
 		return nil, err
 	}

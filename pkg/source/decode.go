@@ -91,8 +91,10 @@ type whole interface {
 
 // newObject drops what nobody looks at. The strings of an object are copies:
 // neither decoder leaves them pointing into the page.
-func newObject(r object.Resource, body whole) object.Object {
-	body.SetManagedFields(nil)
+func newObject(r object.Resource, body whole, detail Detail) object.Object {
+	if detail != Whole {
+		body.SetManagedFields(nil)
+	}
 	if neverWhole(r.GroupKind()) {
 		body.SetAnnotations(withoutCopies(body.GetAnnotations()))
 	}
@@ -120,7 +122,7 @@ func empty(r object.Resource, detail Detail) (whole, error) {
 
 // decodeJSON reads an object. Whole numbers stay int64, as Kubernetes has them.
 func decodeJSON(raw []byte, r object.Resource, detail Detail) (object.Object, error) {
-	if detail == Fields {
+	if detail == Fields || detail == Whole {
 		var m map[string]any
 		if err := utiljson.Unmarshal(raw, &m); err != nil {
 			return object.Object{}, jsonError(err)
@@ -128,7 +130,7 @@ func decodeJSON(raw []byte, r object.Resource, detail Detail) (object.Object, er
 		if m == nil {
 			return object.Object{}, fmt.Errorf("the answer holds %s and no object", raw)
 		}
-		return newObject(r, &unstructured.Unstructured{Object: m}), nil
+		return newObject(r, &unstructured.Unstructured{Object: m}, detail), nil
 	}
 	body, err := empty(r, detail)
 	if err != nil {
@@ -137,5 +139,5 @@ func decodeJSON(raw []byte, r object.Resource, detail Detail) (object.Object, er
 	if err := utiljson.Unmarshal(raw, body); err != nil {
 		return object.Object{}, jsonError(err)
 	}
-	return newObject(r, body), nil
+	return newObject(r, body, detail), nil
 }

@@ -24,10 +24,7 @@ func (s *Snapshot) take(d *Document) error {
 func (s *Snapshot) add(at Place, fields map[string]any) error {
 	u := &unstructured.Unstructured{Object: fields}
 	if !isList(u) {
-		if meta, ok := fields["metadata"].(map[string]any); ok {
-			delete(meta, "managedFields") // often half of a dump
-		}
-		s.entries = append(s.entries, entry{at: at, body: u})
+		s.entries = append(s.entries, entry{at: at, body: u, creator: creatorIn(fields)})
 		return nil
 	}
 	items, _ := fields["items"].([]any)

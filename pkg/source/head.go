@@ -2,6 +2,8 @@ package source
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +25,27 @@ type Head struct {
 	Absent []string `json:"absent,omitempty"`
 	// Gaps is what could not be read when the snapshot was taken.
 	Gaps []object.Gap `json:"gaps,omitempty"`
+	// Creators say who made the objects that have no owner, as managed fields told.
+	Creators []Creator `json:"creators,omitempty"`
+}
+
+// Creator is a field manager and what it made.
+type Creator struct {
+	Manager string   `json:"manager"`
+	Objects []string `json:"objects"`
+}
+
+// CreatorsOf returns who made what as a head notes it, in order.
+func CreatorsOf(made map[object.Ref]string) []Creator {
+	by := map[string][]string{}
+	for _, ref := range slices.SortedFunc(maps.Keys(made), object.Compare) {
+		by[made[ref]] = append(by[made[ref]], ref.String())
+	}
+	var out []Creator
+	for _, who := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, Creator{Manager: who, Objects: by[who]})
+	}
+	return out
 }
 
 // Scope is a kind in a namespace, or everywhere without one.
@@ -61,5 +84,6 @@ func (s *Snapshot) takeHead(d *Document) error {
 	s.head.Covered = append(s.head.Covered, h.Covered...)
 	s.head.Absent = append(s.head.Absent, h.Absent...)
 	s.head.Gaps = append(s.head.Gaps, h.Gaps...)
+	s.head.Creators = append(s.head.Creators, h.Creators...)
 	return nil
 }

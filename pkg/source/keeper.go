@@ -20,11 +20,12 @@ type Keeper struct {
 	sink    Sink
 	mu      sync.Mutex
 	objects map[object.Ref]map[string]any
+	made    map[object.Ref]string
 }
 
 // NewKeeper returns a keeper that tells the sink of gaps.
 func NewKeeper(s Sink, keep func(object.Ref) bool) *Keeper {
-	return &Keeper{sink: s, Keep: keep, objects: map[object.Ref]map[string]any{}}
+	return &Keeper{sink: s, Keep: keep, objects: map[object.Ref]map[string]any{}, made: map[object.Ref]string{}}
 }
 
 // Add keeps an object.
@@ -45,6 +46,35 @@ func (k *Keeper) Add(o object.Object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.objects[o.Ref] = fields
+	if who := creatorIn(fields); who != "" {
+		k.made[o.Ref] = who
+	}
+}
+
+// Tops returns the objects that were kept and have no owner, in no order.
+func (k *Keeper) Tops() []object.Ref {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var out []object.Ref
+	for ref, fields := range k.objects {
+		meta, _ := fields["metadata"].(map[string]any)
+		if owners, _ := meta["ownerReferences"].([]any); len(owners) == 0 {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// Creators returns who made the Tops, as far as they were read Whole. (Who made the
+// others is their owner.)
+func (k *Keeper) Creators() map[object.Ref]string {
+	out := map[object.Ref]string{}
+	for _, ref := range k.Tops() {
+		if who := k.made[ref]; who != "" {
+			out[ref] = who
+		}
+	}
+	return out
 }
 
 // Reset forgets what was kept of a kind in a namespace, or everywhere.

@@ -111,7 +111,7 @@ func decodeProtobuf(raw []byte, r object.Resource, detail Detail) (object.Object
 	if err := body.Unmarshal(raw); err != nil {
 		return object.Object{}, err
 	}
-	return newObject(r, body), nil
+	return newObject(r, body, detail), nil
 }
 
 // hiddenTag is the tag of a field that no type has; it is as long as that of

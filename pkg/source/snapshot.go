@@ -32,6 +32,8 @@ type entry struct {
 	at   Place
 	ref  object.Ref
 	body *unstructured.Unstructured
+	// creator is who made it; empty where that is not known.
+	creator string
 }
 
 // NewSnapshot returns the source of parsed documents, which came from name. The

@@ -80,6 +80,8 @@ const (
 	Typed
 	// Fields reads the whole object, as maps and lists.
 	Fields
+	// Whole is Fields with the managed fields, which are often half of an object.
+	Whole
 )
 
 // neverWhole are kinds whose content is nobody's business, whoever asks.

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// recording is a metrics.Get that keeps what was answered. So a snapshot asks what
+// whoever measures will ask it, and no more.
+type recording struct {
+	get  metrics.Get
+	mu   sync.Mutex
+	said map[string][]byte
+}
+
+func (r *recording) Get(ctx context.Context, path string, query url.Values) ([]byte, error) {
+	body, err := r.get(ctx, path, query)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.said[path] = body
+	}
+	return body, err
+}
+
+// measured returns what the pods among the objects use, as documents of a snapshot:
+// their samples, those of their nodes, and what the kubelets say of them. What is
+// refused, or does not answer, is a gap; an API that is not there is none.
+func (s *session) measured(ctx context.Context, objects []map[string]any) ([]map[string]any, []object.Gap, error) {
+	defer s.c.clock.stage("measure")()
+	from, ok := s.source.(interface {
+		Get(context.Context, string, url.Values) ([]byte, error)
+	})
+	if !ok {
+		return nil, nil, nil
+	}
+	var collected metrics.Collector
+	for _, fields := range objects {
+		u := &unstructured.Unstructured{Object: fields}
+		gk := u.GroupVersionKind().GroupKind()
+		collected.Add(object.Object{Ref: object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}, Meta: u, Body: u})
+	}
+	reading := collected.Reading(s.c.env.Now(), metrics.ReadingOptions{})
+	asked := &recording{get: from.Get, said: map[string][]byte{}}
+	for _, m := range []metrics.Source{metrics.NewAPI(asked.Get, false), metrics.NewSummary(asked.Get, nil)} {
+		if err := m.Measure(ctx, reading); err != nil {
+			return nil, nil, err
+		}
+	}
+	gaps := gapsOf(reading.Notes)
+	switch err := nodeSamples(ctx, asked); {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil && !apierrors.IsNotFound(err):
+		reason := cmp.Or(string(apierrors.ReasonForError(err)), "Unavailable")
+		gaps = append(gaps, object.Gap{Resource: "nodes.metrics.k8s.io", Reason: reason, Message: err.Error()})
+	}
+	docs, err := asked.documents(reading)
+	return docs, gaps, err
+}
+
+// nodeSamples asks for the samples of nodes, where there are some of pods.
+func nodeSamples(ctx context.Context, asked *recording) error {
+	for path := range asked.said {
+		if rest, ok := strings.CutPrefix(path, metricsAPI); ok {
+			version, _, _ := strings.Cut(rest, "/")
+			_, err := asked.Get(ctx, metricsAPI+version+"/nodes", nil)
+			return err
+		}
+	}
+	return nil
+}
+
+const metricsAPI = "/apis/metrics.k8s.io/"
+
+// gapsOf returns what sources could not read.
+func gapsOf(notes []metrics.Note) []object.Gap {
+	var gaps []object.Gap
+	for _, n := range notes {
+		if n.Source == "" || !slices.Contains([]string{"Forbidden", "Unauthorized", "Unavailable", "Timeout", "Unreadable"}, n.Reason) {
+			continue
+		}
+		g := object.Gap{Resource: "pods.metrics.k8s.io", Namespace: n.About, Reason: n.Reason, Message: n.Message}
+		several := strings.ContainsAny(n.About, ", ")
+		if n.Source != "metrics.k8s.io" {
+			g.Resource, several = "nodes/proxy", n.About != ""
+		}
+		if several {
+			g.Namespace, g.Message = "", n.About+": "+n.Message
+		}
+		gaps = append(gaps, g)
+	}
+	return gaps
+}
+
+// documents writes down what was said of the pods and nodes of a reading.
+func (r *recording) documents(reading *metrics.Reading) ([]map[string]any, error) {
+	keep := map[object.Ref]bool{}
+	for i := range reading.Pods {
+		p := &reading.Pods[i]
+		keep[p.Ref], keep[object.Ref{Kind: "Node", Name: p.Node}] = true, true
+	}
+	var docs []map[string]any
+	for _, path := range slices.Sorted(maps.Keys(r.said)) {
+		var said map[string]any
+		if err := utiljson.Unmarshal(r.said[path], &said); err != nil {
+			return nil, fmt.Errorf("write down what %s says: %w", path, err)
+		}
+		if strings.HasPrefix(path, metricsAPI) {
+			docs = append(docs, samples(said, keep)...)
+			continue
+		}
+		node := strings.TrimSuffix(strings.TrimPrefix(path, "/api/v1/nodes/"), "/proxy/stats/summary")
+		docs = append(docs, source.NodeSummary(node, ofPods(said, node, keep)))
+	}
+	return docs, nil
+}
+
+// samples returns the items of a list of PodMetrics or NodeMetrics that are of the
+// kept. The items of a list leave it to the list to say what they are.
+func samples(list map[string]any, keep map[object.Ref]bool) []map[string]any {
+	var out []map[string]any
+	kind := strings.TrimSuffix(fmt.Sprint(list["kind"]), "List")
+	items, _ := list["items"].([]any)
+	for _, item := range items {
+		fields, _ := item.(map[string]any)
+		u := unstructured.Unstructured{Object: fields}
+		if fields == nil || !keep[object.Ref{Kind: strings.TrimSuffix(kind, "Metrics"), Namespace: u.GetNamespace(), Name: u.GetName()}] {
+			continue
+		}
+		fields["apiVersion"], fields["kind"] = list["apiVersion"], kind
+		u.SetManagedFields(nil)
+		out = append(out, fields)
+	}
+	return out
+}
+
+// ofPods reduces what a kubelet says to the pods that are kept: of the node itself,
+// and of what else runs there, nothing is sent on.
+func ofPods(summary map[string]any, node string, keep map[object.Ref]bool) map[string]any {
+	pods := []any{}
+	all, _ := summary["pods"].([]any)
+	for _, item := range all {
+		pod, _ := item.(map[string]any)
+		ref, _ := pod["podRef"].(map[string]any)
+		namespace, _ := ref["namespace"].(string)
+		name, _ := ref["name"].(string)
+		if !keep[object.Ref{Kind: "Pod", Namespace: namespace, Name: name}] {
+			continue
+		}
+		containers, _ := pod["containers"].([]any)
+		for _, c := range containers {
+			if c, ok := c.(map[string]any); ok {
+				delete(c, "userDefinedMetrics") // An application names and labels them as it likes.
+			}
+		}
+		pods = append(pods, pod)
+	}
+	return map[string]any{"node": map[string]any{"nodeName": node}, "pods": pods}
+}

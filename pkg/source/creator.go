@@ -1,0 +1,230 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// withManagers is the part of an object that tells who made it.
+type withManagers struct {
+	Metadata struct {
+		Name          string           `json:"name"`
+		Namespace     string           `json:"namespace"`
+		ManagedFields []entryOfManager `json:"managedFields"`
+	} `json:"metadata"`
+}
+
+// entryOfManager is one of managed fields, as far as it tells who made the object.
+type entryOfManager struct {
+	Manager     string         `json:"manager"`
+	Subresource string         `json:"subresource"`
+	Time        time.Time      `json:"time"`
+	FieldsV1    map[string]any `json:"fieldsV1"`
+}
+
+// creator returns who made an object, as its managed fields tell: the manager of the
+// earliest entry that is about the object itself (status and scale are written by
+// others). Of two of the same second the one that manages more fields, since who
+// makes an object writes most of it. It is empty where nothing tells.
+func creator(managed []entryOfManager) string {
+	own := slices.DeleteFunc(managed, func(m entryOfManager) bool {
+		return m.Subresource != "" || m.Time.IsZero() || m.Manager == ""
+	})
+	if len(own) == 0 {
+		return ""
+	}
+	return slices.MinFunc(own, func(a, b entryOfManager) int {
+		if c := a.Time.Compare(b.Time); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(fieldsIn(b.FieldsV1), fieldsIn(a.FieldsV1)), cmp.Compare(a.Manager, b.Manager))
+	}).Manager
+}
+
+// fieldsIn counts the fields of a set, those of its fields included.
+func fieldsIn(set map[string]any) int {
+	n := len(set)
+	for _, below := range set {
+		if m, ok := below.(map[string]any); ok {
+			n += fieldsIn(m)
+		}
+	}
+	return n
+}
+
+// Creators returns the field manager that made each object (kubectl-create, helm,
+// the name of an operator), by the managed fields. They are not kept when objects are
+// read, so they are asked for again: by name, or in a list of the kind where many are
+// wanted. Who is not in the answer is not known, or may not be read. The error is for
+// what ends the asking as a whole.
+func (c *Cluster) Creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
+	if c.kinds == nil {
+		return nil, errors.New("ask who made objects: the kinds have not been read yet")
+	}
+	found := &creators{of: map[object.Ref]string{}}
+	by := map[object.Ref][]object.Ref{} // by kind and namespace, without a name
+	for _, r := range refs {
+		if sendable(r.Name) && (r.Namespace == "" || sendable(r.Namespace)) {
+			group := object.Ref{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace}
+			by[group] = append(by[group], r)
+		}
+	}
+	var jobs []job
+	for group, refs := range by {
+		r, ok := c.kinds.Kind(group.GroupKind())
+		if !ok || r.Namespaced != (group.Namespace != "") {
+			continue
+		}
+		if len(refs) > many && r.Listable {
+			jobs = append(jobs, func(ctx context.Context) error { return c.creatorsIn(ctx, r, group, refs, found) })
+			continue
+		}
+		for _, ref := range refs {
+			jobs = append(jobs, func(ctx context.Context) error { return c.creatorOf(ctx, r, ref, found) })
+		}
+	}
+	err := c.run(ctx, jobs)
+	return found.of, err
+}
+
+type creators struct {
+	mu sync.Mutex
+	of map[object.Ref]string
+}
+
+func (c *creators) add(ref object.Ref, o *withManagers) {
+	if who := creator(o.Metadata.ManagedFields); who != "" {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.of[ref] = who
+	}
+}
+
+// unknown passes over what could not be read of some; only a server that is gone
+// ends it all.
+func unknown(ctx context.Context, err error) error {
+	var gone *ConnectError
+	if ctx.Err() == nil && errors.As(err, &gone) {
+		return err
+	}
+	return nil
+}
+
+// metadataJSON asks for metadata in JSON: managed fields are hidden from the decoder
+// of protobuf. An API that has no such form sends whole objects.
+const metadataJSON = jsonType + asMetadata + "," + jsonType
+
+func (c *Cluster) creatorOf(ctx context.Context, r object.Resource, ref object.Ref, found *creators) error {
+	accept := metadataJSON
+	if neverWhole(r.GroupKind()) {
+		accept = jsonType + asMetadata
+	}
+	a, err := c.ask(ctx, pathOf(r, ref.Namespace, ref.Name), nil, accept)
+	if err != nil {
+		return unknown(ctx, err)
+	}
+	var o withManagers
+	if a.isJSON() == nil && json.Unmarshal(a.body, &o) == nil {
+		found.add(ref, &o)
+	}
+	return nil
+}
+
+// creatorsIn goes through the pages of a list. What an expired page leaves out is
+// not known.
+func (c *Cluster) creatorsIn(ctx context.Context, r object.Resource, in object.Ref, refs []object.Ref, found *creators) error {
+	wanted := make(map[object.Ref]bool, len(refs))
+	for _, ref := range refs {
+		wanted[ref] = true
+	}
+	accept := jsonType + asList
+	if !neverWhole(r.GroupKind()) {
+		accept += "," + jsonType
+	}
+	query := url.Values{"limit": {strconv.Itoa(c.opts.Page)}}
+	for {
+		a, err := c.ask(ctx, pathOf(r, in.Namespace, ""), query, accept)
+		if err != nil {
+			return unknown(ctx, err)
+		}
+		var list struct {
+			Metadata metav1.ListMeta `json:"metadata"`
+			Items    []withManagers  `json:"items"`
+		}
+		if a.isJSON() != nil || json.Unmarshal(a.body, &list) != nil {
+			return nil
+		}
+		for i := range list.Items {
+			ref := in
+			ref.Namespace, ref.Name = list.Items[i].Metadata.Namespace, list.Items[i].Metadata.Name
+			if wanted[ref] {
+				found.add(ref, &list.Items[i])
+			}
+		}
+		next := list.Metadata.Continue
+		if next == "" || next == query.Get("continue") {
+			return nil
+		}
+		query.Set("continue", next)
+	}
+}
+
+// Creators returns who made each object, as Cluster.Creators does: by the managed
+// fields of a dump that has them (kubectl get --show-managed-fields), or by what our
+// own snapshot has noted.
+func (s *Snapshot) Creators(_ context.Context, refs []object.Ref) (map[object.Ref]string, error) {
+	wanted := make(map[object.Ref]bool, len(refs))
+	for _, r := range refs {
+		wanted[r] = true
+	}
+	out := map[object.Ref]string{}
+	for _, e := range s.entries {
+		if e.creator != "" && wanted[e.ref] {
+			out[e.ref] = e.creator
+		}
+	}
+	if s.head == nil {
+		return out, nil
+	}
+	for _, m := range s.head.Creators {
+		for _, id := range m.Objects {
+			if ref, err := object.ParseRef(id); err == nil && wanted[ref] {
+				out[ref] = m.Manager
+			}
+		}
+	}
+	return out, nil
+}
+
+// creatorIn takes the managed fields out of an object's fields, often half of a dump,
+// and returns who made it.
+func creatorIn(fields map[string]any) string {
+	meta, ok := fields["metadata"].(map[string]any)
+	if !ok {
+		return ""
+	}
+	list, _ := meta["managedFields"].([]any)
+	delete(meta, "managedFields")
+	managed := make([]entryOfManager, 0, len(list))
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		at, err := time.Parse(time.RFC3339, textOf(m, "time"))
+		if err != nil {
+			continue
+		}
+		set, _ := m["fieldsV1"].(map[string]any)
+		managed = append(managed, entryOfManager{Manager: textOf(m, "manager"), Subresource: textOf(m, "subresource"), Time: at, FieldsV1: set})
+	}
+	return creator(managed)
+}
