@@ -185,35 +185,49 @@ func TestClaims(t *testing.T) {
 		want      []string
 	}{
 		{
-			"split by the time of its pods", "0", map[object.Ref]string{p1: "18", p2: "6"}, []object.Ref{red},
+			"split by the time of its pods", "0",
+			map[object.Ref]string{p1: "18", p2: "6"},
+			[]object.Ref{red},
 			[]string{"green usage data storage 60 0.25/2", "red usage data storage 180 0.75/2"},
 		},
 		{
-			"the pods of a stack come together", "0", map[object.Ref]string{p1: "12", p3: "12"}, nil,
+			"the pods of a stack come together", "0",
+			map[object.Ref]string{p1: "12", p3: "12"},
+			nil,
 			[]string{"green usage data storage 60 0.25/2", "red usage data storage 180 0.75/2"},
 		},
 		{
-			"unmounted: its own stack pays", "18", map[object.Ref]string{p1: "6"}, []object.Ref{red},
+			"unmounted: its own stack pays", "18",
+			map[object.Ref]string{p1: "6"},
+			[]object.Ref{red},
 			[]string{"red unmounted data storage 180 0.75/1", "red usage data storage 60 0.25/1"},
 		},
 		{
-			"unmounted: of nobody", "18", map[object.Ref]string{p1: "6"}, nil,
+			"unmounted: of nobody", "18",
+			map[object.Ref]string{p1: "6"},
+			nil,
 			[]string{"- unmounted data storage 180 0.75/1", "red usage data storage 60 0.25/1"},
 		},
 		{
-			"unmounted: of several", "24", nil, []object.Ref{red, green},
+			"unmounted: of several", "24", nil,
+			[]object.Ref{red, green},
 			[]string{"green unmounted data storage 120 0.5/2", "red unmounted data storage 120 0.5/2"},
 		},
 		{
-			"a pod of no stack is not paid for by the claim's", "0", map[object.Ref]string{p1: "12", stray: "12"}, []object.Ref{red},
+			"a pod of no stack is not paid for by the claim's", "0",
+			map[object.Ref]string{p1: "12", stray: "12"},
+			[]object.Ref{red},
 			[]string{"- usage data storage 120 0.5/1", "red usage data storage 120 0.5/1"},
 		},
 		{
-			"nothing known of mounts", "0", nil, []object.Ref{red},
+			"nothing known of mounts", "0", nil,
+			[]object.Ref{red},
 			[]string{"red usage data storage 240 1/1"},
 		},
 		{
-			"a mount of no time", "24", map[object.Ref]string{p2: "0"}, []object.Ref{red},
+			"a mount of no time", "24",
+			map[object.Ref]string{p2: "0"},
+			[]object.Ref{red},
 			[]string{"red unmounted data storage 240 1/1"},
 		},
 	} {
