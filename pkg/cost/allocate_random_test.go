@@ -20,7 +20,7 @@ func uid(i int) types.UID { return types.UID(fmt.Sprintf("uid-%d", i)) }
 // eachRandom runs a check on random readings, of seeds that a failure names.
 func eachRandom(t *testing.T, check func(t *testing.T, rnd *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, o Options)) {
 	t.Helper()
-	for seed := range uint64(1500) {
+	for seed := range uint64(600) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		r, p, f, o := random(rnd)
 		check(t, rnd, r, p, f, o)
