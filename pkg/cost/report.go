@@ -119,12 +119,12 @@ type Report struct {
 // Services, each once a stack. Owners that are pods are left out, and the root is not
 // repeated: a pod that is a root and alone in its stack is the row of the stack. What
 // has no stack follows in rows of LevelRest: unattributed, unmounted
-// (by namespace), idle (by node), shared and overhead.
+// (by namespace), idle (by node), shared (by namespace) and overhead.
 //
 // By anything else its rows are groups of things, where each thing is once and
 // unscaled; what has no value is in the group "(none)". What a stack pays besides its
 // things (idle capacity, shared namespaces, overhead that are spread) is a rest row
-// under the group of its root, or of the node where it is capacity and By is node.
+// under the group of its root, or the namespace or node of the charge.
 //
 // Every charge ends in exactly one row without rows of LevelPod or LevelRest below it,
 // so Total.Cost equals l.Total(). Pods are counted once in Total, and once in each

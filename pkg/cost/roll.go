@@ -39,8 +39,8 @@ type roller struct {
 	spare  []Row // rows are made many at a time
 	// parts say how the amounts of claims, and of pods that stacks share, are split.
 	parts map[object.Ref][]part
-	// spread are the things whose namespace all stacks pay for.
-	spread map[object.Ref]bool
+	// common are the namespaces that all stacks pay for.
+	common map[string]bool
 }
 
 // rowKey finds a row below another. Groups and rests have no kind in ref, and their
@@ -58,7 +58,7 @@ func newRoller(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) 
 		parent: make([]int32, 0, size),
 		index:  make(map[rowKey]int32, size),
 		parts:  map[object.Ref][]part{},
-		spread: map[object.Ref]bool{},
+		common: map[string]bool{},
 	}
 }
 
@@ -128,6 +128,20 @@ func (b *roller) level(ref object.Ref) Level {
 		return LevelResource
 	}
 	return LevelWorkload
+}
+
+// shared returns the row of a namespace that all stacks pay for, and none does.
+func (b *roller) shared(namespace string) int32 {
+	return b.named(b.named(top, LevelRest, restShared), LevelRest, namespace)
+}
+
+// idle returns the row of the capacity of a node that nobody pays for.
+func (b *roller) idle(c *Charge) int32 {
+	name := c.Node
+	if name == "" {
+		name = c.Item.Name
+	}
+	return b.named(b.named(top, LevelRest, restIdle), LevelRest, name)
 }
 
 // charge books a charge on a row.

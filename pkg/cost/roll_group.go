@@ -30,8 +30,7 @@ func (b *roller) byGroup() {
 
 // chargedGroup returns the row of a charge.
 func (b *roller) chargedGroup(c *Charge, at map[object.Ref]int32) int32 {
-	switch c.Kind {
-	case Used, Unmounted:
+	if c.Kind == Used || c.Kind == Unmounted {
 		if b.grouping.By == ByNode && isPod(c.Item) {
 			// A name that was used again may be on two nodes.
 			return b.row(b.group(c.Node), LevelPod, c.Item)
@@ -42,23 +41,21 @@ func (b *roller) chargedGroup(c *Charge, at map[object.Ref]int32) int32 {
 			at[c.Item] = row
 		}
 		return row
-	case Idle:
-		if b.grouping.By == ByNode && c.Node != "" {
-			return b.named(b.group(c.Node), LevelRest, restIdle)
-		}
-	case Shared, Overhead:
 	}
-	if c.Stack != (object.Ref{}) && b.grouping.By != ByNode {
+	someone := c.Stack != object.Ref{}
+	switch {
+	case b.grouping.By == ByNode && c.Node != "":
+		return b.named(b.group(c.Node), LevelRest, string(c.Kind))
+	case b.grouping.By == ByNamespace && (someone || c.Namespace != ""):
+		return b.named(b.group(c.Namespace), LevelRest, string(c.Kind))
+	case b.grouping.By != ByNode && someone:
 		return b.named(b.groupOf(c.Stack, nil), LevelRest, string(c.Kind))
+	case c.Kind == Idle:
+		return b.idle(c)
+	case c.Kind == Shared:
+		return b.shared(sharedNamespace(c))
 	}
-	switch c.Kind {
-	case Idle:
-		return b.idle(top, c)
-	case Shared:
-		return b.row(b.named(top, LevelRest, restShared), LevelPod, c.Item)
-	default:
-		return b.named(top, LevelRest, string(c.Kind))
-	}
+	return b.named(top, LevelRest, string(c.Kind))
 }
 
 // groupOf returns the group of a thing; pod is what is read of it, or nil.

@@ -123,43 +123,28 @@ func weightsOf(known []part, rows []int32, resource metrics.Resource) []decimal.
 	return weights
 }
 
-// scaled splits an amount by weights, which are even where all are zero. The parts
-// add up to it: they have at most 12 places, and the largest has what is left over.
+// scaled splits an amount by weights, as split does. What it has beyond the places of
+// a quantity goes with the largest part.
 func scaled(amount decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal {
-	var sum decimal.Decimal
-	largest := 0
-	for i, w := range weights {
-		sum = sum.Add(w)
-		if w.GreaterThan(weights[largest]) {
-			largest = i
+	whole := amount.Truncate(places)
+	parts := split(whole, weights)
+	if rest := amount.Sub(whole); !rest.IsZero() {
+		largest := 0
+		for i := range parts {
+			if parts[i].GreaterThan(parts[largest]) {
+				largest = i
+			}
 		}
+		parts[largest] = parts[largest].Add(rest)
 	}
-	one := decimal.NewFromInt(1)
-	even := sum.IsZero()
-	if even {
-		sum = decimal.NewFromInt(int64(len(weights)))
-	}
-	parts := make([]decimal.Decimal, len(weights))
-	rest := amount
-	for i, w := range weights {
-		if i == largest {
-			continue
-		}
-		if even {
-			w = one
-		}
-		parts[i], _ = amount.Mul(w).QuoRem(sum, 12)
-		rest = rest.Sub(parts[i])
-	}
-	parts[largest] = rest
 	return parts
 }
 
 // holders are the rows of a claim that has no charges, by the time of its mounts.
 func (b *roller) holders(claim *metrics.Claim) []part {
 	place := b.placement.Of[claim.Ref]
-	if b.spread[claim.Ref] && len(place.Stacks) == 0 {
-		return []part{{row: b.row(b.named(top, LevelRest, restShared), LevelPod, claim.Ref), of: 1}}
+	if b.common[claim.Ref.Namespace] && len(place.Stacks) == 0 {
+		return []part{{row: b.shared(claim.Ref.Namespace), of: 1}}
 	}
 	var parts []part
 	add := func(at int32, hours decimal.Decimal) {

@@ -28,17 +28,23 @@ func (b *roller) byStack() {
 // chargeStack books a charge where it belongs, and keeps how its item is split.
 func (b *roller) chargeStack(c *Charge) {
 	nobody := c.Stack == object.Ref{}
+	if c.Kind == Shared {
+		b.common[sharedNamespace(c)] = true
+	}
 	switch {
+	case c.Kind == Idle && nobody && c.Namespace != "":
+		// Spread over those who run on the node, it falls to things of no stack.
+		b.charge(b.named(b.named(top, LevelRest, restUnattributed), LevelRest, restIdle), c)
 	case c.Kind == Idle && nobody:
-		b.charge(b.idle(top, c), c)
+		b.charge(b.idle(c), c)
 	case c.Kind == Shared && nobody:
-		b.spread[c.Item] = true
-		b.charge(b.row(b.named(top, LevelRest, restShared), LevelPod, c.Item), c)
+		b.charge(b.shared(sharedNamespace(c)), c)
 	case c.Kind == Idle, c.Kind == Shared, c.Kind == Overhead:
-		if c.Kind == Shared {
-			b.spread[c.Item] = true
+		at := int32(top)
+		if !nobody {
+			at = b.row(top, LevelStack, c.Stack)
 		}
-		b.charge(b.rest(c), c)
+		b.charge(b.named(at, LevelRest, string(c.Kind)), c)
 	case c.Kind == Unmounted && nobody:
 		at := b.unmounted(c.Item)
 		b.charge(at, c)
@@ -50,23 +56,13 @@ func (b *roller) chargeStack(c *Charge) {
 	}
 }
 
-// rest returns the row of a charge that stands for no thing of its stack.
-func (b *roller) rest(c *Charge) int32 {
-	at := int32(top)
-	if c.Stack != (object.Ref{}) {
-		at = b.row(top, LevelStack, c.Stack)
+// sharedNamespace is the namespace that a charge is for; where it is spread, its
+// Namespace is that of who pays.
+func sharedNamespace(c *Charge) string {
+	if c.Item.Kind == "Namespace" && c.Item.Group == "" {
+		return c.Item.Name
 	}
-	return b.named(at, LevelRest, string(c.Kind))
-}
-
-// idle returns the row of idle capacity: that of its node.
-func (b *roller) idle(parent int32, c *Charge) int32 {
-	at := b.named(parent, LevelRest, restIdle)
-	name := c.Node
-	if name == "" {
-		name = c.Item.Name
-	}
-	return b.named(at, LevelRest, name)
+	return c.Item.Namespace
 }
 
 // unmounted returns the row of a claim that nobody mounts, below its namespace.
@@ -100,8 +96,8 @@ func (b *roller) podOfStacks(pod *metrics.Pod) {
 	case len(place.Stacks) == 1:
 		b.addPod(b.place(place.Stacks[0], place.Path, pod.Ref), pod, pod)
 		return
-	case len(place.Stacks) == 0 && b.spread[pod.Ref]:
-		b.addPod(b.row(b.named(top, LevelRest, restShared), LevelPod, pod.Ref), pod, pod)
+	case len(place.Stacks) == 0 && b.common[pod.Ref.Namespace]:
+		b.addPod(b.shared(pod.Ref.Namespace), pod, pod)
 		return
 	case len(place.Stacks) == 0:
 		b.addPod(b.place(object.Ref{}, b.path(pod, place), pod.Ref), pod, pod)

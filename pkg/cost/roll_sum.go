@@ -22,7 +22,7 @@ func (b *roller) addPod(at int32, pod, whole *metrics.Pod) {
 	leaf := Row{Pods: 1, Used: pod.Used, Requested: pod.Requested, Limited: pod.Limited, HostNetwork: pod.HostNetwork}
 	if pod.HostNetwork {
 		leaf.Used = quiet(pod.Used)
-		if row.Pods == 0 {
+		if row.Pods == 0 && row.Level == LevelPod {
 			row.HostTraffic = traffic(whole)
 		}
 	} else {
@@ -30,18 +30,21 @@ func (b *roller) addPod(at int32, pod, whole *metrics.Pod) {
 	}
 	if pod.Unmeasured == "" {
 		leaf.Measured = 1
-	} else if row.Unmeasured == "" {
+	} else if row.Unmeasured == "" && row.Level == LevelPod {
 		row.Unmeasured = pod.Unmeasured
 	}
-	if row.Pods == 0 {
+	switch {
+	case row.Level != LevelPod:
+		row.include(&leaf)
+	case row.Pods == 0:
 		row.Pods, row.Measured, row.HostNetwork = 1, leaf.Measured, leaf.HostNetwork
 		row.Used, row.Requested, row.Limited, row.Counters = leaf.Used, leaf.Requested, leaf.Limited, leaf.Counters
-	} else {
+	default:
 		row.HostTraffic = nil
 		row.own()
 		row.include(&leaf)
 	}
-	if b.grouping.Containers {
+	if b.grouping.Containers && row.Level == LevelPod {
 		b.addContainers(at, pod)
 	}
 }
