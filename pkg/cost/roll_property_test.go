@@ -42,7 +42,7 @@ func TestRollAddsUp(t *testing.T) {
 		}
 		walk(&r.Total, r.Rows, func(above *Row, rows []*Row) { checkSum(t, above, rows) })
 		if t.Failed() {
-			t.Log("\n" + text(r.Rows))
+			t.Log("\n" + rowsText(r.Rows))
 		}
 	})
 }
@@ -182,8 +182,8 @@ func TestRollDoesNotDependOnOrder(t *testing.T) {
 	eachWorld(t, func(t *testing.T, rng *rand.Rand, w world, g Grouping, r *Report) {
 		other := w.shuffled(rng)
 		again := Roll(other.reading, other.placement, other.ledger, g)
-		want := strings.Split(text(append(r.Rows, &r.Total)), "\n")
-		got := strings.Split(text(append(again.Rows, &again.Total)), "\n")
+		want := strings.Split(rowsText(append(r.Rows, &r.Total)), "\n")
+		got := strings.Split(rowsText(append(again.Rows, &again.Total)), "\n")
 		for i := range want {
 			if i >= len(got) || got[i] != want[i] {
 				t.Fatalf("line %d in another order:\n%s\nand before:\n%s", i, got[min(i, len(got)-1)], want[i])

@@ -25,13 +25,48 @@ type MetricsOptions struct {
 	// Namespace is that of the user: objects of others are shown with theirs.
 	Namespace string
 	Gaps      []object.Gap
+	// Ledger, Placement and Focus are what a FOCUS file is made of.
+	Ledger    *cost.Ledger
+	Placement *metrics.Placement
+	Focus     FocusOptions
+	// Shape is the one that is wanted, since each takes time; 0 is all of them but
+	// that of a FOCUS file.
+	Shape Shape
 }
 
-// Metrics returns the answer of the metrics command.
-func Metrics(r *cost.Report, o MetricsOptions) Answer {
+// Metrics returns the answer of the metrics command. Its error is that a FOCUS file
+// cannot be made.
+func Metrics(r *cost.Report, o MetricsOptions) (Answer, error) {
+	if o.Shape == FocusShape {
+		sheet, err := FocusSheet(o.Ledger, o.Reading, o.Placement, o.Focus)
+		return Answer{Focus: sheet}, err
+	}
 	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}, hour: cost.Round(r, hourPlaces, func(x *cost.Row) decimal.Decimal { return x.Cost }), month: cost.Round(r, monthPlaces, func(x *cost.Row) decimal.Decimal { return x.Cost.Mul(decimal.New(730, 0)) })}
 	v.whole = v.hour
-	return Answer{Tree: v.tree(), Table: v.table(), Wide: v.wide(), Document: v.document(), Names: v.rowNames()}
+	var a Answer
+	wanted := func(s Shape) bool { return o.Shape == 0 || o.Shape == s }
+	if wanted(TreeShape) {
+		a.Tree = v.tree()
+	}
+	if wanted(TableShape) {
+		a.Table = v.table()
+	}
+	if wanted(WideShape) {
+		a.Wide = v.wide()
+	}
+	if wanted(DocumentShape) {
+		a.Document = v.document()
+	}
+	if wanted(NamesShape) {
+		a.Names = v.rowNames()
+	}
+	if wanted(SheetShape) {
+		a.Sheet = MetricsSheet(r, o.Reading)
+	}
+	if wanted(FamiliesShape) {
+		a.Families = MetricsFamilies(r, o.Reading)
+	}
+	return a, nil
 }
 
 // The decimal places in which people are shown money.
@@ -110,10 +145,10 @@ func (v *metricsView) amount(a metrics.Amounts, r metrics.Resource) Cell {
 		}
 		return Cell{Text: n.StringFixed(hourPlaces)}
 	case metrics.Received, metrics.Sent:
-		return Cell{Text: bytes(n)}
+		return Cell{Text: binary(n)}
 	case metrics.Memory, metrics.Storage, metrics.Ephemeral:
 		if v.instant() {
-			return Cell{Text: bytes(n)}
+			return Cell{Text: binary(n)}
 		}
 		return Cell{Text: n.DivRound(gib, hourPlaces).StringFixed(hourPlaces)}
 	}
@@ -134,8 +169,8 @@ func cores(n decimal.Decimal) string {
 
 var gib = decimal.New(1<<30, 0)
 
-// bytes are written in the largest binary unit of which there is one at least.
-func bytes(n decimal.Decimal) string {
+// binary writes bytes in the largest binary unit of which there is one at least.
+func binary(n decimal.Decimal) string {
 	units := []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
 	step, unit := decimal.New(1024, 0), 0
 	for n.Abs().GreaterThanOrEqual(step) && unit < len(units)-1 {
