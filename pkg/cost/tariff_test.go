@@ -59,7 +59,7 @@ func (f tariff) Traffic(direction metrics.Resource, namespace string) Price {
 func (f tariff) Balancer(namespace string) Price { return f.price("lb", "0.25", "", namespace) }
 
 // allocateAt makes a ledger by other prices than those of a book.
-func allocateAt(r *metrics.Reading, p *metrics.Placement, prices prices, o Options) *Ledger {
+func allocateAt(r *metrics.Reading, p *metrics.Placement, prices priceList, o Options) *Ledger {
 	a := newAllocator(r, p, prices, o)
 	a.run()
 	return &Ledger{Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
