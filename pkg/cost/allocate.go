@@ -59,7 +59,7 @@ func Allocate(r *metrics.Reading, p *metrics.Placement, b *Book, o Options) *Led
 // priceList is what the ledger asks of a Book.
 type priceList interface {
 	Node(node *metrics.Node, namespace string) Rates
-	Storage(class, namespace string) Price
+	Claim(c *metrics.Claim) Price
 	Traffic(direction metrics.Resource, namespace string) Price
 	Balancer(namespace string) Price
 }

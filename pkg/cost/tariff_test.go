@@ -47,7 +47,9 @@ func (f tariff) Node(node *metrics.Node, namespace string) Rates {
 	}
 }
 
-func (f tariff) Storage(_, namespace string) Price { return f.price("storage", "0.01", "", namespace) }
+func (f tariff) Claim(c *metrics.Claim) Price {
+	return f.price("storage", "0.01", "", c.Ref.Namespace)
+}
 
 func (f tariff) Traffic(direction metrics.Resource, namespace string) Price {
 	if direction == metrics.Received {
