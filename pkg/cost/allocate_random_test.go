@@ -71,7 +71,7 @@ func costOfAll(r *metrics.Reading, f tariff) *big.Rat {
 		}
 	}
 	for i := range r.Claims {
-		add(inUnits(metrics.Storage, r.Claims[i].Claimed), f.Storage("", r.Claims[i].Ref.Namespace))
+		add(inUnits(metrics.Storage, r.Claims[i].Claimed), f.Claim(&r.Claims[i]))
 	}
 	for _, b := range r.Balancers {
 		add(rounded(b.Hours.Rat()), f.Balancer(b.Service.Namespace))
