@@ -31,6 +31,7 @@ type metricsOptions struct {
 	watch    bool
 	interval time.Duration
 	listen   string
+	focus    focusOptions
 }
 
 func newMetrics(env Env) *cobra.Command {
@@ -108,6 +109,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.BoolVarP(&o.watch, "watch", "w", false, "show it again and again, until interrupted")
 	f.DurationVar(&o.interval, "interval", time.Minute, "how often to measure, with --watch and at most with --listen")
 	f.StringVar(&o.listen, "listen", "", "serve it to Prometheus at this address (127.0.0.1:9095), until interrupted")
+	o.focus.flags(cmd)
 
 	must(cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"stack", "resource", "namespace", "node", "creator", "label:", "annotation:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
 	for flag, values := range map[string][]string{
@@ -132,12 +134,20 @@ func (o *metricsOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(m.answer()); err != nil {
+	if err := o.show(ctx, m); err != nil {
 		return err
 	}
 	o.tellMetrics(m)
 	m.session.done(m.graph)
 	return nil
+}
+
+func (o *metricsOptions) show(ctx context.Context, m *measured) error {
+	a, err := m.answer(ctx)
+	if err != nil {
+		return err
+	}
+	return o.write(a)
 }
 
 // watching measures and shows it, again and again. A terminal is cleared before
@@ -160,7 +170,7 @@ func (o *metricsOptions) watching(ctx context.Context, q *question) error {
 			} else if !first && o.human() {
 				fmt.Fprintln(o.env.Out)
 			}
-			if err := o.write(m.answer()); err != nil {
+			if err := o.show(ctx, m); err != nil {
 				return err
 			}
 			if first {

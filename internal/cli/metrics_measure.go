@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
@@ -24,7 +25,8 @@ type measured struct {
 	session *session
 	graph   *graph.Graph
 	stacks  []metrics.Stack
-	asked   bool // for some stacks, not for all of a namespace or the cluster
+	apexes  []graph.ID // the roots of all stacks that are known
+	asked   bool       // for some stacks, not for all of a namespace or the cluster
 	reading *metrics.Reading
 	place   *metrics.Placement
 	ledger  *cost.Ledger
@@ -72,9 +74,6 @@ func (m *measured) read(ctx context.Context) error {
 		}
 		m.graph, m.home = g, s.namespace
 		s.tell(g)
-		for _, id := range g.Apexes(m.workload(), opts) {
-			m.stacks = append(m.stacks, metrics.Stack{Ref: g.Ref(id), Roots: []graph.ID{id}})
-		}
 		return nil
 	}
 	m.asked = true
@@ -165,16 +164,28 @@ func (m *measured) fold(opts graph.StackOptions) {
 	})
 }
 
-// workload are the nodes by which stacks are found: the pods that are there, and what
-// owns a claim or a load balancer.
-func (m *measured) workload() []graph.ID {
-	var out []graph.ID
-	for id := range m.graph.OfKind(podKind) {
-		if m.graph.State(id) == graph.Present && m.here(m.graph.Ref(id)) {
-			out = append(out, id)
+// find finds the stacks by the pods of a reading: those that are asked about, where
+// none are named.
+func (m *measured) find(r *metrics.Reading) {
+	var pods []graph.ID
+	for i := range r.Pods {
+		if id, ok := m.graph.Find(r.Pods[i].Ref); ok && (m.asked || m.here(r.Pods[i].Ref)) {
+			pods = append(pods, id)
 		}
 	}
-	return out
+	m.apexes = m.graph.Apexes(pods, m.stackOptions())
+	if m.asked {
+		return
+	}
+	for _, id := range m.apexes {
+		m.stacks = append(m.stacks, metrics.Stack{Ref: m.graph.Ref(id), Roots: []graph.ID{id}})
+	}
+	if m.home == "" && len(m.stacks) > 0 {
+		m.home = m.stacks[0].Ref.Namespace
+		if slices.ContainsFunc(m.stacks, func(s metrics.Stack) bool { return s.Ref.Namespace != m.home }) {
+			m.home = ""
+		}
+	}
 }
 
 // here says whether a thing is in the namespace that is asked about.
@@ -192,7 +203,12 @@ func (m *measured) scope(collector *metrics.Collector) {
 		}
 		return collector.Reading(m.session.now(), options)
 	}
-	m.place = metrics.NewPlacement(m.graph, m.stacks, read(), m.stackOptions())
+	all := read()
+	m.find(all)
+	if m.o.shareIdle && !options.Whole {
+		m.extra = append(m.extra, metrics.Note{Reason: "Idle", Message: "what is idle is not known: not every pod of the cluster was read"})
+	}
+	m.place = metrics.NewPlacement(m.graph, m.stacks, all, m.stackOptions())
 	if !m.asked || !m.o.shareIdle {
 		// With what is idle, those who are not asked about take their part.
 		options.Keep = m.keeps
@@ -419,10 +435,18 @@ func (m *measured) creators(ctx context.Context) (func(object.Ref, metrics.Place
 }
 
 // answer is what is shown.
-func (m *measured) answer() view.Answer {
-	return view.Metrics(m.report, view.MetricsOptions{
+func (m *measured) answer(ctx context.Context) (view.Answer, error) {
+	o := view.MetricsOptions{
 		Reading: m.reading, Prices: m.q.book.Name, Sharing: m.q.options.Sharing, By: m.o.by, Depth: m.o.depth, Namespace: m.home, Gaps: m.graph.Gaps(),
-	})
+		Ledger: m.ledger, Placement: m.place, Shape: render.ShapeOf(m.o.output),
+	}
+	if o.Shape == view.FocusShape {
+		var err error
+		if o.Focus, err = m.focus(ctx); err != nil {
+			return view.Answer{}, err
+		}
+	}
+	return view.Metrics(m.report, o)
 }
 
 // tellMetrics says on stderr what the figures leave out.
@@ -471,17 +495,36 @@ func (m *measured) unmeasured() string {
 	return text
 }
 
-// alsoNeeded says who else needs what was counted whole.
+// alsoNeeded says who else needs what was counted whole, of those who are known.
 func (m *measured) alsoNeeded() {
 	if !m.asked || !m.o.human() {
 		return
 	}
-	parts := map[graph.ID]bool{}
+	parts := m.parts()
 	opts := m.stackOptions()
-	var roots []graph.ID
-	for _, s := range m.stacks {
-		roots = append(roots, s.Roots...)
+	opts.Apart = m.graph.Apart(m.apexes, opts)
+	by := map[graph.ID][]string{}
+	for _, apex := range m.apexes {
+		stack := m.graph.Stack([]graph.ID{apex}, opts)
+		if slices.ContainsFunc(m.roots(), func(id graph.ID) bool { return id == apex || stack.Holds(id) }) {
+			continue
+		}
+		for _, part := range parts {
+			if part != apex && stack.Holds(part) {
+				by[part] = append(by[part], m.graph.Ref(apex).String())
+			}
+		}
 	}
+	for _, part := range parts {
+		if len(by[part]) > 0 {
+			fmt.Fprintf(m.o.env.ErrOut, "note: %s is counted whole; it is needed by %s too (name them, to split it)\n", safe(m.graph.Ref(part).String()), safe(strings.Join(by[part], ", ")))
+		}
+	}
+}
+
+// parts are the topmost owners of what the stacks hold, other than their roots.
+func (m *measured) parts() []graph.ID {
+	roots, parts := m.roots(), map[graph.ID]bool{}
 	for _, place := range m.place.Of {
 		if len(place.Path) == 0 {
 			continue
@@ -490,24 +533,13 @@ func (m *measured) alsoNeeded() {
 			parts[id] = true
 		}
 	}
-	var all []graph.ID
-	for id := range m.graph.OfKind(podKind) {
-		if m.graph.State(id) == graph.Present {
-			all = append(all, id)
-		}
+	return slices.Sorted(maps.Keys(parts))
+}
+
+func (m *measured) roots() []graph.ID {
+	var roots []graph.ID
+	for _, s := range m.stacks {
+		roots = append(roots, s.Roots...)
 	}
-	if len(parts) == 0 {
-		return
-	}
-	for _, apex := range m.graph.Apexes(all, opts) {
-		if slices.Contains(roots, apex) {
-			continue
-		}
-		stack := m.graph.Stack([]graph.ID{apex}, opts)
-		for _, part := range slices.Sorted(maps.Keys(parts)) {
-			if stack.Holds(part) && part != apex && !slices.ContainsFunc(roots, stack.Holds) {
-				fmt.Fprintf(m.o.env.ErrOut, "note: %s is needed by %s too, which is not asked about: it is counted whole\n", safe(m.graph.Ref(part).String()), safe(m.graph.Ref(apex).String()))
-			}
-		}
-	}
+	return roots
 }

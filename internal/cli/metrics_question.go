@@ -127,7 +127,7 @@ func (o *metricsOptions) repeating(*question) error {
 	case o.listen != "" && o.output != "tree" && o.output != "openmetrics":
 		return fmt.Errorf("--listen serves openmetrics: it cannot serve %s", o.output)
 	}
-	return nil
+	return o.focus.validate()
 }
 
 type window struct{ From, To time.Time }

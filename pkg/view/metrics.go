@@ -161,7 +161,7 @@ func cores(n decimal.Decimal) string {
 	switch {
 	case milli.LessThan(decimal.New(10, 0)):
 		return milli.Round(1).String() + "m"
-	case milli.LessThan(decimal.New(1000, 0)):
+	case milli.LessThan(decimal.New(10_000, 0)):
 		return milli.Round(0).String() + "m"
 	}
 	return n.Round(2).String()
@@ -187,7 +187,7 @@ func binary(n decimal.Decimal) string {
 func (v *metricsView) tree() *Tree {
 	t := &Tree{Columns: append([]Column{{Name: v.heading(), Cut: Middle, Least: leastName}}, v.columns()...)}
 	for _, r := range v.r.Rows {
-		t.Roots = append(t.Roots, v.line(r, 0))
+		t.Roots = append(t.Roots, v.line(r, nil, 0))
 	}
 	if len(v.r.Rows) > 1 {
 		t.Roots = append(t.Roots, &Line{Name: Cell{Text: "total"}, Cells: v.cells(&v.r.Total)})
@@ -199,11 +199,14 @@ func (v *metricsView) heading() string {
 	if v.o.By == "" || v.o.By == "stack" {
 		return "OBJECT"
 	}
+	if _, key, ok := strings.Cut(v.o.By, ":"); ok {
+		return key
+	}
 	return strings.ToUpper(v.o.By)
 }
 
-func (v *metricsView) line(r *cost.Row, depth int) *Line {
-	l := &Line{Name: Cell{Text: v.name(r)}, Mark: v.mark(r), Cells: v.cells(r)}
+func (v *metricsView) line(r, above *cost.Row, depth int) *Line {
+	l := &Line{Name: Cell{Text: v.name(r)}, Mark: v.mark(r, above), Cells: v.cells(r)}
 	if r.Level == cost.LevelRest {
 		l.Name.Tone = Faint
 	}
@@ -211,7 +214,7 @@ func (v *metricsView) line(r *cost.Row, depth int) *Line {
 		return l // The sums hold what is below.
 	}
 	for _, below := range r.Below {
-		l.Below = append(l.Below, v.line(below, depth+1))
+		l.Below = append(l.Below, v.line(below, r, depth+1))
 	}
 	return l
 }
@@ -232,17 +235,26 @@ func (v *metricsView) name(r *cost.Row) string {
 	return ref.String()
 }
 
-// mark says what a number cannot.
-func (v *metricsView) mark(r *cost.Row) Cell {
+// mark says what a number cannot. What is below a shared thing is shared as it is.
+func (v *metricsView) mark(r, above *cost.Row) Cell {
 	switch {
 	case r.Unmeasured != "":
 		return Cell{Text: "(" + r.Unmeasured + ")", Tone: Warn}
-	case r.Of > 1:
-		return Cell{Text: "(" + percent(r.Share) + " of it, shared by " + strconv.Itoa(r.Of) + ")", Tone: Faint}
+	case r.Of > 1 && (above == nil || above.Of != r.Of || !above.Share.Equal(r.Share)):
+		return Cell{Text: "(shared: " + part(r) + ")", Tone: Faint}
 	case r.HostNetwork:
 		return Cell{Text: "(host network)", Tone: Faint}
 	}
 	return Cell{}
+}
+
+// part is the share of a row: a fraction where it is an even one.
+func part(r *cost.Row) string {
+	of := decimal.New(int64(r.Of), 0)
+	if r.Share.Mul(of).Round(6).Equal(decimal.New(1, 0)) {
+		return "1/" + strconv.Itoa(r.Of)
+	}
+	return percent(r.Share)
 }
 
 func percent(d decimal.Decimal) string { return d.Shift(2).Round(1).String() + "%" }

@@ -21,7 +21,7 @@ type MetricsDocument struct {
 	At string `json:"at"`
 	// Window is left out of an instant.
 	Window   WindowDocument `json:"window,omitzero"`
-	Currency string          `json:"currency"`
+	Currency string         `json:"currency"`
 	// Prices is the name of the price book.
 	Prices string `json:"prices"`
 	// Sharing says how what several stacks need is split.
@@ -51,18 +51,18 @@ type MetricsRowDocument struct {
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name"`
 	// Stack is the id of the root that the row is under.
-	Stack    string           `json:"stack,omitempty"`
-	Pods     int              `json:"pods"`
-	Measured int              `json:"measured"`
-	Used     AmountsDocument  `json:"used"`
-	Requests AmountsDocument  `json:"requests"`
-	Limits   AmountsDocument  `json:"limits"`
-	Claimed  AmountsDocument  `json:"claimed"`
-	Counters AmountsDocument  `json:"counters,omitzero"`
+	Stack    string          `json:"stack,omitempty"`
+	Pods     int             `json:"pods"`
+	Measured int             `json:"measured"`
+	Used     AmountsDocument `json:"used"`
+	Requests AmountsDocument `json:"requests"`
+	Limits   AmountsDocument `json:"limits"`
+	Claimed  AmountsDocument `json:"claimed"`
+	Counters AmountsDocument `json:"counters,omitzero"`
 	// HostTraffic is what pods on the network of their host see of it: that of the
 	// whole node. It is in no sum.
 	HostTraffic AmountsDocument `json:"hostTraffic,omitzero"`
-	HostNetwork bool             `json:"hostNetwork,omitempty"`
+	HostNetwork bool            `json:"hostNetwork,omitempty"`
 	// Unmeasured is why the usage of a pod is not known.
 	Unmeasured string       `json:"unmeasured,omitempty"`
 	Cost       CostDocument `json:"cost"`
