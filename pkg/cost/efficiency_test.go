@@ -11,8 +11,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-func dec(s string) decimal.Decimal { return decimal.RequireFromString(s) }
-
 // Worked out by hand.
 func TestEfficiency(t *testing.T) {
 	for name, test := range map[string]struct {
