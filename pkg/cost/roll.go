@@ -37,6 +37,7 @@ type roller struct {
 	parent []int32
 	index  map[rowKey]int32
 	spare  []Row // rows are made many at a time
+	last   way
 	// parts say how the amounts of claims, and of pods that stacks share, are split.
 	parts map[object.Ref][]part
 	// common are the namespaces that all stacks pay for.
@@ -48,6 +49,14 @@ type roller struct {
 type rowKey struct {
 	parent int32
 	ref    object.Ref
+}
+
+// way is the row at the end of a path.
+type way struct {
+	stack object.Ref
+	path  []object.Ref
+	row   int32
+	known bool
 }
 
 func newRoller(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) *roller {

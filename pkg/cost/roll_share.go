@@ -165,14 +165,14 @@ func (b *roller) holders(claim *metrics.Claim) []part {
 			stacks = []object.Ref{{}}
 		}
 		for i, piece := range scaled(mount.Hours, make([]decimal.Decimal, len(stacks))) {
-			add(b.place(stacks[i], place.Path, claim.Ref), piece)
+			add(b.place(stacks[i], place, claim.Ref), piece)
 		}
 	}
 	switch {
 	case len(parts) > 0 && !claim.Unmounted.IsPositive():
 	case len(place.Stacks) > 0:
 		for i, piece := range scaled(claim.Unmounted, make([]decimal.Decimal, len(place.Stacks))) {
-			add(b.place(place.Stacks[i], place.Path, claim.Ref), piece)
+			add(b.place(place.Stacks[i], place, claim.Ref), piece)
 		}
 	default:
 		add(b.unmounted(claim.Ref), claim.Unmounted)

@@ -50,7 +50,7 @@ func (b *roller) chargeStack(c *Charge) {
 		b.charge(at, c)
 		b.split(at, c)
 	default:
-		at := b.place(c.Stack, b.placement.Of[c.Item].Path, c.Item)
+		at := b.place(c.Stack, b.placement.Of[c.Item], c.Item)
 		b.charge(at, c)
 		b.split(at, c)
 	}
@@ -73,20 +73,29 @@ func (b *roller) unmounted(claim object.Ref) int32 {
 
 // place returns the row of a thing below the owners on its path, from the stack's root
 // on; a zero stack is nobody's.
-func (b *roller) place(stack object.Ref, path []object.Ref, item object.Ref) int32 {
-	if stack == (object.Ref{}) {
-		at := b.named(top, LevelRest, restUnattributed)
-		return b.row(b.under(at, path), LevelPod, item)
-	}
-	at := b.row(top, LevelStack, stack)
-	if !slices.Contains(b.placement.Of[item].Stacks, stack) {
+func (b *roller) place(stack object.Ref, place metrics.Place, item object.Ref) int32 {
+	path := place.Path
+	if stack != (object.Ref{}) && !slices.Contains(place.Stacks, stack) {
 		// A claim of nobody's that pods of the stack mount has no path there.
 		path = nil
 	}
-	if i := slices.Index(path, stack); i >= 0 {
-		path = path[i+1:]
+	return b.row(b.way(stack, path), LevelPod, item)
+}
+
+// way returns the row of the last owner on a path. Things of one owner follow each
+// other, so the last way is kept.
+func (b *roller) way(stack object.Ref, path []object.Ref) int32 {
+	if b.last.known && b.last.stack == stack && slices.Equal(b.last.path, path) {
+		return b.last.row
 	}
-	return b.row(b.under(at, path), LevelPod, item)
+	var at int32
+	if stack == (object.Ref{}) {
+		at = b.under(b.named(top, LevelRest, restUnattributed), path)
+	} else {
+		at = b.under(b.row(top, LevelStack, stack), path[slices.Index(path, stack)+1:])
+	}
+	b.last = way{stack, path, at, true}
+	return at
 }
 
 // podOfStacks adds a pod to each of its stacks.
@@ -94,18 +103,19 @@ func (b *roller) podOfStacks(pod *metrics.Pod) {
 	place := b.placement.Of[pod.Ref]
 	switch {
 	case len(place.Stacks) == 1:
-		b.addPod(b.place(place.Stacks[0], place.Path, pod.Ref), pod, pod)
+		b.addPod(b.place(place.Stacks[0], place, pod.Ref), pod, pod)
 		return
 	case len(place.Stacks) == 0 && b.common[pod.Ref.Namespace]:
 		b.addPod(b.shared(pod.Ref.Namespace), pod, pod)
 		return
 	case len(place.Stacks) == 0:
-		b.addPod(b.place(object.Ref{}, b.path(pod, place), pod.Ref), pod, pod)
+		place.Path = b.path(pod, place)
+		b.addPod(b.place(object.Ref{}, place, pod.Ref), pod, pod)
 		return
 	}
 	rows := make([]int32, len(place.Stacks))
 	for i, stack := range place.Stacks {
-		rows[i] = b.place(stack, place.Path, pod.Ref)
+		rows[i] = b.place(stack, place, pod.Ref)
 	}
 	for i, piece := range b.scaledPods(pod, rows) {
 		b.addPod(rows[i], &piece, pod)

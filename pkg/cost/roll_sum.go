@@ -180,12 +180,16 @@ func addAmounts(to *metrics.Amounts, from metrics.Amounts) {
 }
 
 // settle works out what follows from the sums of a row.
-func (r *Row) settle() {
+func (r *Row) settle(q *quotient) {
 	r.Cost = decimal.Decimal{}
+	first := true
 	for _, cost := range r.Costs {
-		r.Cost = r.Cost.Add(cost)
+		if !first {
+			cost = r.Cost.Add(cost)
+		}
+		r.Cost, first = cost, false
 	}
-	r.Efficiency = r.efficiency()
+	r.Efficiency = r.efficiency(q)
 }
 
 // collapse takes the row of a thing that is a root itself into the row of the stack,
@@ -202,6 +206,7 @@ func (r *Row) collapse() {
 // report sums the rows up and puts them in order.
 func (b *roller) report() *Report {
 	report := &Report{Currency: b.ledger.Currency, Hours: b.ledger.Hours}
+	var q quotient
 	for i := len(b.rows) - 1; i >= 0; i-- {
 		row, above := b.rows[i], &report.Total
 		if b.parent[i] != top {
@@ -214,7 +219,7 @@ func (b *roller) report() *Report {
 		if row.Level == LevelPod {
 			row.blind = row.unseen()
 		}
-		row.settle()
+		row.settle(&q)
 		row.collapse()
 		row.settleShare()
 		above.include(row)
@@ -223,7 +228,7 @@ func (b *roller) report() *Report {
 		}
 	}
 	report.Rows, report.Total.Below = report.Total.Below, nil
-	report.Total.settle()
+	report.Total.settle(&q)
 	report.Total.settleShare()
 	report.Total.Pods, report.Total.Measured = len(b.reading.Pods), 0
 	for i := range b.reading.Pods {
