@@ -35,12 +35,18 @@ type onNode struct {
 }
 
 // ratesOf works the prices of a node out: from the base prices up through the
-// overrides that apply, the last first, so that the first one has the last word.
+// overrides that apply, the last first, so that the first one has the last word. A
+// node has one price: the first that is said of it.
 func (b *Book) ratesOf(node *metrics.Node, space string) Rates {
 	w := &onNode{node: node, list: map[metrics.Resource]decimal.Decimal{}, sku: map[metrics.Resource]string{}, discounts: b.base.discounts}
 	w.apply(&b.base, "")
-	for _, o := range slices.Backward(b.applying(node, space)) {
+	applying := b.applying(node, space)
+	whole := slices.IndexFunc(applying, func(o *override) bool { return o.node != nil })
+	for i, o := range slices.Backward(applying) {
 		w.apply(&o.prices, o.name)
+		if i == whole && node != nil {
+			w.split(o.node, o.name)
+		}
 	}
 	r := Rates{Extended: map[metrics.Resource]Price{}}
 	for resource, list := range w.list {
@@ -82,9 +88,6 @@ func (w *onNode) apply(p *prices, by string) {
 		if price, model, ok := m.of(w.node); ok {
 			w.set(m.resource, price, string(m.resource)+"/"+model, by)
 		}
-	}
-	if p.node != nil && w.node != nil {
-		w.split(p.node, by)
 	}
 	w.discounts = over(p.discounts, w.discounts)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/shopspring/decimal"
 	"k8s.io/apimachinery/pkg/labels"
@@ -193,6 +194,12 @@ func (r *bookReader) csvRow(record []string, columns map[string]int, in *csv.Rea
 	row := csvRow{id: get("InstanceID"), region: get("Region"), class: get("AssetClass"), idField: get("InstanceIDField"), kind: get("InstanceType")}
 	row.line, _ = in.FieldPos(0)
 	row.idColumn, row.fieldColumn, row.classColumn = column("InstanceID"), column("InstanceIDField"), column("AssetClass")
+	for i, value := range record {
+		if strings.ContainsFunc(value, func(c rune) bool { return unicode.IsControl(c) || c == unicode.ReplacementChar }) {
+			line, at := in.FieldPos(i)
+			r.reportAt(line, at, "want one line of text")
+		}
+	}
 	price, wrong := parseImported(get("MarketPriceHourly"))
 	if wrong != "" {
 		r.reportAt(row.line, column("MarketPriceHourly"), "%q %s", field.Shorten(get("MarketPriceHourly")), wrong)
@@ -213,7 +220,10 @@ func (r *bookReader) csvRow(record []string, columns map[string]int, in *csv.Rea
 // wrongField says what is wrong with the field that the InstanceID is compared with.
 func (row *csvRow) wrongField() string {
 	fields := map[string][]string{"node": {"metadata.name", "spec.providerID"}, "pv": {"metadata.name", "spec.storageClassName"}, "gpu": nil}[row.class]
-	if slices.Contains(fields, row.idField) {
+	switch {
+	case row.class == "node" && row.idField == "metadata.name" && len(validation.IsDNS1123Subdomain(row.id)) > 0:
+		return fmt.Sprintf("%q can be no name of a node", field.Shorten(row.id))
+	case slices.Contains(fields, row.idField):
 		return ""
 	}
 	key, isLabel := strings.CutPrefix(row.idField, "metadata.labels.")
@@ -332,17 +342,17 @@ func (row *csvRow) selector() *nodeSelector {
 // the mean of the rows of the type, in its region.
 func instanceClasses(rows []csvRow) []csvRow {
 	var all []csvRow
-	count := map[int]int64{}
+	count, index := map[int]int64{}, map[[2]string]int{}
 	for _, row := range rows {
 		key, ofLabel := strings.CutPrefix(row.idField, "metadata.labels.")
 		if row.kind == "" || ofLabel && slices.Contains(instanceTypeLabels(), key) && row.id == row.kind {
 			continue
 		}
-		i := slices.IndexFunc(all, func(c csvRow) bool {
-			return strings.EqualFold(c.kind, row.kind) && strings.EqualFold(c.region, row.region)
-		})
-		if i < 0 {
+		class := [2]string{strings.ToLower(row.kind), strings.ToLower(row.region)}
+		i, ok := index[class]
+		if !ok {
 			i = len(all)
+			index[class] = i
 			all = append(all, csvRow{region: row.region, kind: row.kind})
 		}
 		all[i].price = all[i].price.Add(row.price)
