@@ -92,15 +92,23 @@ func writeLabels(b *strings.Builder, labels []view.Label) {
 	b.WriteByte('}')
 }
 
-// What each place escapes.
+// What each place escapes besides line ends.
 var (
-	labelValue = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	labelValue = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	openHelp   = labelValue
-	plainHelp  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	plainHelp  = strings.NewReplacer(`\`, `\\`)
 )
 
-// quoteIn escapes text for a place. What a terminal would obey becomes visible
-// first: a label value may hold it, but people read these texts too.
+// quoteIn escapes text for a place. Line ends have an escape of their own; what else
+// a terminal would obey becomes visible: a label value may hold it, but people read
+// these texts too.
 func quoteIn(text string, place *strings.Replacer) string {
-	return place.Replace(clean(text))
+	if !strings.Contains(text, "\n") {
+		return place.Replace(clean(text))
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = place.Replace(clean(line))
+	}
+	return strings.Join(lines, `\n`)
 }
