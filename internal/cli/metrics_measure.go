@@ -287,6 +287,11 @@ func (m *measured) namespaces() []string {
 func (m *measured) sources() ([]metrics.Source, error) {
 	get := m.session.get()
 	if m.q.window != nil {
+		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), KindOf: m.session.groupOf})
+		if err != nil {
+			return nil, fmt.Errorf("--prometheus: %w", err)
+		}
+		return []metrics.Source{h}, nil
 	}
 	asked := func(r object.Ref) bool { _, ok := m.place.Of[r]; return ok || !m.asked }
 	return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil), metrics.NewSummary(get, asked)}, nil

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
 // weightNote is the annotation by which a stack takes more or less of what it shares.
@@ -24,7 +25,7 @@ type question struct {
 	selector labels.Selector
 	by, key  string // of --by label:KEY
 	sortBy   string
-	window   *window // nil for an instant
+	window   *metrics.Window // nil for an instant
 	book     *cost.Book
 	options  cost.Options
 }
@@ -90,6 +91,11 @@ func (o *metricsOptions) windowMeant(q *question) error {
 	case o.prometheus == "":
 		return withHint(fmt.Errorf("--window %s needs a history: there is no --prometheus", o.window), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}
+	w, err := metrics.ParseWindow(o.window, o.env.Now())
+	if err != nil {
+		return fmt.Errorf("--window: %w", err)
+	}
+	q.window = &w
 	return nil
 }
 
@@ -129,5 +135,3 @@ func (o *metricsOptions) repeating(*question) error {
 	}
 	return o.focus.validate()
 }
-
-type window struct{ From, To time.Time }

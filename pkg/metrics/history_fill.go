@@ -24,7 +24,7 @@ const (
 func (a amount) of(units int64) decimal.Decimal { return a.sum.over(units) }
 
 // amountsOf are sums over time in hours. What nothing was added to is not known.
-func amountsOf(m map[Resource]*amount) Amounts {
+func integralsOf(m map[Resource]*amount) Amounts {
 	var out Amounts
 	for name, a := range m {
 		if !a.known {
@@ -84,7 +84,7 @@ func (p *past) fillPods(r *Reading) {
 
 // measured says that anything is known of a pod in the window.
 func (q *pod) measured() bool {
-	return q.hours.known && q.hours.sum != total{} || amountsOf(q.used) != nil || len(q.traffic) > 0 || amountsOf(q.charged) != nil && q.asks()
+	return q.hours.known && q.hours.sum != total{} || integralsOf(q.used) != nil || len(q.traffic) > 0 || integralsOf(q.charged) != nil && q.asks()
 }
 
 // asks says that a pod held something in the window; one that ended before has samples
@@ -101,7 +101,7 @@ func (q *pod) asks() bool {
 func (p *past) fillPod(out *Pod, q *pod) {
 	out.Hours = q.hours.of(milliseconds)
 	out.HostNetwork = out.HostNetwork || q.host
-	out.Used, out.Requested, out.Charged = amountsOf(q.used), amountsOf(q.requested), amountsOf(q.charged)
+	out.Used, out.Requested, out.Charged = integralsOf(q.used), integralsOf(q.requested), integralsOf(q.charged)
 	out.Limited, out.Unmeasured, out.Containers = nil, "", nil
 	if out.Node == "" {
 		out.Node = q.node
@@ -158,7 +158,7 @@ func (q *pod) fillContainers(out *Pod) {
 		if c.init && !c.aside && !c.ran {
 			continue
 		}
-		shown := Container{Name: name, Used: amountsOf(c.used), Requested: amountsOf(c.requested), Limited: amountsOf(c.limited)}
+		shown := Container{Name: name, Used: integralsOf(c.used), Requested: integralsOf(c.requested), Limited: integralsOf(c.limited)}
 		if shown.Used != nil || shown.Requested != nil || shown.Limited != nil {
 			out.Containers = append(out.Containers, shown)
 		}
@@ -178,7 +178,7 @@ func (q *pod) fillContainers(out *Pod) {
 			delete(limits, name)
 		}
 	}
-	out.Limited = amountsOf(limits)
+	out.Limited = integralsOf(limits)
 }
 
 func (p *past) fillClaims(r *Reading) {

@@ -85,4 +85,4 @@ func (p *past) fillNodes(r *Reading) {
 	}
 }
 
-func (n *node) amounts() Amounts { return amountsOf(n.capacity) }
+func (n *node) amounts() Amounts { return integralsOf(n.capacity) }

@@ -83,7 +83,8 @@ func (p *placer) pod(pod *Pod) {
 		}
 		return
 	}
-	if i, ok := p.instances()[instance{pod.Ref.Namespace, pod.Labels[instanceLabel]}]; ok && i >= 0 {
+	name, _ := Label(pod.Labels, instanceLabel)
+	if i, ok := p.instances()[instance{pod.Ref.Namespace, name}]; ok && i >= 0 {
 		p.out.Of[pod.Ref] = Place{Stacks: []object.Ref{p.stacks[i].Ref}}
 	}
 }
