@@ -56,10 +56,10 @@ func Allocate(r *metrics.Reading, p *metrics.Placement, b *Book, o Options) *Led
 	return &Ledger{Currency: b.Currency, Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
 }
 
-// prices are what the ledger asks of a Book.
-type prices interface {
+// priceList is what the ledger asks of a Book.
+type priceList interface {
 	Node(node *metrics.Node, namespace string) Rates
-	Storage(class, namespace string) Price
+	Claim(c *metrics.Claim) Price
 	Traffic(direction metrics.Resource, namespace string) Price
 	Balancer(namespace string) Price
 }
@@ -68,7 +68,7 @@ type prices interface {
 type allocator struct {
 	reading   *metrics.Reading
 	placement *metrics.Placement
-	book      prices
+	book      priceList
 	options   Options
 
 	nodes  map[string]*metrics.Node
@@ -86,7 +86,7 @@ type allocator struct {
 
 type ratesKey struct{ node, namespace string }
 
-func newAllocator(r *metrics.Reading, p *metrics.Placement, b prices, o Options) *allocator {
+func newAllocator(r *metrics.Reading, p *metrics.Placement, b priceList, o Options) *allocator {
 	a := &allocator{
 		reading: r, placement: p, book: b, options: o,
 		nodes:   make(map[string]*metrics.Node, len(r.Nodes)),

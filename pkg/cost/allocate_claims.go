@@ -14,7 +14,7 @@ import (
 func (a *allocator) claims() {
 	for i := range a.reading.Claims {
 		claim := &a.reading.Claims[i]
-		price := a.book.Storage(claim.Class, claim.Ref.Namespace)
+		price := a.book.Claim(claim)
 		if !price.stated() || claim.Claimed.IsNegative() {
 			continue
 		}

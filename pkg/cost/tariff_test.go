@@ -47,7 +47,9 @@ func (f tariff) Node(node *metrics.Node, namespace string) Rates {
 	}
 }
 
-func (f tariff) Storage(_, namespace string) Price { return f.price("storage", "0.01", "", namespace) }
+func (f tariff) Claim(c *metrics.Claim) Price {
+	return f.price("storage", "0.01", "", c.Ref.Namespace)
+}
 
 func (f tariff) Traffic(direction metrics.Resource, namespace string) Price {
 	if direction == metrics.Received {
@@ -59,7 +61,7 @@ func (f tariff) Traffic(direction metrics.Resource, namespace string) Price {
 func (f tariff) Balancer(namespace string) Price { return f.price("lb", "0.25", "", namespace) }
 
 // allocateAt makes a ledger by other prices than those of a book.
-func allocateAt(r *metrics.Reading, p *metrics.Placement, prices prices, o Options) *Ledger {
+func allocateAt(r *metrics.Reading, p *metrics.Placement, prices priceList, o Options) *Ledger {
 	a := newAllocator(r, p, prices, o)
 	a.run()
 	return &Ledger{Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
