@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"cmp"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -8,6 +10,7 @@ import (
 // byGroup makes the rows of a report by anything but stacks. The reading goes first:
 // it knows the nodes and the labels of pods, and who mounts a claim.
 func (b *roller) byGroup() {
+	b.remember()
 	at := make(map[object.Ref]int32, len(b.reading.Pods)+len(b.reading.Claims))
 	pods := make(map[object.Ref]*metrics.Pod, len(b.reading.Pods))
 	for i := range b.reading.Pods {
@@ -47,7 +50,7 @@ func (b *roller) chargedGroup(c *Charge, at map[object.Ref]int32) int32 {
 	case b.grouping.By == ByNode && c.Node != "":
 		return b.named(b.group(c.Node), LevelRest, string(c.Kind))
 	case b.grouping.By == ByNamespace && (someone || c.Namespace != ""):
-		return b.named(b.group(c.Namespace), LevelRest, string(c.Kind))
+		return b.named(b.group(cmp.Or(c.Namespace, c.Stack.Namespace)), LevelRest, string(c.Kind))
 	case b.grouping.By != ByNode && someone:
 		return b.named(b.groupOf(c.Stack, nil), LevelRest, string(c.Kind))
 	case c.Kind == Idle:
@@ -70,10 +73,7 @@ func (b *roller) groupOf(item object.Ref, pod *metrics.Pod) int32 {
 		}
 		return b.group(pod.Node)
 	case ByResource:
-		if pod != nil {
-			place.Path = b.path(pod, place)
-		}
-		return b.row(top, LevelGroup, b.resource(item, place.Path))
+		return b.row(top, LevelGroup, b.resource(item, b.path(item, place)))
 	}
 	value := ""
 	if b.grouping.Value != nil {

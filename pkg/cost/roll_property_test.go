@@ -42,7 +42,7 @@ func TestRollAddsUp(t *testing.T) {
 		}
 		walk(&r.Total, r.Rows, func(above *Row, rows []*Row) { checkSum(t, above, rows) })
 		if t.Failed() {
-			t.Log("\n" + text(r.Rows))
+			t.Log("\n" + fullText(r.Rows))
 		}
 	})
 }
@@ -136,6 +136,27 @@ func TestRollPlacesEveryChargeOnce(t *testing.T) {
 	})
 }
 
+// Each thing has one row in a stack, and in a report by anything else but nodes, where
+// a name that was used again may be on two.
+func TestRollShowsThingsOnce(t *testing.T) {
+	type place struct{ stack, item object.Ref }
+	eachWorld(t, func(t *testing.T, _ *rand.Rand, _ world, g Grouping, r *Report) {
+		seen := map[place]bool{}
+		walk(&r.Total, r.Rows, func(_ *Row, rows []*Row) {
+			for _, row := range rows {
+				// A claim may be unmounted and with a pod of nobody's at once.
+				if row.Level != LevelPod || g.By == ByNode || row.Stack == (object.Ref{}) && isClaim(row.Ref) {
+					continue
+				}
+				if seen[place{row.Stack, row.Ref}] {
+					t.Errorf("%s is twice below %s", row.Ref, row.Stack)
+				}
+				seen[place{row.Stack, row.Ref}] = true
+			}
+		})
+	})
+}
+
 // However things are shared, the total is what was read.
 func TestRollKeepsAmounts(t *testing.T) {
 	eachWorld(t, func(t *testing.T, _ *rand.Rand, w world, _ Grouping, r *Report) {
@@ -182,8 +203,8 @@ func TestRollDoesNotDependOnOrder(t *testing.T) {
 	eachWorld(t, func(t *testing.T, rng *rand.Rand, w world, g Grouping, r *Report) {
 		other := w.shuffled(rng)
 		again := Roll(other.reading, other.placement, other.ledger, g)
-		want := strings.Split(text(append(r.Rows, &r.Total)), "\n")
-		got := strings.Split(text(append(again.Rows, &again.Total)), "\n")
+		want := strings.Split(fullText(append(r.Rows, &r.Total)), "\n")
+		got := strings.Split(fullText(append(again.Rows, &again.Total)), "\n")
 		for i := range want {
 			if i >= len(got) || got[i] != want[i] {
 				t.Fatalf("line %d in another order:\n%s\nand before:\n%s", i, got[min(i, len(got)-1)], want[i])

@@ -11,6 +11,7 @@ import (
 
 // byStack makes the rows of a report by stack.
 func (b *roller) byStack() {
+	b.remember()
 	for _, stack := range b.placement.Stacks {
 		b.row(top, LevelStack, stack)
 	}
@@ -74,7 +75,7 @@ func (b *roller) unmounted(claim object.Ref) int32 {
 // place returns the row of a thing below the owners on its path, from the stack's root
 // on; a zero stack is nobody's.
 func (b *roller) place(stack object.Ref, place metrics.Place, item object.Ref) int32 {
-	path := place.Path
+	path := b.path(item, place)
 	if stack != (object.Ref{}) && !slices.Contains(place.Stacks, stack) {
 		// A claim of nobody's that pods of the stack mount has no path there.
 		path = nil
@@ -109,7 +110,6 @@ func (b *roller) podOfStacks(pod *metrics.Pod) {
 		b.addPod(b.shared(pod.Ref.Namespace), pod, pod)
 		return
 	case len(place.Stacks) == 0:
-		place.Path = b.path(pod, place)
 		b.addPod(b.place(object.Ref{}, place, pod.Ref), pod, pod)
 		return
 	}

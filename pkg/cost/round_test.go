@@ -95,7 +95,7 @@ func TestRoundAddsUp(t *testing.T) {
 				t.Errorf("%s%s of %s %s shows %s", row.Ref, row.Name, row.Cost, column, shown)
 			}
 		}
-		before := fmt.Sprint(texts(r, m))
+		before := fmt.Sprint(shownTexts(r, m))
 		if err := Sort(r, SortKeys()[rng.IntN(len(SortKeys()))]); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestRoundAddsUp(t *testing.T) {
 	})
 }
 
-func texts(r *Report, m Money) []string {
+func shownTexts(r *Report, m Money) []string {
 	out := []string{m[&r.Total].String()}
 	walk(&r.Total, r.Rows, func(_ *Row, rows []*Row) {
 		for _, row := range rows {

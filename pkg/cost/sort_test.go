@@ -54,13 +54,13 @@ func TestLimit(t *testing.T) {
 		if err := Sort(r, "cost"); err != nil {
 			t.Fatal(err)
 		}
-		before := text(r.Rows)
+		before := fullText(r.Rows)
 		top, depth := rng.IntN(4), rng.IntN(4)
 		small := Limit(r, top, depth)
-		if text(r.Rows) != before {
+		if fullText(r.Rows) != before {
 			t.Error("the report is not what it was")
 		}
-		if top == 0 && depth == 0 && text(small.Rows) != before {
+		if top == 0 && depth == 0 && fullText(small.Rows) != before {
 			t.Error("without limits it is another report")
 		}
 		walk(&small.Total, small.Rows, func(above *Row, rows []*Row) {
