@@ -39,7 +39,7 @@ type roller struct {
 	spare  []Row // rows are made many at a time
 	last   way
 	// parts say how the amounts of claims, and of pods that stacks share, are split.
-	parts map[object.Ref][]part
+	parts map[thing][]part
 	// owners are the paths of pods that are gone, and placed nowhere.
 	owners map[object.Ref][]object.Ref
 	// common are the namespaces that all stacks pay for.
@@ -51,6 +51,12 @@ type roller struct {
 type rowKey struct {
 	parent int32
 	ref    object.Ref
+}
+
+// thing is an object and its UID: names are used again.
+type thing struct {
+	ref object.Ref
+	uid string
 }
 
 // way is the row at the end of a path.
@@ -68,7 +74,7 @@ func newRoller(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) 
 		rows:   make([]*Row, 0, size),
 		parent: make([]int32, 0, size),
 		index:  make(map[rowKey]int32, size),
-		parts:  map[object.Ref][]part{},
+		parts:  map[thing][]part{},
 		owners: map[object.Ref][]object.Ref{},
 		common: map[string]bool{},
 	}

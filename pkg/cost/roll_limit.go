@@ -59,7 +59,7 @@ func (l *limiter) more(rows []*Row) *Row {
 	sum := &Row{Level: LevelRest, Name: strconv.Itoa(len(rows)) + " more", Stack: rows[0].Stack}
 	for _, row := range rows {
 		sum.include(row)
-		sum.shareAs(row)
+		sum.shareWith(row.Share, row.Of)
 		if row.Stack != sum.Stack {
 			sum.Stack = object.Ref{}
 		}

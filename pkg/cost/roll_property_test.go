@@ -16,8 +16,14 @@ import (
 func groupings() []Grouping {
 	value := func(item object.Ref, _ metrics.Place) string { return item.Name[:len(item.Name)%2] }
 	return []Grouping{
-		{}, {By: ByStack, Containers: true}, {By: ByResource}, {By: ByNamespace}, {By: ByNode, Containers: true},
-		{By: ByLabel, Key: "team", Value: value}, {By: ByAnnotation, Value: value}, {By: ByCreator, Value: value},
+		{},
+		{By: ByStack, Containers: true},
+		{By: ByResource},
+		{By: ByNamespace},
+		{By: ByNode, Containers: true},
+		{By: ByLabel, Key: "team", Value: value},
+		{By: ByAnnotation, Value: value},
+		{By: ByCreator, Value: value},
 	}
 }
 
@@ -203,12 +209,18 @@ func TestRollDoesNotDependOnOrder(t *testing.T) {
 	eachWorld(t, func(t *testing.T, rng *rand.Rand, w world, g Grouping, r *Report) {
 		other := w.shuffled(rng)
 		again := Roll(other.reading, other.placement, other.ledger, g)
-		want := strings.Split(fullText(append(r.Rows, &r.Total)), "\n")
-		got := strings.Split(fullText(append(again.Rows, &again.Total)), "\n")
-		for i := range want {
-			if i >= len(got) || got[i] != want[i] {
-				t.Fatalf("line %d in another order:\n%s\nand before:\n%s", i, got[min(i, len(got)-1)], want[i])
-			}
-		}
+		compareReports(t, again, r)
 	})
+}
+
+// compareReports compares everything that two reports say.
+func compareReports(t *testing.T, a, b *Report) {
+	t.Helper()
+	got := strings.Split(fullText(append(a.Rows, &a.Total)), "\n")
+	want := strings.Split(fullText(append(b.Rows, &b.Total)), "\n")
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			t.Fatalf("line %d in another order:\n%s\nand before:\n%s", i, got[min(i, len(got)-1)], want[i])
+		}
+	}
 }
