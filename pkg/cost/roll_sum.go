@@ -207,8 +207,8 @@ func (r *Row) collapse() {
 func (b *roller) report() *Report {
 	report := &Report{Currency: b.ledger.Currency, Hours: b.ledger.Hours}
 	var q quotient
-	for i := len(b.rows) - 1; i >= 0; i-- {
-		row, above := b.rows[i], &report.Total
+	for i, row := range slices.Backward(b.rows) {
+		above := &report.Total
 		if b.parent[i] != top {
 			above = b.rows[b.parent[i]]
 		}
@@ -224,7 +224,7 @@ func (b *roller) report() *Report {
 		row.settleShare()
 		above.include(row)
 		if above.Level == LevelResource || above.Level == LevelWorkload {
-			above.shareAs(row)
+			above.shareWith(row.Share, row.Of)
 		}
 	}
 	report.Rows, report.Total.Below = report.Total.Below, nil
