@@ -196,14 +196,26 @@ func (a *allocator) sortedNotes() []metrics.Note {
 	})
 }
 
-// sort puts the charges in order: by stack, kind and item. A charge is large, so they
-// are numbered first, and each is moved once.
+// sort puts the charges in order: by stack, kind and item. Those of a stack are few,
+// and sorted by themselves. A charge is large: it is moved once, when it is known
+// where to.
 func (a *allocator) sort() {
-	order := make([]int, len(a.charges))
-	for i := range order {
-		order[i] = i
+	byStack := map[object.Ref][]int{}
+	for i := range a.charges {
+		stack := a.charges[i].Stack
+		byStack[stack] = append(byStack[stack], i)
 	}
-	slices.SortFunc(order, func(i, j int) int { return compareCharges(&a.charges[i], &a.charges[j]) })
+	order := make([]int, 0, len(a.charges))
+	for _, stack := range slices.SortedFunc(maps.Keys(byStack), object.Compare) {
+		of := byStack[stack]
+		slices.SortFunc(of, func(i, j int) int { return compareCharges(&a.charges[i], &a.charges[j]) })
+		order = append(order, of...)
+	}
+	a.permute(order)
+}
+
+// permute moves the charge order[i] to i, for each i. It uses order up.
+func (a *allocator) permute(order []int) {
 	for start := range order {
 		if order[start] == start {
 			continue
