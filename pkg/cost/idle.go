@@ -78,24 +78,27 @@ func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 }
 
 // spreadIdle adds a charge for what is idle in parts to the tenants of the node, by
-// their quantities of the resource. Who has none there has no part.
+// their quantities of the resource. Who has none there has no part. What all share
+// takes its part along, and the shares are of what remains.
 func (a *allocator) spreadIdle(c *Charge, tenants []tenant) {
 	tenants = slices.DeleteFunc(tenants, func(t tenant) bool { return t.quantity.IsZero() })
-	weights := make([]decimal.Decimal, len(tenants))
+	weights, own := make([]decimal.Decimal, len(tenants)), make([]decimal.Decimal, len(tenants))
 	c.Of = 0
 	for i, t := range tenants {
 		weights[i] = t.quantity
+		if t.kind != Shared {
+			own[i] = t.quantity
+		}
 		if t.stack != (object.Ref{}) && (i == 0 || tenants[i-1].stack != t.stack) {
 			c.Of++
 		}
 	}
 	c.Of = max(c.Of, 1)
-	parts, shares := split(c.Quantity, weights), split(a.one, weights)
+	parts, shares := split(c.Quantity, weights), split(a.one, own)
 	for i, t := range tenants {
 		part := *c
 		part.Stack, part.Namespace, part.Quantity, part.Share = t.stack, t.namespace, parts[i], shares[i]
 		if t.kind == Shared {
-			// What all share takes its part of the idle capacity along.
 			part.Kind = Shared
 		}
 		a.add(&part)
