@@ -161,10 +161,6 @@ func TestCharges(t *testing.T) {
 			if i > 0 && compareCharges(&l.Charges[i-1], c) >= 0 {
 				t.Errorf("charge %d is not after that before it", i)
 			}
-			if c.Kind == Idle && len(o.ShareNamespaces) > 0 {
-				// Other parts of it are among what all share.
-				continue
-			}
 			key := whole{c.Item, c.UID, c.Resource, c.SKU, c.Price.String(), c.List.String()}
 			shares[key] = shares[key].Add(c.Share)
 			if stacks[key] == nil {

@@ -65,6 +65,11 @@ func TestSharing(t *testing.T) {
 			"green usage storage 29 0.29/2, red usage storage 71 0.71/2",
 		},
 		{
+			"requests, of which one has none", ShareRequests, func(s *scene) { s.Pods[0].Requested = nil },
+			"green usage cpu 8 1/2, green usage memory 16 1/2, red usage cpu 0 0/2, red usage memory 0 0/2",
+			"green usage storage 29 0.29/2, red usage storage 71 0.71/2",
+		},
+		{
 			"weight", ShareWeight, func(s *scene) { s.Weights[red] = dec("0.25") },
 			"green usage cpu 6.4 0.8/2, green usage memory 12.8 0.8/2, red usage cpu 1.6 0.2/2, red usage memory 3.2 0.2/2",
 			"green usage storage 80 0.8/2, red usage storage 20 0.2/2",
