@@ -37,12 +37,12 @@ func Prices(b *cost.Book) Answer {
 				net = shown(l.Net, 9)
 			}
 			if l.Timed {
-				month = shown(l.Net.Mul(decimal.NewFromInt(cost.HoursPerMonth)), 4)
+				month = shown(l.Net.Mul(decimal.NewFromInt(cost.HoursPerMonth)).Round(monthDigits), 4)
 			}
 			return []Cell{{l.SKU, tone}, {l.Unit, Faint}, {shown(l.List, 9), tone}, {net, tone}, {month, tone}, {where, Faint}}
 		}
 		table.Rows = append(table.Rows, row(rounded))
-		wide.Rows = append(wide.Rows, row(func(d decimal.Decimal, _ int32) string { return d.String() }))
+		wide.Rows = append(wide.Rows, row(whole))
 	}
 	return Answer{Table: table, Wide: wide, Document: b.Document()}
 }
@@ -54,6 +54,13 @@ func rounded(d decimal.Decimal, places int32) string {
 	}
 	return d.String()
 }
+
+// whole writes a price to its last digit.
+func whole(d decimal.Decimal, _ int32) string { return d.String() }
+
+// monthDigits are the decimals of a month's price: a price that was given by the month
+// comes out as it was given.
+const monthDigits = 12
 
 // NodePricesDocument is what nodes cost (docs/schema/prices-nodes.json).
 type NodePricesDocument struct {
@@ -110,14 +117,14 @@ func NodePrices(b *cost.Book, nodes []*metrics.Node, namespace string, gaps []ob
 					pieces = append(pieces, string(r)+" "+shown(rates.Extended[r].Net, 6))
 				}
 			}
-			whole, month := Cell{"unknown", Warn}, Cell{}
+			all, month := Cell{"unknown", Warn}, Cell{}
 			if hour != nil {
-				whole, month = Cell{shown(*hour, 6), Plain}, Cell{shown(hour.Mul(decimal.NewFromInt(cost.HoursPerMonth)), 2), Plain}
+				all, month = Cell{shown(*hour, 6), Plain}, Cell{shown(hour.Mul(decimal.NewFromInt(cost.HoursPerMonth)).Round(monthDigits), 2), Plain}
 			}
-			return []Cell{{n.Name, Plain}, {shown(rates.CPU.Net, 6), Plain}, {shown(rates.Memory.Net, 6), Plain}, {strings.Join(pieces, ", "), Plain}, whole, month, {strings.Join(d.Overrides, ", "), Faint}}
+			return []Cell{{n.Name, Plain}, {shown(rates.CPU.Net, 6), Plain}, {shown(rates.Memory.Net, 6), Plain}, {strings.Join(pieces, ", "), Plain}, all, month, {strings.Join(d.Overrides, ", "), Faint}}
 		}
 		table.Rows = append(table.Rows, row(rounded))
-		wide.Rows = append(wide.Rows, row(func(d decimal.Decimal, _ int32) string { return d.String() }))
+		wide.Rows = append(wide.Rows, row(whole))
 	}
 	return Answer{Table: table, Wide: wide, Document: doc}
 }
