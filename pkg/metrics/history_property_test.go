@@ -39,7 +39,7 @@ func (m *mess) times(from, to int64) []int64 {
 		if m.holes && m.IntN(40) == 0 {
 			t += m.step * []int64{1, 3, 12, 30, 100}[m.IntN(5)]
 		}
-		if m.IntN(30) != 0 {
+		if t <= to && m.IntN(30) != 0 {
 			out = append(out, t+m.Int64N(500))
 		}
 	}
@@ -79,7 +79,8 @@ func (m *mess) pod(i int) {
 	to := from + (5+m.Int64N(100))*minute
 	ksm := podLabels("shop", name, uid)
 	at := strconv.FormatInt(from/1000, 10)
-	if m.IntN(4) > 0 {
+	// Pods of one name, and of unnamed cgroups, can be told apart by their starts alone.
+	if m.IntN(4) > 0 || i%4 < 2 {
 		m.holes = false // of what is told of a pod once and for all
 		m.scrape("kube_pod_start_time", ksm, from, to, func(int64) string { return at })
 		m.scrape("kube_pod_created", ksm, from, to, func(int64) string { return at })
@@ -123,7 +124,7 @@ func (m *mess) container(pod, uid, name string, from, to int64) {
 	}
 	for i := range len(starts) - 1 {
 		id := fmt.Sprintf("/kubepods/pod%s/%s%d", uid, name, i)
-		if m.IntN(8) == 0 {
+		if m.IntN(8) == 0 && pod < "web-2" {
 			id = ""
 		}
 		labels := cadvisor("shop", pod, name, id)
@@ -197,7 +198,7 @@ func figures(r *Reading) map[string]decimal.Decimal {
 // TestWindowsAddUp measures random windows of random messes whole and in three parts
 // of uneven length, cut anywhere, also at samples: the parts add up to the whole.
 func TestWindowsAddUp(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(20) {
 		m := newMess(seed)
 		target := m.f.start(t)
 		from := m.from + m.Int64N(120*minute)

@@ -128,7 +128,7 @@ func (p *past) takeMemory(list []series) {
 			// Where the start of the pod alone is known, the container may have been
 			// restarted since, and one of its name was seen meanwhile.
 			start := p.startOf(g.labels, p.pod(namespace, name, uid, at), at)
-			if start > 0 {
+			if start > 0 && at-start <= staleness {
 				start = max(start, p.seen[keyOf(g.labels, containerName)].before(at))
 			}
 			lane.begun, lane.life.start = true, start
