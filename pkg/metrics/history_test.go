@@ -81,3 +81,5 @@ func TestHistoryPod(t *testing.T) {
 		t.Logf("%+v", n)
 	}
 }
+
+func windowHour() decimal.Decimal { return decimal.NewFromInt(1) }
