@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // rulesFile is a file of relationship rules that the user gave.
@@ -78,7 +79,7 @@ func readAtMost(name string, most int64) ([]byte, error) {
 }
 
 // problemsIn says all that is wrong in a file of rules.
-func problemsIn(name string, problems []declare.Problem) error {
+func problemsIn(name string, problems []strict.Problem) error {
 	var lines []string
 	for _, p := range problems {
 		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", name, p.Line, p.Column, p.Message))
@@ -102,15 +103,15 @@ func checkRules(files []rulesFile, kinds *object.Kinds) error {
 }
 
 // unserved tells the kinds that nobody serves, for certain, and what comes near.
-func unserved(specs []declare.Spec, kinds *object.Kinds) []declare.Problem {
-	var problems []declare.Problem
+func unserved(specs []declare.Spec, kinds *object.Kinds) []strict.Problem {
+	var problems []strict.Problem
 	for _, s := range specs {
 		for _, kind := range slices.Concat(s.From, s.To) {
 			gk := declare.GroupKind(kind)
 			if kind == declare.Any || !kinds.NotServed(gk) {
 				continue
 			}
-			problems = append(problems, declare.Problem{Line: s.Line, Column: s.Column, Message: fmt.Sprintf("no kind %s is served here%s", kind, nearKinds(gk, kinds))})
+			problems = append(problems, strict.Problem{Line: s.Line, Column: s.Column, Message: fmt.Sprintf("no kind %s is served here%s", kind, nearKinds(gk, kinds))})
 		}
 	}
 	return problems

@@ -52,20 +52,23 @@ type Options struct {
 // Neither has an amount below zero, which no source measures.
 func Allocate(r *metrics.Reading, p *metrics.Placement, b *Book, o Options) *Ledger {
 	a := newAllocator(r, p, b, o)
-	a.pods()
-	a.claims()
-	a.balancers()
-	a.idle()
-	a.spread()
-	a.sort()
+	a.run()
 	return &Ledger{Currency: b.Currency, Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
+}
+
+// priceList is what the ledger asks of a Book.
+type priceList interface {
+	Node(node *metrics.Node, namespace string) Rates
+	Claim(c *metrics.Claim) Price
+	Traffic(direction metrics.Resource, namespace string) Price
+	Balancer(namespace string) Price
 }
 
 // allocator is a ledger in the making.
 type allocator struct {
 	reading   *metrics.Reading
 	placement *metrics.Placement
-	book      *Book
+	book      priceList
 	options   Options
 
 	nodes  map[string]*metrics.Node
@@ -83,7 +86,7 @@ type allocator struct {
 
 type ratesKey struct{ node, namespace string }
 
-func newAllocator(r *metrics.Reading, p *metrics.Placement, b *Book, o Options) *allocator {
+func newAllocator(r *metrics.Reading, p *metrics.Placement, b priceList, o Options) *allocator {
 	a := &allocator{
 		reading: r, placement: p, book: b, options: o,
 		nodes:   make(map[string]*metrics.Node, len(r.Nodes)),
@@ -101,6 +104,17 @@ func newAllocator(r *metrics.Reading, p *metrics.Placement, b *Book, o Options) 
 		}
 	}
 	return a
+}
+
+// run makes the charges. What is idle is known when everything else is charged, and
+// what all share is spread last.
+func (a *allocator) run() {
+	a.pods()
+	a.claims()
+	a.balancers()
+	a.idle()
+	a.spread()
+	a.sort()
 }
 
 // ratesOf returns the rates on a node, known or not, for a namespace.

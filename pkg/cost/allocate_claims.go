@@ -14,7 +14,7 @@ import (
 func (a *allocator) claims() {
 	for i := range a.reading.Claims {
 		claim := &a.reading.Claims[i]
-		price := a.book.Storage(claim.Class, claim.Ref.Namespace)
+		price := a.book.Claim(claim)
 		if !price.stated() || claim.Claimed.IsNegative() {
 			continue
 		}
@@ -96,8 +96,9 @@ type period struct {
 }
 
 // periods returns the parts of the time of a claim, in an order of their own, and the
-// hours of each. The part of a pod that belongs to no stack falls to the stacks of the
-// claim itself, and so does the time in which nobody mounted it.
+// hours of each. The part of a pod goes where the pod belongs, even if that is to no
+// stack: the owner of the claim does not pay for who else mounts it. The time in which
+// nobody did falls to the stacks of the claim itself.
 func (a *allocator) periods(claim *metrics.Claim, own []object.Ref) (periods []period, hours []decimal.Decimal) {
 	mounts := claim.Mounts
 	if len(mounts) > 1 {
@@ -117,9 +118,6 @@ func (a *allocator) periods(claim *metrics.Claim, own []object.Ref) (periods []p
 			continue
 		}
 		stacks := a.stacksOf(mounts[i].Pod)
-		if len(stacks) == 0 {
-			stacks = own
-		}
 		periods, hours = append(periods, period{Used, stacks}), append(hours, mounts[i].Hours)
 	}
 	if claim.Unmounted.IsPositive() {

@@ -1,8 +1,6 @@
 package cost
 
 import (
-	"slices"
-
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -31,11 +29,11 @@ func (a *allocator) pods() {
 func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 	rates := a.ratesOf(pod.Node, pod.Ref.Namespace)
 	c := Charge{Kind: Used, Item: pod.Ref, UID: string(pod.UID), Node: pod.Node, Namespace: pod.Ref.Namespace}
-	for _, res := range charged(pod, rates) {
-		price, ok := rates.of(res)
-		if amount, known := reserved(pod, res); ok && known {
-			a.price(&c, res, amount, price, stacks)
-		}
+	for _, res := range [...]metrics.Resource{metrics.CPU, metrics.Memory} {
+		a.reserve(&c, res, pod, rates, stacks)
+	}
+	for res := range rates.Extended {
+		a.reserve(&c, res, pod, rates, stacks)
 	}
 	if pod.HostNetwork {
 		return
@@ -59,21 +57,13 @@ func (a *allocator) price(c *Charge, res metrics.Resource, amount decimal.Decima
 	a.charge(c, stacks)
 }
 
-// charged returns the resources that a pod may be charged for, in order.
-func charged(pod *metrics.Pod, rates *Rates) []metrics.Resource {
-	// Nearly all pods have these two alone.
-	resources := make([]metrics.Resource, 2, 4)
-	resources[0], resources[1] = metrics.CPU, metrics.Memory
-	for res := range rates.Extended {
-		if !extended(res) {
-			continue
-		}
-		if _, known := reserved(pod, res); known {
-			resources = append(resources, res)
-		}
+// reserve charges a pod for what it reserved of a resource, where that is known and
+// has a price.
+func (a *allocator) reserve(c *Charge, res metrics.Resource, pod *metrics.Pod, rates *Rates, stacks []object.Ref) {
+	price, ok := rates.of(res)
+	if amount, known := reserved(pod, res); ok && known {
+		a.price(c, res, amount, price, stacks)
 	}
-	slices.Sort(resources[2:])
-	return resources
 }
 
 // reserved returns what a pod is charged for of a resource. Where the source did not

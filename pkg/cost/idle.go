@@ -78,8 +78,9 @@ func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 }
 
 // spreadIdle adds a charge for what is idle in parts to the tenants of the node, by
-// their quantities of the resource.
+// their quantities of the resource. Who has none there has no part.
 func (a *allocator) spreadIdle(c *Charge, tenants []tenant) {
+	tenants = slices.DeleteFunc(tenants, func(t tenant) bool { return t.quantity.IsZero() })
 	weights := make([]decimal.Decimal, len(tenants))
 	c.Of = 0
 	for i, t := range tenants {
@@ -97,9 +98,7 @@ func (a *allocator) spreadIdle(c *Charge, tenants []tenant) {
 			// What all share takes its part of the idle capacity along.
 			part.Kind = Shared
 		}
-		if part.Quantity.IsPositive() || part.Share.IsPositive() {
-			a.add(&part)
-		}
+		a.add(&part)
 	}
 }
 

@@ -40,8 +40,9 @@ func (a *allocator) weights(stacks []object.Ref, res metrics.Resource) []decimal
 
 // standingWeights fills in the weights by what each stack has alone. Volumes and load
 // balancers have no usage to compare, nor traffic a request: they go by the cost of
-// CPU and memory. A stack that has nothing of its own weighs nothing; where nothing
-// is known of one that has, all weigh the same.
+// CPU and memory. A stack that has nothing of its own weighs nothing. One that has
+// weighs what is known of it; where that is nothing, all weigh the same, and a note
+// tells it.
 func (a *allocator) standingWeights(weights []decimal.Decimal, stacks []object.Ref, res metrics.Resource) {
 	if a.standings == nil {
 		a.stand()

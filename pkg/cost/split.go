@@ -20,11 +20,17 @@ const places = 12
 //
 // The whole is not negative and has at most 12 decimal places.
 func split(whole decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal {
-	if len(weights) == 1 {
+	switch len(weights) {
+	case 0:
+		return nil
+	case 1:
 		return []decimal.Decimal{whole}
 	}
-	ratios, sum := integers(weights)
 	total := whole.Shift(places).BigInt()
+	ratios, sum := integers(weights)
+	if sum.Sign() == 0 {
+		return even(total, len(weights))
+	}
 	parts := make([]*big.Int, len(weights))
 	remainders := make([]*big.Int, len(weights))
 	rest := new(big.Int).Set(total)
@@ -46,8 +52,22 @@ func split(whole decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal {
 	return out
 }
 
-// integers returns the weights in one common unit, and their sum; ones where there
-// is nothing to tell them apart by.
+// even divides units of 10^-12 in n parts. There are two sizes of them at most.
+func even(total *big.Int, n int) []decimal.Decimal {
+	part, rest := new(big.Int).QuoRem(total, big.NewInt(int64(n)), new(big.Int))
+	small := decimal.NewFromBigInt(part, -places)
+	large := decimal.NewFromBigInt(part.Add(part, big.NewInt(1)), -places)
+	out := make([]decimal.Decimal, n)
+	for i := range out {
+		out[i] = small
+		if int64(i) < rest.Int64() {
+			out[i] = large
+		}
+	}
+	return out
+}
+
+// integers returns the weights in one common unit, and their sum.
 func integers(weights []decimal.Decimal) (ratios []*big.Int, sum *big.Int) {
 	var exponent int32
 	for _, w := range weights {
@@ -60,12 +80,6 @@ func integers(weights []decimal.Decimal) (ratios []*big.Int, sum *big.Int) {
 			ratios[i] = w.Shift(-exponent).BigInt()
 		}
 		sum.Add(sum, ratios[i])
-	}
-	if sum.Sign() == 0 {
-		for _, ratio := range ratios {
-			ratio.SetInt64(1)
-		}
-		sum.SetInt64(int64(len(weights)))
 	}
 	return ratios, sum
 }
