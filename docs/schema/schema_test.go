@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint"}
+var schemas = []string{"graph", "problems", "path", "impact", "metrics", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -109,12 +109,23 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"man", "man mysqlcluster --fields all -n moodle -o yaml --from demo"},
 		{"man", "man clusterissuer --no-instances -o json --from demo"},
 		{"man", "man secret -o json --from demo"},
+		{"metrics", "metrics -o json --from demo"},
+		{"metrics", "metrics -A --by node --share-idle --containers -o yaml --from demo"},
+		{"metrics", "metrics moodle/moodle-1 -o json --from demo"},
+		{"metrics", "metrics deployments -n nobody -o json --from demo"},
 		{"version", "version -o json"},
 		{"rules", "rules list -o json --from demo"},
 		{"rules", "rules list moodle -o yaml --from demo"},
 		{"rules-explain", "rules explain moodle -o json --from demo"},
 		{"rules-explain", "rules explain deployment/moodle-1 secret/moodle-1-admin -o json --from demo"},
 		{"rules-lint", "rules lint -o json --from demo"},
+		{"prices", "prices show -o json"},
+		{"prices", "prices show -o yaml --prices ../../pkg/cost/testdata/books/full.yaml"},
+		{"prices", "prices show -o json --prices ../../pkg/cost/testdata/opencost/aws.json"},
+		{"prices", "prices show -o json --prices ../../pkg/cost/testdata/opencost/nodes.csv"},
+		{"prices", "prices show -o json --prices ../../pkg/cost/testdata/opencost/gpu.csv"},
+		{"prices-nodes", "prices show --nodes -o json --from demo"},
+		{"prices-nodes", "prices show --for-node worker-a -n moodle -o yaml --from demo"},
 	} {
 		out := run(t, strings.Fields(c.args)...)
 		if err := compile(t, c.schema).Validate(instance(t, out)); err != nil {

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -49,6 +51,9 @@ type checker struct {
 
 func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 	c.Helper()
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
 	ref, isRef := schema["$ref"].(string)
 	if s, _ := schema["description"].(string); s == "" && !isRef && !strings.HasSuffix(at, "[]") {
 		c.Errorf("%s: no description", at)
@@ -59,7 +64,10 @@ func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 			c.Errorf("%s: %s has no description", at, ref)
 		}
 	}
-	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer"}[typ.Kind()]
+	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Map: "object"}[typ.Kind()]
+	if typ == reflect.TypeFor[json.Number]() {
+		want = "number"
+	}
 	_, isConst := schema["const"].(string)
 	if got := schema["type"]; got != want && (!isConst || want != "string") {
 		c.Errorf("%s: type %v, want %s", at, got, want)
@@ -68,8 +76,13 @@ func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 	case reflect.Slice:
 		items, _ := schema["items"].(map[string]any)
 		c.check(at+"[]", typ.Elem(), items)
+	case reflect.Map:
+		values, _ := schema["additionalProperties"].(map[string]any)
+		c.check(at+"[]", typ.Elem(), values)
 	case reflect.Struct:
-		c.properties(at, fields(c.T, typ), schema)
+		if seen := at + ">" + typ.Name(); strings.Count(seen, "rows[]") < 3 { // A row holds rows.
+			c.properties(at, fields(c.T, typ), schema)
+		}
 	}
 }
 
@@ -101,7 +114,8 @@ func (c checker) properties(at string, fields map[string]field, schema map[strin
 func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
 		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
-		"man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
+		"metrics": view.MetricsDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
+		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := read(t, name)

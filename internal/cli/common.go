@@ -28,6 +28,11 @@ type common struct {
 	// definitions says that the question is about CRDs, so that they are read whole.
 	definitions bool
 
+	// collect takes what the metrics command wants of objects, and notes are annotations
+	// that are kept for it.
+	collect func(object.Object)
+	notes   []string
+
 	from          string
 	rulesFiles    []string
 	allNamespaces bool
@@ -53,13 +58,18 @@ func newCommon(env Env, formats ...string) *common {
 
 // reading adds the flags of what is read.
 func (c *common) reading(cmd *cobra.Command) {
+	c.connecting(cmd)
 	f := cmd.Flags()
-	f.StringVar(&c.from, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
 	f.StringArrayVar(&c.rulesFiles, "rules", nil, "relationship rules of your own, from a YAML FILE; may be repeated")
 	f.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "look in all namespaces")
 	f.BoolVar(&c.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
-	connection := cmd.Flags()
-	c.config.AddFlags(connection)
+}
+
+// connecting adds the flags of where it is read.
+func (c *common) connecting(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.from, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
+	c.config.AddFlags(f)
 	must(cmd.RegisterFlagCompletionFunc("from", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"demo\tthe example system"}, cobra.ShellCompDirectiveDefault
 	}))
@@ -95,6 +105,11 @@ func (c *common) validate() error {
 		return fmt.Errorf("--namespace and --all-namespaces exclude each other")
 	}
 	return nil
+}
+
+// human says whether the answer is laid out for people.
+func (c *common) human() bool {
+	return c.output == "tree" || c.output == "table" || c.output == "wide"
 }
 
 func given(s *string) bool { return s != nil && *s != "" }

@@ -18,11 +18,6 @@ func (o *graphOptions) diagnose(stack *graph.Stack) []graph.Problem {
 	return stack.Problems()
 }
 
-// human says whether the answer is laid out for people.
-func (o *graphOptions) human() bool {
-	return o.output == "tree" || o.output == "table" || o.output == "wide"
-}
-
 // verdict is errNotFine where that was asked for and there is an error or a warning.
 func (o *graphOptions) verdict(problems []graph.Problem) error {
 	if o.exitCode && slices.ContainsFunc(problems, serious) {

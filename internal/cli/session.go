@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,11 +68,23 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	}
 	s.learn(definitions, files)
 	s.builder = graph.NewBuilder(s.rules, s.kinds)
-	s.inv = inventory.New(append(s.rules.Annotations(), helmName, helmNamespace), s.builder.Extract)
+	s.inv = inventory.New(append(append(s.rules.Annotations(), helmName, helmNamespace), c.notes...), s.extractors()...)
 	for _, g := range early.gaps {
 		s.inv.Gap(g)
 	}
 	return s, nil
+}
+
+// extractors take what is wanted of objects while they pass.
+func (s *session) extractors() []inventory.Extractor {
+	all := []inventory.Extractor{s.builder.Extract}
+	if collect := s.c.collect; collect != nil {
+		all = append(all, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+			collect(o)
+			return nil
+		})
+	}
+	return all
 }
 
 // source returns the snapshot or the cluster, and the namespace that is meant.
@@ -169,12 +182,19 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if version, ok := typed[gk]; ok {
 			return source.Typed, version
 		}
+		if c.collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
+			return source.Typed, "v1"
+		}
 		if c.rules != nil && c.rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {
 			return source.Fields, ""
 		}
 		return source.Metadata, ""
 	}
 }
+
+// measuredKinds are those of the core group that say what is reserved, and what there
+// is of it.
+var measuredKinds = []string{"Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Service"}
 
 var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 

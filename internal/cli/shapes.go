@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // shapes say which fields objects of a kind can have, in each served version.
@@ -96,13 +97,13 @@ func (s *session) checkPaths(ctx context.Context, files []rulesFile) error {
 		if err != nil {
 			return err
 		}
-		var problems []declare.Problem
+		var problems []strict.Problem
 		for i := range f.specs {
 			spec := &f.specs[i]
 			read, _ := spec.Reader()
 			for _, kind := range read {
 				if wrong := nowhere(spec, of[declare.GroupKind(kind)]); wrong != "" {
-					problems = append(problems, declare.Problem{Line: spec.Line, Column: spec.Column, Message: kind + ": " + wrong})
+					problems = append(problems, strict.Problem{Line: spec.Line, Column: spec.Column, Message: kind + ": " + wrong})
 				}
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 //go:generate go test . -run TestCompiled -update
@@ -119,18 +120,18 @@ func served(kind string, kinds *object.Kinds) bool {
 }
 
 // Parse reads an entry, which is kept in the file name.yaml.
-func Parse(name string, data []byte) (Entry, []declare.Problem) {
-	root, problem := declare.Document(data)
+func Parse(name string, data []byte) (Entry, []strict.Problem) {
+	root, problem := strict.Document(data)
 	switch {
 	case problem != nil:
-		return Entry{}, []declare.Problem{*problem}
+		return Entry{}, []strict.Problem{*problem}
 	case root == nil:
-		return Entry{}, []declare.Problem{{Line: 1, Column: 1, Message: "the file is empty"}}
+		return Entry{}, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty"}}
 	}
 	var e Entry
-	m := &declare.Mapping{}
-	var more []declare.Problem
-	m.Fields = []declare.Field{
+	m := &strict.Mapping{}
+	var more []strict.Problem
+	m.Fields = []strict.Field{
 		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
 		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, "Operator") }},
 		{Name: "name", Required: true, Set: func(n *yaml.Node) { m.Want(n, name); e.Name = n.Value }},
@@ -147,16 +148,16 @@ func Parse(name string, data []byte) (Entry, []declare.Problem) {
 	return e, m.Problems
 }
 
-func parseKinds(n *yaml.Node) ([]Kind, []declare.Problem) {
-	all := &declare.Mapping{}
+func parseKinds(n *yaml.Node) ([]Kind, []strict.Problem) {
+	all := &strict.Mapping{}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		all.Report(n, "want a list of the kinds that the operator defines")
 	}
 	var kinds []Kind
 	for _, item := range n.Content {
 		var k Kind
-		m := &declare.Mapping{}
-		m.Fields = []declare.Field{
+		m := &strict.Mapping{}
+		m.Fields = []strict.Field{
 			{Name: "kind", Required: true, Set: func(n *yaml.Node) { k.Kind = kindAt(m, n) }},
 			{Name: "versions", Required: true, Set: func(n *yaml.Node) { k.Versions = m.Texts(n) }},
 			{Name: "clusterScoped", Set: func(n *yaml.Node) { k.ClusterScoped = m.Bool(n) }},
@@ -179,7 +180,7 @@ func parseKinds(n *yaml.Node) ([]Kind, []declare.Problem) {
 	return kinds, all.Problems
 }
 
-func kindAt(m *declare.Mapping, n *yaml.Node) string {
+func kindAt(m *strict.Mapping, n *yaml.Node) string {
 	text := m.Text(n)
 	if wrong := declare.CheckKind(text); text != "" && wrong != "" {
 		m.Report(n, "%q %s", text, wrong)

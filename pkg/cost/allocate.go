@@ -1,9 +1,15 @@
 package cost
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Sharing says how what several stacks need is split among them.
@@ -35,8 +41,157 @@ type Options struct {
 	Weighted        bool
 }
 
-// Allocate makes the ledger of a reading. It is deterministic, and independent of the
-// order of the reading's lists and of the placement's.
+// Allocate makes the ledger of a reading, as the OpenCost specification has it: what
+// a pod is charged for is the larger of what it requested and what it used, a volume
+// its capacity, a load balancer its hours. It is deterministic, and independent of
+// the order of the reading's lists and of the placement's.
+//
+// Every quantity is rounded to 12 decimal places once, and split afterwards: however
+// things are shared, the total of the ledger is that of a ledger where nothing is. A
+// resource that is not known, or that the book has no price for, has no charge.
+// Neither has an amount below zero, which no source measures.
 func Allocate(r *metrics.Reading, p *metrics.Placement, b *Book, o Options) *Ledger {
-	return &Ledger{Currency: b.Currency, Hours: r.Hours}
+	a := newAllocator(r, p, b, o)
+	a.run()
+	return &Ledger{Currency: b.Currency, Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
+}
+
+// priceList is what the ledger asks of a Book.
+type priceList interface {
+	Node(node *metrics.Node, namespace string) Rates
+	Claim(c *metrics.Claim) Price
+	Traffic(direction metrics.Resource, namespace string) Price
+	Balancer(namespace string) Price
+}
+
+// allocator is a ledger in the making.
+type allocator struct {
+	reading   *metrics.Reading
+	placement *metrics.Placement
+	book      priceList
+	options   Options
+
+	nodes  map[string]*metrics.Node
+	rates  map[ratesKey]*Rates
+	common map[string]bool // the namespaces that all share
+
+	standings map[object.Ref]*standing // see share.go; nil until it is asked for
+	one       decimal.Decimal
+
+	// charges are those made so far. What all share is among them, of Kind Shared and
+	// without a stack, until it is spread.
+	charges []Charge
+	notes   map[metrics.Note]bool
+}
+
+type ratesKey struct{ node, namespace string }
+
+func newAllocator(r *metrics.Reading, p *metrics.Placement, b priceList, o Options) *allocator {
+	a := &allocator{
+		reading: r, placement: p, book: b, options: o,
+		nodes:   make(map[string]*metrics.Node, len(r.Nodes)),
+		rates:   map[ratesKey]*Rates{},
+		common:  make(map[string]bool, len(o.ShareNamespaces)),
+		one:     decimal.NewFromInt(1),
+		charges: make([]Charge, 0, 2*len(r.Pods)+len(r.Pods)/4+len(r.Claims)+len(r.Balancers)+2*len(r.Nodes)),
+	}
+	for i := range r.Nodes {
+		a.nodes[r.Nodes[i].Name] = &r.Nodes[i]
+	}
+	for _, namespace := range o.ShareNamespaces {
+		if namespace != "" {
+			a.common[namespace] = true
+		}
+	}
+	return a
+}
+
+// run makes the charges. What is idle is known when everything else is charged, and
+// what all share is spread last.
+func (a *allocator) run() {
+	a.pods()
+	a.claims()
+	a.balancers()
+	a.idle()
+	a.spread()
+	a.sort()
+}
+
+// ratesOf returns the rates on a node, known or not, for a namespace.
+func (a *allocator) ratesOf(node, namespace string) *Rates {
+	n := a.nodes[node]
+	if n == nil {
+		node = ""
+	}
+	key := ratesKey{node, namespace}
+	rates, ok := a.rates[key]
+	if !ok {
+		made := a.book.Node(n, namespace)
+		rates = &made
+		a.rates[key] = rates
+	}
+	return rates
+}
+
+// stacksOf returns the stacks that a thing belongs to, in order, each once.
+func (a *allocator) stacksOf(thing object.Ref) []object.Ref {
+	stacks := a.placement.Of[thing].Stacks
+	if len(stacks) < 2 {
+		return stacks
+	}
+	stacks = slices.Clone(stacks)
+	slices.SortFunc(stacks, object.Compare)
+	return slices.Compact(stacks)
+}
+
+// charge adds a charge, split among the stacks; it has everything but its share of
+// them and its cost.
+func (a *allocator) charge(c *Charge, stacks []object.Ref) {
+	c.Share, c.Of = a.one, 1
+	if a.common[c.Namespace] {
+		c.Kind, c.Stack = Shared, object.Ref{}
+		a.add(c)
+		return
+	}
+	if len(stacks) < 2 {
+		c.Stack = object.Ref{}
+		if len(stacks) == 1 {
+			c.Stack = stacks[0]
+		}
+		a.add(c)
+		return
+	}
+	a.divide(c, stacks, a.weights(stacks, c.Resource))
+}
+
+// divide adds a charge in parts, one for each stack. A part of zero is added too: it
+// says that the stack shares the item, and pays nothing for it.
+func (a *allocator) divide(c *Charge, stacks []object.Ref, weights []decimal.Decimal) {
+	parts, shares := split(c.Quantity, weights), split(a.one, weights)
+	part := *c
+	part.Of = len(stacks)
+	for i, stack := range stacks {
+		part.Stack, part.Share, part.Quantity = stack, shares[i], parts[i]
+		a.add(&part)
+	}
+}
+
+// add adds a charge as it is, and works out its cost.
+func (a *allocator) add(c *Charge) {
+	c.Cost = c.Quantity.Mul(c.Price)
+	a.charges = append(a.charges, *c)
+}
+
+// note tells something once.
+func (a *allocator) note(n metrics.Note) {
+	if a.notes == nil {
+		a.notes = map[metrics.Note]bool{}
+	}
+	a.notes[n] = true
+}
+
+func (a *allocator) sortedNotes() []metrics.Note {
+	return slices.SortedFunc(maps.Keys(a.notes), func(x, y metrics.Note) int {
+		return cmp.Or(strings.Compare(x.Reason, y.Reason), strings.Compare(x.About, y.About), strings.Compare(x.Message, y.Message))
+	})
 }

@@ -1,42 +1,220 @@
 package cost
 
 import (
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
-// Book is a list of prices.
+// Digits is how many decimal places a price has at most that is worked out: of a
+// month's price, of a node's price, after discounts. The prices of the book itself
+// are kept as they are written. A node's component prices are each rounded by
+// themselves, so that over its capacity they may differ from its price by half of
+// the last place for every core, GiB and piece.
+const Digits = 18
+
+// Book is a list of prices. It is safe for concurrent use, and must not be copied.
+//
+// A book has base prices and overrides. For each price that is asked for, the first
+// override decides that applies and says it; where none does, the base price holds.
 type Book struct {
 	Name     string
 	Currency string // ISO 4217
+
+	base      prices
+	overrides []override
+	// notCharged are prices that are kept and shown, of things that nothing here
+	// measures.
+	notCharged map[string]decimal.Decimal
+
+	spaces sync.Map // of a namespace: the numbers of the overrides that name it
+	rates  sync.Map // of a node and of those numbers: cachedRates
 }
 
-// DefaultBook is OpenCost's public default prices, in USD.
-func DefaultBook() *Book { return &Book{Name: "default", Currency: "USD"} }
+// prices are what the base or one override of a book says; what is nil, or not in a
+// map, it does not say.
+type prices struct {
+	cpu, memory       *decimal.Decimal // a core-hour, a GiB-hour
+	storage           storagePrices
+	extended          map[metrics.Resource]decimal.Decimal // a piece-hour
+	models            []modelPrices
+	receive, transmit *decimal.Decimal // a GiB
+	balancer          *decimal.Decimal // an hour
+	node              *nodePrice
+	discounts         map[string]decimal.Decimal // fractions, by what they are given on
+}
 
-// Node returns the prices on a node, for a namespace. node is nil where it is not
-// known: then the flat prices hold.
+// storagePrices are prices of a GiB-hour. Volumes go before classes, and these
+// before what holds for all others.
+type storagePrices struct {
+	all              *decimal.Decimal
+	classes, volumes map[string]decimal.Decimal
+}
+
+// modelPrices are prices of a piece-hour of an extended resource by model, which a
+// label of the node names.
+type modelPrices struct {
+	label    string
+	resource metrics.Resource
+	prices   map[string]decimal.Decimal
+}
+
+// override is prices for some nodes, some namespaces, or some namespaces on some
+// nodes.
+type override struct {
+	name       string
+	nodes      *nodeSelector // nil for all
+	namespaces []string      // patterns; none for all
+	prices
+}
+
+// Keys of discounts.
+const (
+	discountAll      = "all"
+	discountCPU      = "cpu"
+	discountMemory   = "memory"
+	discountStorage  = "storage"
+	discountNetwork  = "network"
+	discountBalancer = "loadBalancer"
+)
+
+// Node returns the prices on a node, for a namespace; "" is none. node is nil where
+// it is not known: then the flat prices hold. Neither what is returned nor the node
+// may be changed.
 func (b *Book) Node(node *metrics.Node, namespace string) Rates {
-	flat := func(s, sku string) Price {
-		d := decimal.RequireFromString(s)
-		return Price{List: d, Net: d, SKU: sku}
+	space := b.space(namespace)
+	if node == nil {
+		return b.ratesOf(nil, space)
 	}
-	return Rates{
-		CPU: flat("0.031611", "cpu"), Memory: flat("0.004237", "memory"),
-		Extended: map[metrics.Resource]Price{"nvidia.com/gpu": flat("0.95", "gpu")},
+	key := rateKey{node.Name, space}
+	if c, ok := b.rates.Load(key); ok && c.(cachedRates).node == node {
+		return c.(cachedRates).Rates
 	}
+	c := cachedRates{node, b.ratesOf(node, space)}
+	b.rates.Store(key, c)
+	return c.Rates
+}
+
+type rateKey struct{ node, space string }
+
+// cachedRates are the prices on a node as it was in one reading.
+type cachedRates struct {
+	node *metrics.Node
+	Rates
 }
 
 // Storage returns the price of a GiB-hour of a storage class ("" where it is not
 // known).
-func (b *Book) Storage(class, namespace string) Price {
-	d := decimal.RequireFromString("0.00005479452")
-	return Price{List: d, Net: d, SKU: "storage"}
+func (b *Book) Storage(class, namespace string) Price { return b.storage("", class, namespace) }
+
+// Claim returns the price of a GiB-hour of a volume claim: that of its volume, where
+// the book has one, or of its class.
+func (b *Book) Claim(c *metrics.Claim) Price { return b.storage(c.Volume, c.Class, c.Ref.Namespace) }
+
+func (b *Book) storage(volume, class, namespace string) Price {
+	discounts := b.discounts(namespace)
+	for _, o := range b.inNamespace(namespace) {
+		if price, sku, ok := o.storage.of(volume, class); ok {
+			return discounted(price, skuOf(sku, o.name), discounts, discountStorage)
+		}
+	}
+	price, sku, _ := b.base.storage.of(volume, class)
+	return discounted(price, sku, discounts, discountStorage)
 }
 
-// Traffic returns the price of a GiB, received or sent.
-func (b *Book) Traffic(direction metrics.Resource, namespace string) Price { return Price{} }
+// of returns the price for a volume of a class, and the line that says it.
+func (s *storagePrices) of(volume, class string) (decimal.Decimal, string, bool) {
+	if d, ok := s.volumes[volume]; ok && volume != "" {
+		return d, "volume/" + volume, true
+	}
+	if d, ok := s.classes[class]; ok && class != "" {
+		return d, "storage/" + class, true
+	}
+	if s.all != nil {
+		return *s.all, "storage", true
+	}
+	return decimal.Zero, "storage", false
+}
 
-// Balancer returns the price of an hour of a load balancer.
-func (b *Book) Balancer(namespace string) Price { return Price{} }
+// Traffic returns the price of a GiB, received (metrics.Received) or sent
+// (metrics.Sent). It is 0 where the book says none.
+func (b *Book) Traffic(direction metrics.Resource, namespace string) Price {
+	sku, get := "network/receive", func(p *prices) *decimal.Decimal { return p.receive }
+	if direction == metrics.Sent {
+		sku, get = "network/transmit", func(p *prices) *decimal.Decimal { return p.transmit }
+	}
+	return b.flat(sku, discountNetwork, namespace, get)
+}
+
+// Balancer returns the price of an hour of a load balancer. It is 0 where the book
+// says none.
+func (b *Book) Balancer(namespace string) Price {
+	return b.flat("loadBalancer", discountBalancer, namespace, func(p *prices) *decimal.Decimal { return p.balancer })
+}
+
+// flat is a price that no node has a part in.
+func (b *Book) flat(sku, discount, namespace string, get func(*prices) *decimal.Decimal) Price {
+	discounts := b.discounts(namespace)
+	for _, o := range b.inNamespace(namespace) {
+		if d := get(&o.prices); d != nil {
+			return discounted(*d, skuOf(sku, o.name), discounts, discount)
+		}
+	}
+	if d := get(&b.base); d != nil {
+		return discounted(*d, sku, discounts, discount)
+	}
+	return Price{SKU: sku}
+}
+
+// NotCharged are prices of the book that nothing is charged by, by their names in
+// OpenCost's configuration: nobody measures traffic by class here. A GiB, or an hour
+// for forwarding rules.
+func (b *Book) NotCharged() map[string]decimal.Decimal { return b.notCharged }
+
+// discounts returns those that hold for a namespace, where no node has a part in it.
+func (b *Book) discounts(namespace string) map[string]decimal.Decimal {
+	all := b.base.discounts
+	for _, o := range slices.Backward(b.inNamespace(namespace)) {
+		all = over(o.discounts, all)
+	}
+	return all
+}
+
+// over returns the discounts of both; first goes before.
+func over(first, second map[string]decimal.Decimal) map[string]decimal.Decimal {
+	if len(first) == 0 {
+		return second
+	}
+	both := make(map[string]decimal.Decimal, len(first)+len(second))
+	maps.Copy(both, second)
+	maps.Copy(both, first)
+	return both
+}
+
+// discounted is a price of the book, and what is left of it after the discount on
+// everything and that on its kind, one after the other.
+func discounted(list decimal.Decimal, sku string, discounts map[string]decimal.Decimal, kind string) Price {
+	p := Price{List: list, Net: list, SKU: sku}
+	one := decimal.NewFromInt(1)
+	left := one.Sub(discounts[discountAll]).Mul(one.Sub(discounts[kind]))
+	if !left.Equal(one) {
+		p.Net = list.Mul(left).Round(Digits)
+	}
+	return p
+}
+
+// skuOf names a line of an override.
+func skuOf(line, override string) string { return line + "/" + override }
+
+// nameOf is that of an override, which may have none of its own.
+func nameOf(name string, at int) string {
+	if name == "" {
+		return "override-" + strconv.Itoa(at+1)
+	}
+	return name
+}

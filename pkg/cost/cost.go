@@ -36,18 +36,20 @@ type Rates struct {
 type Charge struct {
 	Kind ChargeKind
 	// Item is what costs: a pod, a volume claim, a Service; the node for what is idle;
-	// zero for an overhead.
+	// the Namespace for one that all share; zero for an overhead.
 	Item object.Ref
 	UID  string
 	// Stack is the root of the stack that pays; zero where nobody does (idle, what
 	// cannot be placed, unmounted claims).
 	Stack object.Ref
-	// Share is the part of the item that the stack pays, 0 to 1, and Of how many
-	// stacks share it (1 for one that pays it alone).
+	// Share is the part of the item that the stack pays by this charge, 0 to 1, and Of
+	// how many stacks share it (1 for one that pays it alone). The shares of all charges
+	// of an item for a resource add up to 1.
 	Share decimal.Decimal
 	Of    int
 	// Node is where it ran; may be empty.
-	Node      string
+	Node string
+	// Namespace is that of the item; of what is spread, that of what pays for it.
 	Namespace string
 
 	Resource metrics.Resource
@@ -84,6 +86,8 @@ type Ledger struct {
 	Currency string // ISO 4217
 	Hours    decimal.Decimal
 	Charges  []Charge
+	// Notes are what a reader of the figures should know of how they were made.
+	Notes []metrics.Note
 }
 
 // Total is the sum of the charges.

@@ -24,7 +24,8 @@ const (
 )
 
 // Row is a line of a report: sums over what is below it, scaled by the share where
-// several stacks share a thing.
+// several stacks share a thing. What is not known is absent: a sum is of what is
+// known. Its maps may be those of the Reading, and are to be read only.
 type Row struct {
 	Level Level
 	// Ref is the object that the row stands for; zero for a group or a rest.
@@ -38,11 +39,14 @@ type Row struct {
 	// memory usage is known.
 	Pods, Measured int
 
-	// Amounts as in a metrics.Reading; Storage in Used and Claimed.
+	// Amounts as in a metrics.Reading; Storage in Used and Claimed. CPU, memory and
+	// ephemeral storage are in Limited only where every pod of the row has a limit:
+	// the sum of some limits limits nothing.
 	Used, Requested, Limited metrics.Amounts
 	Claimed                  metrics.Amounts // Storage only
 	// Counters are bytes since the pods started, of an instant; never of pods on the
-	// network of their host. HostTraffic is what those see, apart.
+	// network of their host. HostTraffic is what such a pod sees, apart: it is that of
+	// its whole node, so only the row of a pod has it, whole whatever its share.
 	Counters, HostTraffic metrics.Amounts
 	// HostNetwork says that all pods of the row are on the network of their host.
 	HostNetwork bool
@@ -51,20 +55,36 @@ type Row struct {
 
 	// Cost is the sum of the charges, Costs the parts of it by what is paid for: cpu,
 	// memory, storage, network, loadBalancer, an extended resource, idle, shared,
-	// overhead.
+	// overhead. They are exact, and those of the rows below add up to them. A container
+	// has none: the pod is what is charged.
 	Cost  decimal.Decimal
 	Costs map[string]decimal.Decimal
-	// Efficiency is used by requested, weighted by the cost of CPU and memory; nil
-	// where nothing was measured or nothing can be said.
+	// Efficiency is used by requested, weighted by the cost of CPU and memory, to six
+	// places; nil where nothing was measured or nothing can be said.
 	Efficiency *decimal.Decimal
 
 	// Share is the part that Stack pays, 1 where it pays alone, and Of how many stacks
-	// share it.
+	// share it. Both are zero where the parts of the row are shared in different ways;
+	// the row of a stack has 1 and 1, unless its root is all that is in it.
 	Share decimal.Decimal
 	Of    int
 
 	Below []*Row
+
+	// blind is what Efficiency leaves out of the row; nil where that is nothing.
+	blind *blind
 }
+
+// What reports may be grouped by.
+const (
+	ByStack      = "stack"
+	ByResource   = "resource"
+	ByNamespace  = "namespace"
+	ByNode       = "node"
+	ByLabel      = "label"
+	ByAnnotation = "annotation"
+	ByCreator    = "creator"
+)
 
 // Grouping says what the rows of a report stand for.
 type Grouping struct {
@@ -78,7 +98,8 @@ type Grouping struct {
 	Value func(item object.Ref, place metrics.Place) string
 	// Containers adds them below pods.
 	Containers bool
-	// Custom says that a kind is that of a custom resource, for the levels.
+	// Custom says that a kind is that of a custom resource, for the levels. Where it is
+	// nil, the name of the group tells.
 	Custom func(object.Ref) bool
 }
 
@@ -92,6 +113,28 @@ type Report struct {
 }
 
 // Roll sums a reading and its ledger up.
+//
+// By stack (or nothing) its rows are the stacks of the placement, in its order; below
+// them the owners on the path of each thing, from the top, and then pods, claims and
+// Services, each once a stack. Owners that are pods are left out, and the root is not
+// repeated: a pod that is a root and alone in its stack is the row of the stack. What
+// has no stack follows in rows of LevelRest: unattributed, unmounted
+// (by namespace), idle (by node), shared (by namespace) and overhead.
+//
+// By anything else its rows are groups of things, where each thing is once and
+// unscaled; what has no value is in the group "(none)". What a stack pays besides its
+// things (idle capacity, shared namespaces, overhead that are spread) is a rest row
+// under the group of its root, or the namespace or node of the charge.
+//
+// Every charge ends in exactly one row without rows of LevelPod or LevelRest below it,
+// so Total.Cost equals l.Total(). Pods are counted once in Total, and once in each
+// stack. Roll does not depend on the order of the reading and of the ledger.
 func Roll(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) *Report {
-	return &Report{Currency: l.Currency, Hours: l.Hours}
+	b := newRoller(r, p, l, g)
+	if g.By == "" || g.By == ByStack {
+		b.byStack()
+	} else {
+		b.byGroup()
+	}
+	return b.report()
 }

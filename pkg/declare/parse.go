@@ -1,18 +1,13 @@
 package declare
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // Options say how declarations are read.
@@ -30,30 +25,30 @@ const mostSpecs = 1000
 
 // ParseList reads a YAML list of relations. What is wrong is left out and told;
 // the rest counts.
-func ParseList(text []byte, o Options) ([]Spec, []Problem) {
-	root, problem := Document(text)
+func ParseList(text []byte, o Options) ([]Spec, []strict.Problem) {
+	root, problem := strict.Document(text)
 	switch {
 	case problem != nil:
-		return nil, []Problem{*problem}
+		return nil, []strict.Problem{*problem}
 	case root == nil:
-		return nil, []Problem{{1, 1, "nothing stands here: want a list of relations"}}
+		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "nothing stands here: want a list of relations"}}
 	}
 	return FromNode(root, o)
 }
 
 // ParseFile reads a document of kind Relationships.
-func ParseFile(data []byte) ([]Spec, []Problem) {
-	root, problem := Document(data)
+func ParseFile(data []byte) ([]Spec, []strict.Problem) {
+	root, problem := strict.Document(data)
 	switch {
 	case problem != nil:
-		return nil, []Problem{*problem}
+		return nil, []strict.Problem{*problem}
 	case root == nil || root.Kind != yaml.MappingNode:
-		return nil, []Problem{{1, 1, "want a document of apiVersion " + APIVersion + ", kind " + FileKind + ", with relations"}}
+		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "want a document of apiVersion " + APIVersion + ", kind " + FileKind + ", with relations"}}
 	}
 	var specs []Spec
 	var relations *yaml.Node
-	d := Mapping{}
-	d.Fields = []Field{
+	d := strict.Mapping{}
+	d.Fields = []strict.Field{
 		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { d.Want(n, APIVersion) }},
 		{Name: "kind", Required: true, Set: func(n *yaml.Node) { d.Want(n, FileKind) }},
 		{Name: "relations", Required: true, Set: func(n *yaml.Node) { relations = n }},
@@ -72,52 +67,16 @@ const (
 	FileKind   = "Relationships"
 )
 
-// Document parses the one YAML document of a text; there is none in an empty one.
-func Document(text []byte) (*yaml.Node, *Problem) {
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc yaml.Node
-	err := dec.Decode(&doc)
-	if errors.Is(err, io.EOF) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, yamlProblem(err)
-	}
-	var more yaml.Node
-	if err := dec.Decode(&more); err == nil {
-		return nil, &Problem{more.Line, more.Column, "a second document begins here: want one"}
-	} else if !errors.Is(err, io.EOF) {
-		return nil, yamlProblem(err)
-	}
-	if len(doc.Content) != 1 {
-		return nil, nil
-	}
-	return doc.Content[0], nil
-}
-
-// yamlProblem takes the line out of what the parser says.
-func yamlProblem(err error) *Problem {
-	p := &Problem{1, 1, strings.TrimPrefix(err.Error(), "yaml: ")}
-	if rest, ok := strings.CutPrefix(p.Message, "line "); ok {
-		number, message, _ := strings.Cut(rest, ": ")
-		if n, err := strconv.Atoi(number); err == nil {
-			p.Line, p.Message = n, message
-		}
-	}
-	p.Message = "no YAML: " + p.Message
-	return p
-}
-
 // FromNode reads a list of relations that is part of a larger document.
-func FromNode(n *yaml.Node, o Options) ([]Spec, []Problem) {
+func FromNode(n *yaml.Node, o Options) ([]Spec, []strict.Problem) {
 	if n.Kind != yaml.SequenceNode {
-		return nil, []Problem{at(n, "want a list of relations")}
+		return nil, []strict.Problem{strict.At(n, "want a list of relations")}
 	}
 	var specs []Spec
-	var problems []Problem
+	var problems []strict.Problem
 	for i, item := range n.Content {
 		if i == mostSpecs {
-			problems = append(problems, at(item, "%d relations in a list: want %d at most; the rest is left out", len(n.Content), mostSpecs))
+			problems = append(problems, strict.At(item, "%d relations in a list: want %d at most; the rest is left out", len(n.Content), mostSpecs))
 			break
 		}
 		p := parser{o: o}
@@ -131,13 +90,9 @@ func FromNode(n *yaml.Node, o Options) ([]Spec, []Problem) {
 	return specs, problems
 }
 
-func at(n *yaml.Node, format string, args ...any) Problem {
-	return Problem{Line: max(n.Line, 1), Column: max(n.Column, 1), Message: fmt.Sprintf(format, args...)}
-}
-
 // parser reads one relation.
 type parser struct {
-	Mapping
+	strict.Mapping
 	o    Options
 	node map[string]*yaml.Node // by key, for the places of problems
 }
@@ -171,7 +126,7 @@ func (p *parser) relation(n *yaml.Node) Spec {
 		{"emptyNamespaces", &s.EmptyNamespaces},
 		{"source", &s.Source},
 	} {
-		p.Fields = append(p.Fields, Field{Name: t.name, Set: func(n *yaml.Node) { p.node[t.name] = n; *t.into = p.Text(n) }})
+		p.Fields = append(p.Fields, strict.Field{Name: t.name, Set: func(n *yaml.Node) { p.node[t.name] = n; *t.into = p.Text(n) }})
 	}
 	for _, b := range []struct {
 		name string
@@ -186,12 +141,12 @@ func (p *parser) relation(n *yaml.Node) Spec {
 		{"manages", &s.Manages},
 		{"crosses", &s.Crosses},
 	} {
-		p.Fields = append(p.Fields, Field{Name: b.name, Set: func(n *yaml.Node) { p.node[b.name] = n; *b.into = p.Bool(n) }})
+		p.Fields = append(p.Fields, strict.Field{Name: b.name, Set: func(n *yaml.Node) { p.node[b.name] = n; *b.into = p.Bool(n) }})
 	}
 	p.Fields = append(p.Fields,
-		Field{Name: "from", Set: func(n *yaml.Node) { p.node["from"] = n; s.From = p.kinds(n) }},
-		Field{Name: "to", Set: func(n *yaml.Node) { p.node["to"] = n; s.To = p.kinds(n) }},
-		Field{Name: "when", Set: func(n *yaml.Node) { p.node["when"] = n; s.When = p.conditions(n) }},
+		strict.Field{Name: "from", Set: func(n *yaml.Node) { p.node["from"] = n; s.From = p.kinds(n) }},
+		strict.Field{Name: "to", Set: func(n *yaml.Node) { p.node["to"] = n; s.To = p.kinds(n) }},
+		strict.Field{Name: "when", Set: func(n *yaml.Node) { p.node["when"] = n; s.When = p.conditions(n) }},
 	)
 	p.Read(n)
 	if len(p.Problems) == 0 {

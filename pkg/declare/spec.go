@@ -16,7 +16,6 @@
 package declare
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
@@ -78,18 +77,6 @@ type Spec struct {
 type Condition struct {
 	Path   string   `json:"path"`
 	Values []string `json:"values,omitempty"`
-}
-
-// Problem is something that is wrong in the text of a declaration, and where.
-// Line and Column count from 1.
-type Problem struct {
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Message string `json:"message"`
-}
-
-func (p Problem) String() string {
-	return fmt.Sprintf("line %d, column %d: %s", p.Line, p.Column, p.Message)
 }
 
 // evidence names the key that says how the relationship is known, its value, and

@@ -101,6 +101,7 @@ func (w *walker) add(id, root ID, how uint8) {
 
 func (w *walker) expand(v visit) {
 	switch {
+	case w.elsewhere(v):
 	case IsBoundary(w.g.Ref(v.id)) && (!w.isRoot[v.id] || w.as(v.id) != v.root):
 	case w.opts.Connected:
 		w.around(v)
@@ -115,6 +116,12 @@ func (w *walker) expand(v visit) {
 	case v.how == managing:
 		w.manage(v)
 	}
+}
+
+// elsewhere says whether a node is a part of the stack of another root.
+func (w *walker) elsewhere(v visit) bool {
+	root, apart := w.opts.Apart[v.id]
+	return apart && w.as(root) != v.root
 }
 
 // members follows the closure: what it owns and needs, and who serves it.

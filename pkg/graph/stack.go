@@ -26,6 +26,9 @@ type StackOptions struct {
 	// them: what only they have in common is not shared. A root that is not in it
 	// counts for itself.
 	As map[ID]ID
+	// Apart maps nodes to the root that they are a part of (Graph.Apart): the stack of
+	// another one that needs them has them as a member, and does not go beyond them.
+	Apart map[ID]ID
 }
 
 // Stack is the set of nodes that belong to its roots.

@@ -57,13 +57,25 @@ func hostile(s string) view.Answer {
 	tab := &view.Table{Columns: people().Columns, Rows: [][]view.Cell{plain(s, s, s, s, s)}}
 	l := line(s, plain(s, s, s), line(s, plain(s, s, s)))
 	l.Mark.Text = s
+	sheet := &view.Sheet{Columns: []view.SheetColumn{{Name: s}, {Name: "n", Kind: view.NumberCell}, {Name: "tags", Kind: view.JSONCell}}, Rows: [][]string{{s, "1", jsonOf(s)}}}
 	return view.Answer{
-		Tree: &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s), Page: manualPage(s),
+		Sheet: sheet, Focus: sheet,
+		Families: []view.Family{{Name: "a_total_of", Type: view.Gauge, Help: s, Samples: []view.Sample{{Labels: []view.Label{{Name: "name", Value: s}}, Value: "1"}}}},
+		Tree:     &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s), Page: manualPage(s),
 		Net: &view.Net{
 			Nodes: []view.NetNode{{ID: s, Kind: s, Name: s, Namespace: s, Note: s}, {ID: "b", Kind: s, Name: s}},
 			Edges: []view.NetEdge{{From: s, To: "b", Label: s}},
 		},
 	}
+}
+
+// jsonOf writes an object that holds a text, as JSON has it and no safer.
+func jsonOf(s string) string {
+	text, err := json.Marshal(map[string]string{"key": s})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }
 
 func TestEveryFormatEscapes(t *testing.T) {
@@ -73,7 +85,7 @@ func TestEveryFormatEscapes(t *testing.T) {
 			harmless(t, f.Name, text(t, f.Name, a, render.Options{Width: w}))
 		}
 	}
-	for f, lines := range map[string]int{"name": 1, "table": 2, "wide": 2, "tree": 3} {
+	for f, lines := range map[string]int{"name": 1, "table": 2, "wide": 2, "tree": 3, "csv": 2, "focus": 2, "openmetrics": 4} {
 		if got := strings.Count(text(t, f, a, render.Options{}), "\n"); got != lines {
 			t.Errorf("%s: %d lines, want %d", f, got, lines)
 		}
@@ -95,6 +107,9 @@ func FuzzEscape(f *testing.F) {
 		}
 		a := hostile(s)
 		o := render.Options{Width: max(0, w%300)}
+		for _, format := range []string{"csv", "focus", "openmetrics"} {
+			harmless(t, format, text(t, format, a, o))
+		}
 		for _, format := range []string{"tree", "table", "wide", "name"} {
 			plain := text(t, format, a, o)
 			harmless(t, format, plain)

@@ -13,6 +13,11 @@ type Answer struct {
 	Page     *Page
 	Document any
 	Names    []string
+	// Sheet is for spreadsheets, Focus the same for FinOps tools: a FOCUS file.
+	Sheet *Sheet
+	Focus *Sheet
+	// Families are for Prometheus.
+	Families []Family
 }
 
 // Shape is one of the forms that an answer may have.
@@ -27,6 +32,9 @@ const (
 	DocumentShape
 	NamesShape
 	PageShape
+	SheetShape
+	FocusShape
+	FamiliesShape
 )
 
 // Tone says what a piece of text means, so that a format may tell it by colour

@@ -22,7 +22,7 @@ const modulePath = "github.com/kubectl-sysop/kubectl-sysop"
 func sources() []string {
 	return []string{
 		"test/cluster/certmanager", "test/cluster/cmd/supervise", "test/cluster/k8s",
-		"test/cluster/prometheus-operator", "test/cluster/supervise",
+		"test/cluster/prometheus", "test/cluster/prometheus-operator", "test/cluster/supervise",
 	}
 }
 

@@ -1,4 +1,8 @@
-package declare
+// Package strict reads YAML that people write, strictly: what is unknown, twice
+// there, missing or of another type is a Problem with its place, and all problems
+// of a text are told at once. Files of rules, entries of the catalogue and price
+// books are read by it.
+package strict
 
 import (
 	"slices"
@@ -25,7 +29,7 @@ type Field struct {
 
 // Report notes a problem at a node.
 func (m *Mapping) Report(n *yaml.Node, format string, args ...any) {
-	m.Problems = append(m.Problems, at(n, format, args...))
+	m.Problems = append(m.Problems, At(n, format, args...))
 }
 
 // Read hands each value of n to its field.
@@ -105,5 +109,29 @@ func (m *Mapping) Texts(n *yaml.Node) []string {
 func (m *Mapping) Want(n *yaml.Node, want string) {
 	if n.Kind != yaml.ScalarNode || n.Value != want {
 		m.Report(n, "got %q: want %s", field.Shorten(n.Value), want)
+	}
+}
+
+// Entries hands on the keys and values of a mapping whose keys are free. A key
+// stands there once.
+func (m *Mapping) Entries(n *yaml.Node, each func(key string, value *yaml.Node)) {
+	if n.Kind != yaml.MappingNode {
+		m.Report(n, "want a mapping of names to values")
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Value == "":
+			m.Report(key, "want a name")
+		case seen[key.Value]:
+			m.Report(key, "a second %s: want one", field.Shorten(key.Value))
+		case value.Kind == yaml.AliasNode:
+			m.Report(value, "aliases are not read: write the value out")
+		default:
+			seen[key.Value] = true
+			each(key.Value, value)
+		}
 	}
 }

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+)
+
+type metricsOptions struct {
+	*common
+	args       []string
+	selector   string
+	depth      int
+	by         string
+	sortBy     string
+	top        int
+	containers bool
+
+	window     string
+	prometheus string
+
+	prices          string
+	share           string
+	shareIdle       bool
+	shareNamespaces []string
+	shareOverhead   string
+	shareBy         string
+
+	watch    bool
+	interval time.Duration
+	listen   string
+	focus    focusOptions
+}
+
+func newMetrics(env Env) *cobra.Command {
+	o := &metricsOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "name")}
+	cmd := &cobra.Command{
+		Use:   "metrics [ROOT...]",
+		Short: "Show what stacks and custom resources use, and what they cost",
+		Long: `Show what stacks use, request and cost: each stack, its custom resources, its
+workloads, its pods. Without a ROOT these are the stacks of the namespace, or with
+-A of the cluster: what nobody owns, and what no other stack needs.
+
+Usage is what metrics.k8s.io says now; network, volumes and ephemeral storage what
+the kubelets say, where their summaries may be read (nodes/proxy); or, over a
+--window, what Prometheus recorded: raw samples, added up. What is not measured is
+left out and counted ("11/12" pods), and never taken for 0. Pods on the network of
+their host see the traffic of the whole node, which is never added up.
+
+What is paid for is the larger of request and usage, at the prices of --prices or
+OpenCost's public defaults; volumes by claimed capacity. What several of the stacks
+need is split among them (--share), so that the rows add up to the total. Only stacks
+that are asked about share: one that is asked about alone is shown with the whole of
+what it needs. An instant's cost is that of an hour, and of a month of 730.`,
+		Example: `  # what do the stacks of the example use, and what do they cost?
+  kubectl sysop metrics --from demo
+
+  # one of them, down to the containers
+  kubectl sysop metrics moodle/moodle-1 --containers --from demo
+
+  # two that share a database, each with its part of it by what it uses itself
+  kubectl sysop metrics moodle/moodle-1 moodle/moodle-2 --share usage --from demo
+
+  # whom to charge: by namespace, label, or who created it
+  kubectl sysop metrics -A --by namespace --from demo
+  kubectl sysop metrics -A --by label:app.kubernetes.io/name --from demo
+
+  # the three dearest, with their part of what is idle
+  kubectl sysop metrics -A --top 3 --share-idle --depth 1 --from demo
+
+  # for a spreadsheet, a scraper, a FinOps tool
+  kubectl sysop metrics -A -o csv --from demo
+  kubectl sysop metrics -A -o openmetrics --from demo
+  kubectl sysop metrics -A -o focus --from demo`,
+		ValidArgsFunction: o.completeRoots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *metricsOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.IntVar(&o.depth, "depth", 0, "how many levels to show (0: all)")
+	f.StringVar(&o.by, "by", "stack", "what a row stands for: stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
+	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
+	f.IntVar(&o.top, "top", 0, "show only so many rows, and the others as one (0: all)")
+	f.BoolVar(&o.containers, "containers", false, "show containers below pods")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+
+	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
+	f.StringVar(&o.prometheus, "prometheus", "", "where Prometheus (or what speaks its API) is: a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
+
+	pricesFlag(cmd, &o.prices)
+	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+weightNote+")")
+	f.BoolVar(&o.shareIdle, "share-idle", false, "spread what is idle on a node over those who pay there")
+	f.StringSliceVar(&o.shareNamespaces, "share-namespace", nil, "namespaces that all stacks pay for")
+	f.StringVar(&o.shareOverhead, "share-overhead", "0", "money an hour that all stacks pay besides")
+	f.StringVar(&o.shareBy, "share-by", "even", "how to split shared namespaces and overhead: even or weighted (by what each pays otherwise)")
+
+	f.BoolVarP(&o.watch, "watch", "w", false, "show it again and again, until interrupted")
+	f.DurationVar(&o.interval, "interval", time.Minute, "how often to measure, with --watch and at most with --listen")
+	f.StringVar(&o.listen, "listen", "", "serve it to Prometheus at this address (127.0.0.1:9095), until interrupted")
+	o.focus.flags(cmd)
+
+	must(cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"stack", "resource", "namespace", "node", "creator", "label:", "annotation:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
+	for flag, values := range map[string][]string{
+		"sort-by": cost.SortKeys(), "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"},
+		"window": {"1h", "24h", "7d", "today", "yesterday", "week", "lastweek", "month", "lastmonth"},
+	} {
+		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	must(cmd.RegisterFlagCompletionFunc("share-namespace", o.completeNamespaces))
+}
+
+func (o *metricsOptions) run(ctx context.Context) error {
+	q, err := o.question(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.watch:
+		return o.watching(ctx, q)
+	}
+	m, err := o.measure(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := o.show(ctx, m); err != nil {
+		return err
+	}
+	o.tellMetrics(m)
+	m.session.done(m.graph)
+	return nil
+}
+
+func (o *metricsOptions) show(ctx context.Context, m *measured) error {
+	a, err := m.answer(ctx)
+	if err != nil {
+		return err
+	}
+	return o.write(a)
+}
+
+// watching measures and shows it, again and again. A terminal is cleared before
+// each; elsewhere the answers follow each other. What fails in between is told, and
+// tried again.
+func (o *metricsOptions) watching(ctx context.Context, q *question) error {
+	const clear = "\x1b[H\x1b[2J"
+	for first := true; ; first = false {
+		m, err := o.measure(ctx, q)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && first:
+			return err
+		case err != nil:
+			fmt.Fprintf(o.env.ErrOut, "warning: %s: trying again in %s\n", safe(err.Error()), o.interval)
+		default:
+			if o.env.Width > 0 {
+				fmt.Fprint(o.env.Out, clear)
+			} else if !first && o.human() {
+				fmt.Fprintln(o.env.Out)
+			}
+			if err := o.show(ctx, m); err != nil {
+				return err
+			}
+			if first {
+				o.tellMetrics(m)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(o.interval):
+		}
+	}
+}

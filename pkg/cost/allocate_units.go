@@ -1,0 +1,97 @@
+package cost
+
+import (
+	"math/big"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+// LoadBalancer is the Resource of charges for load balancers, by the hour. Nothing
+// else in a reading counts them.
+const LoadBalancer metrics.Resource = "loadBalancer"
+
+// The units of quantities, written as FOCUS has them (Unit Format).
+const (
+	CoreHours = "Core-Hours"
+	GiBHours  = "GiB-Hours"
+	GiB       = "GiB"
+	Hours     = "Hours"
+)
+
+// quantity returns an amount in the unit that a resource is priced in, with at most
+// 12 decimal places (half a unit is rounded away from zero), and the unit.
+func quantity(res metrics.Resource, amount decimal.Decimal) (decimal.Decimal, string) {
+	switch res {
+	case metrics.CPU:
+		return amount.Round(places), CoreHours
+	case metrics.Memory, metrics.Storage, metrics.Ephemeral:
+		return gibibytes(amount), GiBHours
+	case metrics.Received, metrics.Sent:
+		return gibibytes(amount), GiB
+	case LoadBalancer:
+		return amount.Round(places), Hours
+	}
+	// The one resource besides that Kubernetes counts in bytes.
+	if strings.HasPrefix(string(res), "hugepages-") {
+		return gibibytes(amount), GiBHours
+	}
+	return amount.Round(places), pieceHours(res)
+}
+
+// gibibytes returns bytes in GiB. A division by 2^30 is a finite decimal, but with up
+// to 30 places more; it is rounded to 12 of them, once.
+func gibibytes(bytes decimal.Decimal) decimal.Decimal {
+	if bytes.Exponent() < -places {
+		return bytes.DivRound(decimal.NewFromInt(1<<30), places)
+	}
+	n := bytes.Shift(places).BigInt()
+	n.Add(n, big.NewInt(1<<29)).Rsh(n, 30)
+	return decimal.NewFromBigInt(n, -places)
+}
+
+// pieceHours names the unit of an extended resource: GPU-Hours for nvidia.com/gpu.
+func pieceHours(res metrics.Resource) string {
+	piece := string(res)
+	piece = piece[strings.LastIndexByte(piece, '/')+1:]
+	switch piece {
+	case "":
+		piece = "Piece"
+	case "gpu", "tpu", "npu", "dpu", "fpga":
+		piece = strings.ToUpper(piece)
+	default:
+		piece = strings.ToUpper(piece[:1]) + piece[1:]
+	}
+	return piece + "-Hours"
+}
+
+// extended says that a resource of a pod is counted in pieces, and so priced by its
+// own name.
+func extended(res metrics.Resource) bool {
+	switch res {
+	case metrics.CPU, metrics.Memory, metrics.Ephemeral, metrics.Storage, metrics.Received, metrics.Sent:
+		return false
+	}
+	return true
+}
+
+// of returns the price of a resource of pods and nodes; false where the book has none.
+func (r *Rates) of(res metrics.Resource) (Price, bool) {
+	switch res {
+	case metrics.CPU:
+		return r.CPU, r.CPU.stated()
+	case metrics.Memory:
+		return r.Memory, r.Memory.stated()
+	}
+	if !extended(res) {
+		return Price{}, false
+	}
+	price, ok := r.Extended[res]
+	return price, ok
+}
+
+// stated says that a book has the price. One of zero has a line in the book too, and
+// what it is for is told in the ledger, for nothing.
+func (p Price) stated() bool { return p.SKU != "" || !p.List.IsZero() || !p.Net.IsZero() }

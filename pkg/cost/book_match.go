@@ -1,0 +1,131 @@
+package cost
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+// nodeSelector chooses nodes. All that it says must hold; of a list, one.
+type nodeSelector struct {
+	names         []string // patterns
+	providerIDs   []string // whole, or the end of one after a slash
+	instanceTypes []string
+	regions       []string
+	spot          *bool
+	labels        labels.Selector // nil for none
+}
+
+// Labels that say what a node is, the newest first.
+func instanceTypeLabels() []string {
+	return []string{"node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"}
+}
+
+func regionLabels() []string {
+	return []string{"topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"}
+}
+
+// spotLabels are those by which Karpenter, EKS, GKE and AKS mark nodes that may be
+// taken away at any time.
+func spotLabels() [][2]string {
+	return [][2]string{
+		{"karpenter.sh/capacity-type", "spot"},
+		{"eks.amazonaws.com/capacityType", "SPOT"},
+		{"cloud.google.com/gke-spot", "true"},
+		{"cloud.google.com/gke-preemptible", "true"},
+		{"kubernetes.azure.com/scalesetpriority", "spot"},
+	}
+}
+
+func (s *nodeSelector) matches(n *metrics.Node) bool {
+	switch {
+	case len(s.names) > 0 && !anyPattern(s.names, n.Name),
+		len(s.providerIDs) > 0 && !slices.ContainsFunc(s.providerIDs, func(id string) bool { return sameProviderID(n.ProviderID, id) }),
+		len(s.instanceTypes) > 0 && !labelled(n, instanceTypeLabels(), s.instanceTypes),
+		len(s.regions) > 0 && !labelled(n, regionLabels(), s.regions),
+		s.spot != nil && *s.spot != isSpot(n),
+		s.labels != nil && !s.labels.Matches(labels.Set(n.Labels)):
+		return false
+	}
+	return true
+}
+
+// labelled says whether the first of the labels that the node has is one of the
+// values, whatever the case of their letters.
+func labelled(n *metrics.Node, keys, values []string) bool {
+	for _, key := range keys {
+		if v, ok := n.Labels[key]; ok {
+			return slices.ContainsFunc(values, func(want string) bool { return strings.EqualFold(v, want) })
+		}
+	}
+	return false
+}
+
+func isSpot(n *metrics.Node) bool {
+	return slices.ContainsFunc(spotLabels(), func(l [2]string) bool { return n.Labels[l[0]] == l[1] })
+}
+
+// sameProviderID compares the whole, or the end after a slash: clouds put zones and
+// groups before the name of a machine.
+func sameProviderID(id, want string) bool {
+	id, want = strings.ToLower(id), strings.ToLower(want)
+	rest, ok := strings.CutSuffix(id, want)
+	return ok && (rest == "" || want[0] == '/' || strings.HasSuffix(rest, "/"))
+}
+
+func anyPattern(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return ok && err == nil
+	})
+}
+
+// space names the set of overrides that name a namespace: namespaces of one space
+// have the same prices. It is empty where no override names it.
+func (b *Book) space(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	if s, ok := b.spaces.Load(namespace); ok {
+		return s.(string)
+	}
+	var key strings.Builder
+	for i := range b.overrides {
+		if o := &b.overrides[i]; len(o.namespaces) > 0 && anyPattern(o.namespaces, namespace) {
+			key.WriteString(strconv.Itoa(i) + ",")
+		}
+	}
+	b.spaces.Store(namespace, key.String())
+	return key.String()
+}
+
+// applying returns the overrides that apply on a node for the namespaces of a space.
+func (b *Book) applying(node *metrics.Node, space string) []*override {
+	var all []*override
+	for i := range b.overrides {
+		o := &b.overrides[i]
+		if len(o.namespaces) > 0 {
+			number := strconv.Itoa(i) + ","
+			if !strings.HasPrefix(space, number) && !strings.Contains(space, ","+number) {
+				continue
+			}
+		}
+		if o.nodes == nil || node != nil && o.nodes.matches(node) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// inNamespace returns the overrides that name a namespace, wherever it runs.
+func (b *Book) inNamespace(namespace string) []*override {
+	if len(b.overrides) == 0 || namespace == "" {
+		return nil
+	}
+	return b.applying(nil, b.space(namespace))
+}

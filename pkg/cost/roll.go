@@ -1,0 +1,230 @@
+package cost
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// The names of rest rows, in the order in which they follow the other rows.
+const (
+	restUnattributed = "unattributed"
+	restUnmounted    = "unmounted"
+	restIdle         = "idle"
+	restShared       = "shared"
+	restOverhead     = "overhead"
+)
+
+// noValue is the group of what has no value.
+const noValue = "(none)"
+
+// top is the parent of the first rows.
+const top = -1
+
+// roller builds the rows of a report. Rows are numbered as they are made, a parent
+// before what is below it, so that one pass from the last to the first sums them up.
+type roller struct {
+	reading   *metrics.Reading
+	placement *metrics.Placement
+	ledger    *Ledger
+	grouping  Grouping
+
+	rows   []*Row
+	parent []int32
+	index  map[rowKey]int32
+	spare  []Row // rows are made many at a time
+	last   way
+	// parts say how the amounts of claims, and of pods that stacks share, are split.
+	parts map[thing][]part
+	// owners are the paths of pods that are gone, and placed nowhere.
+	owners map[object.Ref][]object.Ref
+	// common are the namespaces that all stacks pay for.
+	common map[string]bool
+}
+
+// rowKey finds a row below another. Groups and rests have no kind in ref, and their
+// level for its group.
+type rowKey struct {
+	parent int32
+	ref    object.Ref
+}
+
+// thing is an object and its UID: names are used again.
+type thing struct {
+	ref object.Ref
+	uid string
+}
+
+// way is the row at the end of a path.
+type way struct {
+	stack object.Ref
+	path  []object.Ref
+	row   int32
+	known bool
+}
+
+func newRoller(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) *roller {
+	size := len(p.Stacks) + len(r.Pods) + len(r.Claims)
+	return &roller{
+		reading: r, placement: p, ledger: l, grouping: g,
+		rows:   make([]*Row, 0, size),
+		parent: make([]int32, 0, size),
+		index:  make(map[rowKey]int32, size),
+		parts:  map[thing][]part{},
+		owners: map[object.Ref][]object.Ref{},
+		common: map[string]bool{},
+	}
+}
+
+// row returns the row of an object below a parent, and makes it where it is not there.
+func (b *roller) row(parent int32, level Level, ref object.Ref) int32 {
+	key := rowKey{parent, ref}
+	if at, ok := b.index[key]; ok {
+		return at
+	}
+	row := b.add(key)
+	row.Level, row.Ref = level, ref
+	switch {
+	case level == LevelStack:
+		row.Stack = ref
+	case parent != top:
+		row.Stack = b.rows[parent].Stack
+	}
+	return int32(len(b.rows) - 1)
+}
+
+// named returns a group or a rest row.
+func (b *roller) named(parent int32, level Level, name string) int32 {
+	key := rowKey{parent, object.Ref{Group: string(level), Name: name}}
+	if at, ok := b.index[key]; ok {
+		return at
+	}
+	row := b.add(key)
+	row.Level, row.Name = level, name
+	if parent != top {
+		row.Stack = b.rows[parent].Stack
+	}
+	return int32(len(b.rows) - 1)
+}
+
+func (b *roller) add(key rowKey) *Row {
+	if len(b.spare) == 0 {
+		b.spare = make([]Row, 256)
+	}
+	row := &b.spare[0]
+	b.spare = b.spare[1:]
+	b.index[key] = int32(len(b.rows))
+	b.rows = append(b.rows, row)
+	b.parent = append(b.parent, key.parent)
+	return row
+}
+
+// under returns the row of the last owner of a path below a row. Pods are left out: a
+// pod is a row that costs, and what it owns stands beside it.
+func (b *roller) under(at int32, path []object.Ref) int32 {
+	for _, owner := range path {
+		if !isPod(owner) {
+			at = b.row(at, b.level(owner), owner)
+		}
+	}
+	return at
+}
+
+// level tells custom resources from workloads.
+func (b *roller) level(ref object.Ref) Level {
+	custom := b.grouping.Custom
+	if custom == nil {
+		custom = func(r object.Ref) bool {
+			return strings.Contains(r.Group, ".") && !strings.HasSuffix(r.Group, ".k8s.io")
+		}
+	}
+	if custom(ref) {
+		return LevelResource
+	}
+	return LevelWorkload
+}
+
+// shared returns the row of a namespace that all stacks pay for, and none does.
+func (b *roller) shared(namespace string) int32 {
+	return b.named(b.named(top, LevelRest, restShared), LevelRest, namespace)
+}
+
+// idle returns the row of the capacity of a node that nobody pays for.
+func (b *roller) idle(c *Charge) int32 {
+	name := c.Node
+	if name == "" {
+		name = c.Item.Name
+	}
+	return b.named(b.named(top, LevelRest, restIdle), LevelRest, name)
+}
+
+// charge books a charge on a row.
+func (b *roller) charge(at int32, c *Charge) {
+	row := b.rows[at]
+	if row.Costs == nil {
+		row.Costs = make(map[string]decimal.Decimal, 3)
+	}
+	addCost(row.Costs, paidFor(c), c.Cost)
+}
+
+// paidFor is the key of a charge in Row.Costs.
+func paidFor(c *Charge) string {
+	switch c.Kind {
+	case Idle, Shared, Overhead:
+		return string(c.Kind)
+	case Used, Unmounted:
+	}
+	switch c.Resource {
+	case metrics.Received, metrics.Sent:
+		return "network"
+	case metrics.Storage:
+		return "storage"
+	}
+	if c.Item.Kind == "Service" && c.Item.Group == "" {
+		return "loadBalancer"
+	}
+	return string(c.Resource)
+}
+
+// remember keeps the owners that only a history knows, of pods that are gone.
+func (b *roller) remember() {
+	for i := range b.reading.Pods {
+		pod := &b.reading.Pods[i]
+		if len(pod.Owners) > 0 && len(b.placement.Of[pod.Ref].Path) == 0 {
+			b.owners[pod.Ref] = pathOf(pod.Owners)
+		}
+	}
+}
+
+// path is the way from the topmost owner to a thing: that of its place, or what a
+// history knows.
+func (b *roller) path(item object.Ref, place metrics.Place) []object.Ref {
+	if len(place.Path) == 0 && len(place.Stacks) == 0 {
+		return b.owners[item]
+	}
+	return place.Path
+}
+
+// pathOf turns owners, nearest first, into a path. A ReplicaSet is on it only at the
+// top.
+func pathOf(owners []object.Ref) []object.Ref {
+	path := slices.Clone(owners)
+	slices.Reverse(path)
+	kept := path[:1]
+	for _, owner := range path[1:] {
+		if owner.Kind != "ReplicaSet" {
+			kept = append(kept, owner)
+		}
+	}
+	return kept
+}
+
+// isPod tells pods from other things.
+func isPod(ref object.Ref) bool { return ref.Kind == "Pod" && ref.Group == "" }
+
+// isClaim tells claims from other things.
+func isClaim(ref object.Ref) bool { return ref.Kind == "PersistentVolumeClaim" && ref.Group == "" }

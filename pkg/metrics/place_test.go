@@ -1,0 +1,187 @@
+package metrics_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// system is two applications with one database, and what belongs to neither.
+const system = `
+App.test/web/a owns Deployment.apps/web/a
+Deployment.apps/web/a owns ReplicaSet.apps/web/a-1
+ReplicaSet.apps/web/a-1 owns Pod/web/a-1-x
+App.test/web/a needs Db.test/data/d
+App.test/web/b owns Deployment.apps/web/b
+Deployment.apps/web/b owns Pod/web/b-x
+App.test/web/b needs Db.test/data/d
+App.test/web/b needs PersistentVolumeClaim/web/b
+Db.test/data/d owns StatefulSet.apps/data/d
+StatefulSet.apps/data/d owns Pod/data/d-0
+StatefulSet.apps/data/d owns PersistentVolumeClaim/data/d-0
+ReplicaSet.apps/web/lone owns Pod/web/lone-x
+Service/web/front serves Pod/web/a-1-x
+Node/n owns Pod/web/static
+`
+
+// graphOf builds the graph of lines of "A owns B". Objects in instances carry that
+// label.
+func graphOf(t *testing.T, words string, instances map[string]string) *graph.Graph {
+	t.Helper()
+	type said struct {
+		how string
+		to  object.Ref
+	}
+	says, order := map[object.Ref][]said{}, []object.Ref{}
+	var kinds []object.Resource
+	add := func(id string) object.Ref {
+		r := ref(t, id)
+		if !slices.Contains(order, r) {
+			order = append(order, r)
+			kinds = append(kinds, object.Resource{Group: r.Group, Version: "v1", Kind: r.Kind, Plural: strings.ToLower(r.Kind) + "s", Namespaced: r.Namespace != ""})
+		}
+		return r
+	}
+	for line := range strings.Lines(words) {
+		if f := strings.Fields(line); len(f) == 3 {
+			from := add(f[0])
+			says[from] = append(says[from], said{f[1], add(f[2])})
+		}
+	}
+	var rules []relation.Rule
+	for _, r := range relation.Relations() {
+		via := map[relation.Relation]relation.Via{relation.Owns: relation.Owner, relation.Needs: relation.Spec, relation.Serves: relation.Label}[r]
+		rules = append(rules, relation.Rule{Name: "test-" + r.String(), Relation: r, Via: via, Links: func(o object.Object, emit relation.Emit) {
+			for _, s := range says[o.Ref] {
+				if s.how == r.String() {
+					emit(relation.Link{Target: relation.Target{Kind: s.to.GroupKind(), Namespace: s.to.Namespace, Name: s.to.Name}, Field: "spec", Value: s.to.Name})
+				}
+			}
+		}})
+	}
+	b := graph.NewBuilder(relation.NewSet(rules...), object.NewKinds(kinds))
+	inv := inventory.New(nil, b.Extract)
+	for _, r := range order {
+		meta := &metav1.ObjectMeta{Name: r.Name, Namespace: r.Namespace}
+		if v, ok := instances[r.String()]; ok {
+			meta.Labels = map[string]string{"app.kubernetes.io/instance": v}
+		}
+		inv.Add(object.Object{Ref: r, Version: "v1", Meta: meta})
+	}
+	return b.Build(inv)
+}
+
+func ref(t *testing.T, id string) object.Ref {
+	t.Helper()
+	r, err := object.ParseRef(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func stacksOf(t *testing.T, g *graph.Graph, ids string) []metrics.Stack {
+	t.Helper()
+	var out []metrics.Stack
+	for _, id := range strings.Fields(ids) {
+		n, ok := g.Find(ref(t, id))
+		if !ok {
+			t.Fatalf("no %s", id)
+		}
+		out = append(out, metrics.Stack{Ref: g.Ref(n), Roots: []graph.ID{n}})
+	}
+	return out
+}
+
+// write is a place in one line.
+func write(p metrics.Place, ok bool) string {
+	if !ok {
+		return "nowhere"
+	}
+	return fmt.Sprintf("%v by %v", p.Stacks, p.Path)
+}
+
+func TestPlaces(t *testing.T) {
+	const both = "App.test/web/b App.test/web/a"
+	for name, c := range map[string]struct{ stacks, thing, want string }{
+		"a pod, without its ReplicaSet": {both, "Pod/web/a-1-x", "[App.test/web/a] by [App.test/web/a Deployment.apps/web/a]"},
+		"what both need":                {both, "Pod/data/d-0", "[App.test/web/a App.test/web/b] by [Db.test/data/d StatefulSet.apps/data/d]"},
+		"a claim of what both need":     {both, "PersistentVolumeClaim/data/d-0", "[App.test/web/a App.test/web/b] by [Db.test/data/d StatefulSet.apps/data/d]"},
+		"what one needs":                {"App.test/web/a", "Pod/data/d-0", "[App.test/web/a] by [Db.test/data/d StatefulSet.apps/data/d]"},
+		"a claim that nobody owns":      {both, "PersistentVolumeClaim/web/b", "[App.test/web/b] by []"},
+		"a root within":                 {"Deployment.apps/web/a", "Pod/web/a-1-x", "[Deployment.apps/web/a] by [Deployment.apps/web/a]"},
+		"a root at the bottom":          {"Pod/web/a-1-x", "Pod/web/a-1-x", "[Pod/web/a-1-x] by []"},
+		"a ReplicaSet at the top":       {"ReplicaSet.apps/web/lone", "Pod/web/lone-x", "[ReplicaSet.apps/web/lone] by [ReplicaSet.apps/web/lone]"},
+		"a pod of nobody's":             {both, "Pod/web/lone-x", "nowhere"},
+		"a static pod":                  {"Pod/web/static", "Pod/web/static", "[Pod/web/static] by []"},
+		"who serves":                    {both, "Service/web/front", "[App.test/web/a] by []"},
+		"no stacks":                     {"", "Pod/web/a-1-x", "nowhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := graphOf(t, system, nil)
+			thing := ref(t, c.thing)
+			r := &metrics.Reading{}
+			switch thing.Kind {
+			case "Pod":
+				r.Pods = []metrics.Pod{{Ref: thing}}
+			case "Service":
+				r.Balancers = []metrics.Balancer{{Service: thing}}
+			default:
+				r.Claims = []metrics.Claim{{Ref: thing}}
+			}
+			p := metrics.NewPlacement(g, stacksOf(t, g, c.stacks), r, graph.StackOptions{})
+			got, ok := p.Of[thing]
+			if write(got, ok) != c.want {
+				t.Errorf("%s, want %s", write(got, ok), c.want)
+			}
+		})
+	}
+}
+
+func TestPlacesOfPodsThatAreGone(t *testing.T) {
+	const both = "App.test/web/a App.test/web/b"
+	owners := func(ids string) []object.Ref {
+		var out []object.Ref
+		for _, id := range strings.Fields(ids) {
+			out = append(out, ref(t, id))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		owners, instance string
+		want             string
+	}{
+		"a ReplicaSet that is there":      {"ReplicaSet.apps/web/a-1 Deployment.apps/web/a", "", "[App.test/web/a] by [App.test/web/a Deployment.apps/web/a]"},
+		"one that is gone":                {"ReplicaSet.apps/web/a-0 Deployment.apps/web/a", "", "[App.test/web/a] by [App.test/web/a Deployment.apps/web/a]"},
+		"of what both need":               {"StatefulSet.apps/data/d", "", "[App.test/web/a App.test/web/b] by [Db.test/data/d StatefulSet.apps/data/d]"},
+		"all owners are gone":             {"ReplicaSet.apps/web/z-0 Deployment.apps/web/z", "", "nowhere"},
+		"an owner that no stack holds":    {"ReplicaSet.apps/web/lone", "shop", "nowhere"},
+		"by its instance label":           {"Job.batch/web/gone", "shop", "[App.test/web/b] by []"},
+		"the label of two stacks":         {"", "common", "nowhere"},
+		"a label of nobody's":             {"", "other", "nowhere"},
+		"no owner, no label":              {"", "", "nowhere"},
+		"a custom resource that is there": {"App.test/web/a", "", "[App.test/web/a] by [App.test/web/a]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := graphOf(t, system, map[string]string{"Deployment.apps/web/b": "shop", "App.test/web/a": "common", "App.test/web/b": "common"})
+			gone := metrics.Pod{Ref: ref(t, "Pod/web/gone"), Gone: true, Owners: owners(c.owners)}
+			if c.instance != "" {
+				gone.Labels = map[string]string{"app.kubernetes.io/instance": c.instance}
+			}
+			p := metrics.NewPlacement(g, stacksOf(t, g, both), &metrics.Reading{Pods: []metrics.Pod{gone}}, graph.StackOptions{})
+			got, ok := p.Of[gone.Ref]
+			if write(got, ok) != c.want {
+				t.Errorf("%s, want %s", write(got, ok), c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package strict
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Problem is something that is wrong in a text, and where.
+// Line and Column count from 1.
+type Problem struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+}
+
+func (p Problem) String() string {
+	return fmt.Sprintf("line %d, column %d: %s", p.Line, p.Column, p.Message)
+}
+
+// Document parses the one YAML document of a text; there is none in an empty one.
+func Document(text []byte) (*yaml.Node, *Problem) {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc yaml.Node
+	err := dec.Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, yamlProblem(err)
+	}
+	var more yaml.Node
+	if err := dec.Decode(&more); err == nil {
+		return nil, &Problem{more.Line, more.Column, "a second document begins here: want one"}
+	} else if !errors.Is(err, io.EOF) {
+		return nil, yamlProblem(err)
+	}
+	if len(doc.Content) != 1 {
+		return nil, nil
+	}
+	return doc.Content[0], nil
+}
+
+// yamlProblem takes the line out of what the parser says.
+func yamlProblem(err error) *Problem {
+	p := &Problem{1, 1, strings.TrimPrefix(err.Error(), "yaml: ")}
+	if rest, ok := strings.CutPrefix(p.Message, "line "); ok {
+		number, message, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			p.Line, p.Message = n, message
+		}
+	}
+	p.Message = "no YAML: " + p.Message
+	return p
+}
+
+// At makes a problem of a node.
+func At(n *yaml.Node, format string, args ...any) Problem {
+	return Problem{Line: max(n.Line, 1), Column: max(n.Column, 1), Message: fmt.Sprintf(format, args...)}
+}

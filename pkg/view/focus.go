@@ -1,0 +1,108 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// FocusVersions are the versions of FOCUS that can be written, the default first.
+func FocusVersions() []string { return []string{"1.2", "1.3"} }
+
+// FocusOptions are what a FOCUS file says besides the charges.
+type FocusOptions struct {
+	// Version is one of FocusVersions; empty for the first.
+	Version string
+	// AccountID is the billing account: the UID of the namespace kube-system, or what
+	// the user calls the cluster. AccountName is its name for people; AccountID where
+	// it is empty.
+	AccountID, AccountName string
+	// Provider is who charges: provider, publisher and issuer of invoices are one.
+	// Host is who runs what the cluster runs on (1.3); Provider where it is empty.
+	Provider, Host string
+	// Sharing is how the charges were split.
+	Sharing cost.Options
+	// Tags returns the labels of an item or of the root of a stack; may be nil.
+	Tags func(object.Ref) map[string]string
+}
+
+// FocusSheet makes a FOCUS Cost and Usage dataset of a ledger: a row a charge, every
+// column of the specification in the order of the alphabet, then columns of ours
+// (x_...). docs/focus.md says what each holds.
+//
+// The charge period is the window of the reading; of an instant it is the hour of the
+// clock (UTC) in which it lies, so that whoever exports once an hour has no gap and
+// charges nothing twice. A window has to begin and end at a whole second, and to lie
+// in one calendar month (UTC): a row belongs to one billing period.
+func FocusSheet(l *cost.Ledger, r *metrics.Reading, p *metrics.Placement, o FocusOptions) (*Sheet, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	period, err := focusPeriodOf(r)
+	if err != nil {
+		return nil, err
+	}
+	f := newFocusFile(l, r, p, o)
+	f.period = period
+	s := &Sheet{Columns: f.columns(), Rows: make([][]string, len(l.Charges))}
+	for i := range l.Charges {
+		c := &l.Charges[i]
+		if !c.Quantity.Mul(c.Price).Equal(c.Cost) {
+			return nil, fmt.Errorf("write FOCUS: the cost %s of %s of %s is not its quantity %s at its price %s", c.Cost, c.Resource, c.Item, c.Quantity, c.Price)
+		}
+		s.Rows[i] = f.row(c)
+	}
+	if o.Version != "1.2" {
+		f.split(l, s.Rows)
+	}
+	return s, nil
+}
+
+func (o FocusOptions) complete() (FocusOptions, error) {
+	o.Version = cmp.Or(o.Version, FocusVersions()[0])
+	if !slices.Contains(FocusVersions(), o.Version) {
+		return o, fmt.Errorf("unknown FOCUS version %q: write one of %s", o.Version, strings.Join(FocusVersions(), ", "))
+	}
+	if o.AccountID == "" {
+		return o, fmt.Errorf("write FOCUS: the cluster has no name: nobody may read the namespace kube-system, whose UID would be the billing account; name one")
+	}
+	o.AccountName = cmp.Or(o.AccountName, o.AccountID)
+	o.Provider = cmp.Or(o.Provider, "Internal")
+	o.Host = cmp.Or(o.Host, o.Provider)
+	return o, nil
+}
+
+// focusPeriod is the charge period and the billing period that it lies in, [start,
+// end) each.
+type focusPeriod struct{ start, end, month, next time.Time }
+
+func focusPeriodOf(r *metrics.Reading) (focusPeriod, error) {
+	p := focusPeriod{start: r.From.UTC(), end: r.To.UTC()}
+	if r.Instant() {
+		p.start = p.end.Truncate(time.Hour)
+		p.end = p.start.Add(time.Hour)
+	}
+	if p.start.Nanosecond() != 0 || p.end.Nanosecond() != 0 {
+		return p, fmt.Errorf("write FOCUS: the window %s/%s has fractions of a second, which FOCUS has not: choose whole seconds", p.start.Format(time.RFC3339Nano), p.end.Format(time.RFC3339Nano))
+	}
+	if !p.end.After(p.start) {
+		return p, fmt.Errorf("write FOCUS: the window %s/%s is empty: choose one that ends after it begins", focusTime(p.start), focusTime(p.end))
+	}
+	p.month = time.Date(p.start.Year(), p.start.Month(), 1, 0, 0, 0, 0, time.UTC)
+	p.next = p.month.AddDate(0, 1, 0)
+	if p.end.After(p.next) {
+		return p, fmt.Errorf("write FOCUS: the window %s/%s spans calendar months (UTC), and a row lies in one billing period: write a file a month, the first with --window %s/%s",
+			focusTime(p.start), focusTime(p.end), focusTime(p.start), focusTime(p.next))
+	}
+	return p, nil
+}
+
+// focusTime writes a time as FOCUS has it.
+func focusTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

@@ -1,0 +1,277 @@
+package view
+
+import (
+	"strconv"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// focusFile is a dataset in the making.
+type focusFile struct {
+	o         FocusOptions
+	period    focusPeriod
+	currency  string
+	reading   string // Instant or Window
+	placement *metrics.Placement
+	nodes     map[string]*metrics.Node
+	gone      map[object.Ref]map[string]string // the labels of pods that only a history knows
+	services  map[string]focusService
+
+	names []string
+	at    map[string]int
+}
+
+func newFocusFile(l *cost.Ledger, r *metrics.Reading, p *metrics.Placement, o FocusOptions) *focusFile {
+	f := &focusFile{
+		o: o, currency: l.Currency, reading: "Window", placement: p, services: focusServices(),
+		nodes: make(map[string]*metrics.Node, len(r.Nodes)), gone: map[object.Ref]map[string]string{},
+		names: focusColumns(o.Version), at: map[string]int{},
+	}
+	if r.Instant() {
+		f.reading = "Instant"
+	}
+	if p == nil {
+		f.placement = &metrics.Placement{}
+	}
+	for i := range r.Nodes {
+		f.nodes[r.Nodes[i].Name] = &r.Nodes[i]
+	}
+	for i := range r.Pods {
+		if len(r.Pods[i].Labels) > 0 {
+			f.gone[r.Pods[i].Ref] = r.Pods[i].Labels
+		}
+	}
+	for i, name := range f.names {
+		f.at[name] = i
+	}
+	return f
+}
+
+// focusRow is a row under its columns; a column that the version has not is passed
+// over.
+type focusRow struct {
+	f     *focusFile
+	cells []string
+}
+
+func (r focusRow) set(name, value string) {
+	if i, ok := r.f.at[name]; ok {
+		r.cells[i] = value
+	}
+}
+
+// row makes the row of a charge, without what it is allocated to.
+func (f *focusFile) row(c *cost.Charge) []string {
+	r := focusRow{f, make([]string, len(f.names))}
+	f.account(r)
+	f.money(r, c)
+	f.service(r, c)
+	f.resource(r, c)
+	f.own(r, c)
+	return r.cells
+}
+
+// account says who charges whom, and when.
+func (f *focusFile) account(r focusRow) {
+	r.set("BillingAccountId", f.o.AccountID)
+	r.set("BillingAccountName", f.o.AccountName)
+	r.set("BillingAccountType", "Kubernetes Cluster")
+	r.set("BillingPeriodStart", focusTime(f.period.month))
+	r.set("BillingPeriodEnd", focusTime(f.period.next))
+	r.set("ChargePeriodStart", focusTime(f.period.start))
+	r.set("ChargePeriodEnd", focusTime(f.period.end))
+	// The specification has BilledCost 0 where the issuer is not the provider.
+	for _, name := range []string{"InvoiceIssuerName", "ProviderName", "PublisherName", "ServiceProviderName"} {
+		r.set(name, f.o.Provider)
+	}
+	r.set("HostProviderName", f.o.Host)
+}
+
+// money is exact: a cost is a quantity times a unit price, and nothing is rounded.
+func (f *focusFile) money(r focusRow, c *cost.Charge) {
+	list, net := c.Quantity.Mul(c.List).String(), c.Cost.String()
+	r.set("BilledCost", net)
+	r.set("EffectiveCost", net)
+	r.set("ContractedCost", net)
+	r.set("ListCost", list)
+	r.set("ContractedUnitPrice", c.Price.String())
+	r.set("ListUnitPrice", c.List.String())
+	r.set("PricingQuantity", c.Quantity.String())
+	r.set("PricingUnit", c.Unit)
+	r.set("ConsumedQuantity", c.Quantity.String())
+	r.set("ConsumedUnit", c.Unit)
+	r.set("BillingCurrency", f.currency)
+	r.set("PricingCurrency", f.currency)
+	r.set("PricingCurrencyContractedUnitPrice", c.Price.String())
+	r.set("PricingCurrencyEffectiveCost", net)
+	r.set("PricingCurrencyListUnitPrice", c.List.String())
+	r.set("PricingCategory", "Standard")
+	r.set("ChargeCategory", "Usage")
+	r.set("ChargeFrequency", "Usage-Based")
+}
+
+func (f *focusFile) service(r focusRow, c *cost.Charge) {
+	service := f.services[focusServiceOf(c)]
+	r.set("ServiceName", service.name)
+	r.set("ServiceCategory", service.category)
+	r.set("ServiceSubcategory", service.subcategory)
+	id, price := focusSKU(c)
+	r.set("SkuId", id)
+	r.set("SkuPriceId", price)
+	r.set("SkuMeter", focusMeter(c))
+	r.set("ChargeDescription", focusDescription(c))
+}
+
+func focusServiceOf(c *cost.Charge) string {
+	switch c.Resource {
+	case metrics.Storage, metrics.Ephemeral:
+		return "storage"
+	case metrics.Received, metrics.Sent:
+		return "network"
+	case cost.LoadBalancer:
+		return "loadBalancer"
+	case "":
+		return "overhead"
+	}
+	return "compute"
+}
+
+// focusSKU returns what is sold, and the line of the price book that it is sold at:
+// each line is of one thing.
+func focusSKU(c *cost.Charge) (id, price string) {
+	id = string(c.Resource)
+	if id == "" {
+		id = string(cost.Overhead)
+	}
+	if c.SKU == "" || c.SKU == id {
+		return id, id
+	}
+	return id, id + ":" + c.SKU
+}
+
+// focusMeter is in words what is measured.
+func focusMeter(c *cost.Charge) string {
+	switch c.Resource {
+	case metrics.CPU:
+		return "CPU"
+	case metrics.Memory:
+		return "Memory"
+	case metrics.Storage:
+		return "Storage"
+	case metrics.Ephemeral:
+		return "Ephemeral storage"
+	case metrics.Received:
+		return "Network traffic received"
+	case metrics.Sent:
+		return "Network traffic sent"
+	case cost.LoadBalancer:
+		return "Load balancer"
+	case "":
+		return "Overhead of the cluster"
+	}
+	return string(c.Resource)
+}
+
+// focusDescription says of what the charge is, and not for whom: rows of one charge
+// that is split have to say the same.
+func focusDescription(c *cost.Charge) string {
+	if c.Item == (object.Ref{}) {
+		return focusMeter(c)
+	}
+	if c.Item.Kind == "Node" && c.Item.Group == "" {
+		return focusMeter(c) + " idle on " + c.Item.String()
+	}
+	return focusMeter(c) + " of " + c.Item.String()
+}
+
+// resource says what is charged for, and where it is.
+func (f *focusFile) resource(r focusRow, c *cost.Charge) {
+	node := f.nodes[c.Node]
+	if node != nil {
+		region := node.Labels["topology.kubernetes.io/region"]
+		r.set("RegionId", region)
+		r.set("RegionName", region)
+		r.set("AvailabilityZone", node.Labels["topology.kubernetes.io/zone"])
+	}
+	r.set("Tags", f.tags(c))
+	if c.Item == (object.Ref{}) {
+		return
+	}
+	r.set("ResourceId", f.resourceID(c, node))
+	r.set("ResourceName", c.Item.Name)
+	r.set("ResourceType", kindName(c.Item))
+	namespace := c.Item.Namespace
+	if kindName(c.Item) == "Namespace" {
+		namespace = c.Item.Name
+	}
+	if namespace != "" {
+		r.set("SubAccountId", f.o.AccountID+"/"+namespace)
+		r.set("SubAccountName", namespace)
+		r.set("SubAccountType", "Namespace")
+	}
+}
+
+// resourceID is what the provider of a node calls it, so that the row can be joined
+// with its bill, else the UID, else the name within the account.
+func (f *focusFile) resourceID(c *cost.Charge, node *metrics.Node) string {
+	if node != nil && node.ProviderID != "" && c.Item == (object.Ref{Kind: "Node", Name: node.Name}) {
+		return node.ProviderID
+	}
+	if c.UID != "" {
+		return c.UID
+	}
+	return f.o.AccountID + "/" + c.Item.String()
+}
+
+func kindName(r object.Ref) string {
+	if r.Group == "" {
+		return r.Kind
+	}
+	return r.Kind + "." + r.Group
+}
+
+// own fills in the columns of ours.
+func (f *focusFile) own(r focusRow, c *cost.Charge) {
+	r.set("x_ChargeKind", string(c.Kind))
+	r.set("x_NamespaceName", c.Namespace)
+	r.set("x_NodeName", c.Node)
+	r.set("x_ReadingType", f.reading)
+	r.set("x_ResourceKind", string(c.Resource))
+	r.set("x_ShareRatio", c.Share.String())
+	r.set("x_ShareCount", strconv.Itoa(c.Of))
+	refs := func(prefix string, ref object.Ref) {
+		r.set(prefix+"Id", ref.String())
+		r.set(prefix+"Kind", kindName(ref))
+		r.set(prefix+"Name", ref.Name)
+	}
+	if c.Stack != (object.Ref{}) {
+		refs("x_Stack", c.Stack)
+		r.set("x_StackNamespaceName", c.Stack.Namespace)
+	}
+	if path := f.placement.Of[c.Item].Path; len(path) > 0 {
+		refs("x_Owner", path[0])
+		refs("x_Workload", path[len(path)-1])
+	}
+}
+
+// ratios returns the parts that quantities are of their sum, to 12 decimal places, so
+// that they add up to 1. Quantities that are all zero are equal parts.
+func ratios(quantities []decimal.Decimal) []decimal.Decimal {
+	one := decimal.NewFromInt(1)
+	total := decimal.Zero
+	for _, q := range quantities {
+		total = total.Add(q)
+	}
+	if total.IsZero() {
+		quantities = make([]decimal.Decimal, len(quantities))
+		for i := range quantities {
+			quantities[i] = one
+		}
+		total = decimal.NewFromInt(int64(len(quantities)))
+	}
+	return spread(quantities, one, total)
+}

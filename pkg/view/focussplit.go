@@ -1,0 +1,139 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// tagPrefix is before the keys of tags of ours; labels of users never begin so.
+const tagPrefix = "sysop.dev/"
+
+// tags are the labels of the item. In 1.2, which has no other place for it, they say
+// besides to which stack the charge goes.
+func (f *focusFile) tags(c *cost.Charge) string {
+	tags := f.labels(c.Item)
+	if f.o.Version == "1.2" && c.Stack != (object.Ref{}) {
+		tags[tagPrefix+"stack"] = c.Stack.String()
+	}
+	return jsonObject(tags)
+}
+
+// labels returns a map of its own.
+func (f *focusFile) labels(r object.Ref) map[string]string {
+	out := map[string]string{}
+	if r == (object.Ref{}) {
+		return out
+	}
+	var labels map[string]string
+	if f.o.Tags != nil {
+		labels = f.o.Tags(r)
+	}
+	if labels == nil {
+		labels = f.gone[r]
+	}
+	if node := f.nodes[r.Name]; labels == nil && node != nil && r == (object.Ref{Kind: "Node", Name: r.Name}) {
+		labels = node.Labels
+	}
+	maps.Copy(out, labels)
+	maps.DeleteFunc(out, func(key, _ string) bool { return strings.HasPrefix(key, tagPrefix) })
+	return out
+}
+
+// jsonObject writes tags in the order of their keys; none are null.
+func jsonObject(tags map[string]string) string {
+	if len(tags) == 0 {
+		return ""
+	}
+	return jsonText(tags)
+}
+
+// jsonText writes a string, or a map of strings, on one line.
+func jsonText(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "" // Strings always can be encoded.
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// split fills in what rows are allocated to (1.3). The origin charge is what rows
+// have in common that agree in all but quantities and costs: they are its parts, and
+// their ratios add up to 1. What goes to no stack is the part that is not allocated.
+func (f *focusFile) split(l *cost.Ledger, rows [][]string) {
+	origins := map[string][]int{}
+	var order []string
+	for i, row := range rows {
+		key := f.origin(row)
+		if origins[key] == nil {
+			order = append(order, key)
+		}
+		origins[key] = append(origins[key], i)
+	}
+	for _, key := range order {
+		parts := origins[key]
+		quantities := make([]decimal.Decimal, len(parts))
+		for i, at := range parts {
+			quantities[i] = l.Charges[at].Quantity
+		}
+		for i, ratio := range ratios(quantities) {
+			f.allocated(focusRow{f, rows[parts[i]]}, &l.Charges[parts[i]], ratio)
+		}
+	}
+}
+
+// origin tells the origin charge of a row.
+func (f *focusFile) origin(row []string) string {
+	var b strings.Builder
+	for i, name := range f.names {
+		switch name {
+		case "BilledCost", "ConsumedQuantity", "ContractedCost", "EffectiveCost", "ListCost", "PricingCurrencyEffectiveCost", "PricingQuantity":
+			continue
+		}
+		if strings.HasPrefix(name, "x_") {
+			break // They are the last, and no part of FOCUS.
+		}
+		b.WriteString(row[i])
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+func (f *focusFile) allocated(r focusRow, c *cost.Charge, ratio decimal.Decimal) {
+	r.set("AllocatedMethodId", f.method(c))
+	r.set("AllocatedMethodDetails", `{"Elements":[{"AllocatedRatio":`+ratio.String()+`,"UsageUnit":`+jsonText(c.Unit)+`,"UsageQuantity":`+c.Quantity.String()+`}]}`)
+	if c.Stack == (object.Ref{}) {
+		return
+	}
+	r.set("AllocatedResourceId", c.Stack.String())
+	r.set("AllocatedResourceName", c.Stack.Name)
+	tags, has := f.labels(c.Stack), f.labels(c.Item)
+	maps.DeleteFunc(tags, func(key, _ string) bool { _, ok := has[key]; return ok })
+	r.set("AllocatedTags", jsonObject(tags))
+}
+
+// method names the way of splitting (docs/focus.md).
+func (f *focusFile) method(c *cost.Charge) string {
+	switch c.Kind {
+	case cost.Idle:
+		return "sysop-idle"
+	case cost.Shared, cost.Overhead:
+		if f.o.Sharing.Weighted {
+			return "sysop-common-weighted"
+		}
+		return "sysop-common-even"
+	}
+	sharing := f.o.Sharing.Sharing
+	if sharing == "" {
+		sharing = cost.ShareEven
+	}
+	return "sysop-stack-" + string(sharing)
+}

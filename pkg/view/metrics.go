@@ -1,0 +1,266 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// MetricsOptions say what of a report is shown, and what it is of.
+type MetricsOptions struct {
+	// Reading is what the report sums up, without its lists.
+	Reading *metrics.Reading
+	// Prices is the name of the price book, Sharing how shared parts are split, By what
+	// the rows stand for.
+	Prices  string
+	Sharing cost.Sharing
+	By      string
+	// Depth is how many levels below the first people are shown; 0 is all of them.
+	Depth int
+	// Namespace is that of the user: objects of others are shown with theirs.
+	Namespace string
+	Gaps      []object.Gap
+	// Ledger, Placement and Focus are what a FOCUS file is made of.
+	Ledger    *cost.Ledger
+	Placement *metrics.Placement
+	Focus     FocusOptions
+	// Shape is the one that is wanted, since each takes time; 0 is all of them but
+	// that of a FOCUS file.
+	Shape Shape
+}
+
+// Metrics returns the answer of the metrics command. Its error is that a FOCUS file
+// cannot be made.
+func Metrics(r *cost.Report, o MetricsOptions) (Answer, error) {
+	if o.Shape == FocusShape {
+		sheet, err := FocusSheet(o.Ledger, o.Reading, o.Placement, o.Focus)
+		return Answer{Focus: sheet}, err
+	}
+	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}}
+	v.cost, v.month = cost.Round(r, cost.ColumnCost, hourPlaces), cost.Round(r, cost.ColumnMonth, monthPlaces)
+	var a Answer
+	wanted := func(s Shape) bool { return o.Shape == 0 || o.Shape == s }
+	if wanted(TreeShape) {
+		a.Tree = v.tree()
+	}
+	if wanted(TableShape) {
+		a.Table = v.table()
+	}
+	if wanted(WideShape) {
+		a.Wide = v.wide()
+	}
+	if wanted(DocumentShape) {
+		a.Document = v.document()
+	}
+	if wanted(NamesShape) {
+		a.Names = v.rowNames()
+	}
+	if wanted(SheetShape) {
+		a.Sheet = MetricsSheet(r, o.Reading)
+	}
+	if wanted(FamiliesShape) {
+		a.Families = MetricsFamilies(r, o.Reading)
+	}
+	return a, nil
+}
+
+// The decimal places in which people are shown money.
+const (
+	hourPlaces  = 4
+	monthPlaces = 2
+)
+
+type metricsView struct {
+	r *cost.Report
+	o MetricsOptions
+	// What people are shown of the cost of each row; it adds up.
+	cost, month cost.Money
+	// depthOf is the level of each row, from 0.
+	depthOf map[*cost.Row]int
+}
+
+func (v *metricsView) instant() bool { return v.o.Reading.Instant() }
+
+// columns are those of numbers, by what a narrow terminal can do without.
+func (v *metricsView) columns() []Column {
+	number := func(name string, drop int) Column { return Column{Name: name, Drop: drop, Right: true} }
+	money := v.r.Currency
+	if v.instant() {
+		return []Column{
+			number("PODS", 2), number("CPU", 1), number("CPU REQ", 4), number("MEMORY", 1), number("MEM REQ", 4),
+			number("STORAGE", 3), number(money+"/HOUR", 5), number(money+"/MONTH", 0), number("EFFICIENCY", 6),
+		}
+	}
+	return []Column{
+		number("PODS", 2), number("CORE-H", 1), number("REQUESTED", 4), number("GIB-H", 1), number("REQUESTED", 4),
+		number("STORAGE GIB-H", 3), number(money, 0), number(money+"/MONTH", 5), number("EFFICIENCY", 6),
+	}
+}
+
+// cells are the numbers of a row, as columns.
+func (v *metricsView) cells(r *cost.Row) []Cell {
+	cells := []Cell{
+		v.pods(r), v.amount(r.Used, metrics.CPU), v.amount(r.Requested, metrics.CPU),
+		v.amount(r.Used, metrics.Memory), v.amount(r.Requested, metrics.Memory), v.amount(r.Claimed, metrics.Storage),
+	}
+	return append(cells, money(v.cost, r, hourPlaces), money(v.month, r, monthPlaces), v.efficiency(r))
+}
+
+// money is what is shown of a column; nothing for what has no cost of its own.
+func money(m cost.Money, r *cost.Row, places int32) Cell {
+	d, known := m[r]
+	if !known {
+		return Cell{}
+	}
+	return Cell{Text: d.StringFixed(places)}
+}
+
+// pods is how many pods count, and of how many of them the usage is known.
+func (v *metricsView) pods(r *cost.Row) Cell {
+	switch {
+	case r.Pods == 0:
+		return Cell{}
+	case r.Measured == r.Pods:
+		return Cell{Text: strconv.Itoa(r.Pods)}
+	}
+	return Cell{Text: strconv.Itoa(r.Measured) + "/" + strconv.Itoa(r.Pods), Tone: Warn}
+}
+
+func (v *metricsView) efficiency(r *cost.Row) Cell {
+	if r.Efficiency == nil {
+		return Cell{}
+	}
+	return Cell{Text: r.Efficiency.Mul(decimal.New(100, 0)).StringFixed(0) + "%"}
+}
+
+// amount is a quantity for people; nothing where it is not known.
+func (v *metricsView) amount(a metrics.Amounts, r metrics.Resource) Cell {
+	n, known := a[r]
+	if !known {
+		return Cell{}
+	}
+	switch r {
+	case metrics.CPU:
+		if v.instant() {
+			return Cell{Text: cores(n)}
+		}
+		return Cell{Text: n.StringFixed(hourPlaces)}
+	case metrics.Received, metrics.Sent:
+		return Cell{Text: binary(n)}
+	case metrics.Memory, metrics.Storage, metrics.Ephemeral:
+		if v.instant() {
+			return Cell{Text: binary(n)}
+		}
+		return Cell{Text: n.DivRound(gib, hourPlaces).StringFixed(hourPlaces)}
+	}
+	return Cell{Text: n.Round(hourPlaces).String()}
+}
+
+// cores are written as kubectl top does, in thousandths where there are few.
+func cores(n decimal.Decimal) string {
+	milli := n.Shift(3)
+	switch {
+	case milli.LessThan(decimal.New(10, 0)):
+		return milli.Round(1).String() + "m"
+	case milli.LessThan(decimal.New(10_000, 0)):
+		return milli.Round(0).String() + "m"
+	}
+	return n.Round(2).String()
+}
+
+var gib = decimal.New(1<<30, 0)
+
+// binary writes bytes in the largest binary unit of which there is one at least.
+func binary(n decimal.Decimal) string {
+	units := []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
+	step, unit := decimal.New(1024, 0), 0
+	for n.Abs().GreaterThanOrEqual(step) && unit < len(units)-1 {
+		n = n.DivRound(step, 6)
+		unit++
+	}
+	places := int32(0)
+	if unit > 0 && n.LessThan(decimal.New(10, 0)) {
+		places = 1
+	}
+	return n.Round(places).String() + units[unit]
+}
+
+func (v *metricsView) tree() *Tree {
+	t := &Tree{Columns: append([]Column{{Name: v.heading(), Cut: Middle, Least: leastName}}, v.columns()...)}
+	for _, r := range v.r.Rows {
+		t.Roots = append(t.Roots, v.line(r, nil, 0))
+	}
+	if len(v.r.Rows) > 1 {
+		t.Roots = append(t.Roots, &Line{Name: Cell{Text: "total"}, Cells: v.cells(&v.r.Total)})
+	}
+	return t
+}
+
+func (v *metricsView) heading() string {
+	if v.o.By == "" || v.o.By == "stack" {
+		return "OBJECT"
+	}
+	if _, key, ok := strings.Cut(v.o.By, ":"); ok {
+		return key
+	}
+	return strings.ToUpper(v.o.By)
+}
+
+func (v *metricsView) line(r, above *cost.Row, depth int) *Line {
+	l := &Line{Name: Cell{Text: v.name(r)}, Mark: v.mark(r, above), Cells: v.cells(r)}
+	if r.Level == cost.LevelRest {
+		l.Name.Tone = Faint
+	}
+	if v.o.Depth > 0 && depth+1 >= v.o.Depth {
+		return l // The sums hold what is below.
+	}
+	for _, below := range r.Below {
+		l.Below = append(l.Below, v.line(below, r, depth+1))
+	}
+	return l
+}
+
+// name is that of a row among its siblings.
+func (v *metricsView) name(r *cost.Row) string {
+	if r.Ref == (object.Ref{}) {
+		return r.Name
+	}
+	if r.Level == cost.LevelContainer {
+		return r.Name
+	}
+	ref := r.Ref
+	ref.Group = ""
+	if ref.Namespace == v.o.Namespace {
+		ref.Namespace = ""
+	}
+	return ref.String()
+}
+
+// mark says what a number cannot. What is below a shared thing is shared as it is.
+func (v *metricsView) mark(r, above *cost.Row) Cell {
+	switch {
+	case r.Unmeasured != "":
+		return Cell{Text: "(" + r.Unmeasured + ")", Tone: Warn}
+	case r.Of > 1 && (above == nil || above.Of != r.Of || !above.Share.Equal(r.Share)):
+		return Cell{Text: "(shared: " + part(r) + ")", Tone: Faint}
+	case r.HostNetwork:
+		return Cell{Text: "(host network)", Tone: Faint}
+	}
+	return Cell{}
+}
+
+// part is the share of a row: a fraction where it is an even one.
+func part(r *cost.Row) string {
+	of := decimal.New(int64(r.Of), 0)
+	if r.Share.Mul(of).Round(6).Equal(decimal.New(1, 0)) {
+		return "1/" + strconv.Itoa(r.Of)
+	}
+	return percent(r.Share)
+}
+
+func percent(d decimal.Decimal) string { return d.Shift(2).Round(1).String() + "%" }

@@ -1,0 +1,205 @@
+package view
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// MetricsDocument is what stacks use and cost (docs/schema/metrics.json). Of an
+// instant, cpu is in cores, memory and storage in bytes; over a window they are in
+// core-hours and byte-hours. Network traffic is in bytes. What is not known is left
+// out.
+type MetricsDocument struct {
+	Head `json:",inline"`
+	// At is when it was measured, or the end of the window.
+	At string `json:"at"`
+	// Window is left out of an instant.
+	Window   WindowDocument `json:"window,omitzero"`
+	Currency string         `json:"currency"`
+	// Prices is the name of the price book.
+	Prices string `json:"prices"`
+	// Sharing says how what several stacks need is split.
+	Sharing string `json:"sharing"`
+	// By is what the rows of the first level stand for.
+	By    string               `json:"by"`
+	Rows  []MetricsRowDocument `json:"rows"`
+	Total MetricsRowDocument   `json:"total"`
+	Notes []NoteDocument       `json:"notes"`
+	Gaps  []object.Gap         `json:"gaps"`
+}
+
+// WindowDocument is a window of time: after From, and up to To.
+type WindowDocument struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Hours Number `json:"hours"`
+}
+
+// Number is an exact decimal. In JSON it is a number.
+type Number = json.Number
+
+// MetricsRowDocument is a row: an object, a group, or what has no other place.
+type MetricsRowDocument struct {
+	Level string `json:"level"`
+	// ID is that of the object; left out of groups.
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name"`
+	// Stack is the id of the root that the row is under.
+	Stack    string          `json:"stack,omitempty"`
+	Pods     int             `json:"pods"`
+	Measured int             `json:"measured"`
+	Used     AmountsDocument `json:"used"`
+	Requests AmountsDocument `json:"requests"`
+	Limits   AmountsDocument `json:"limits"`
+	Claimed  AmountsDocument `json:"claimed"`
+	Counters AmountsDocument `json:"counters,omitzero"`
+	// HostTraffic is what pods on the network of their host see of it: that of the
+	// whole node. It is in no sum.
+	HostTraffic AmountsDocument `json:"hostTraffic,omitzero"`
+	HostNetwork bool            `json:"hostNetwork,omitempty"`
+	// Unmeasured is why the usage of a pod is not known.
+	Unmeasured string       `json:"unmeasured,omitempty"`
+	Cost       CostDocument `json:"cost"`
+	Efficiency Number       `json:"efficiency,omitempty"`
+	// Share is the part of a shared thing that the stack pays, and SharedBy how many
+	// stacks share it.
+	Share    Number               `json:"share,omitempty"`
+	SharedBy int                  `json:"sharedBy,omitempty"`
+	Rows     []MetricsRowDocument `json:"rows,omitempty"`
+}
+
+// AmountsDocument is quantities by resource.
+type AmountsDocument struct {
+	CPU       Number `json:"cpu,omitempty"`
+	Memory    Number `json:"memory,omitempty"`
+	Storage   Number `json:"storage,omitempty"`
+	Ephemeral Number `json:"ephemeralStorage,omitempty"`
+	Received  Number `json:"received,omitempty"`
+	Sent      Number `json:"sent,omitempty"`
+	// Extended are pieces of extended resources, by name.
+	Extended map[string]Number `json:"extended,omitempty"`
+}
+
+// CostDocument is money. Of an instant Hour and Month (of 730 hours) are given, of a
+// window Window. They add up over rows to the last digit.
+type CostDocument struct {
+	Hour   Number `json:"hour,omitempty"`
+	Month  Number `json:"month,omitempty"`
+	Window Number `json:"window,omitempty"`
+	// Parts are of the hour or the window, by what is paid for.
+	Parts map[string]Number `json:"parts,omitempty"`
+}
+
+// NoteDocument is something to know about the figures.
+type NoteDocument struct {
+	Source  string `json:"source,omitempty"`
+	About   string `json:"about,omitempty"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	// Partial says that figures are less than the truth because of it.
+	Partial bool `json:"partial,omitempty"`
+}
+
+func number(d decimal.Decimal) Number { return Number(d.String()) }
+
+func (v *metricsView) document() MetricsDocument {
+	r := v.o.Reading
+	doc := MetricsDocument{
+		Head: Head{APIVersion, "Metrics"}, At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), By: v.o.By,
+		Rows: []MetricsRowDocument{}, Total: v.rowDocument(&v.r.Total), Notes: []NoteDocument{}, Gaps: none(v.o.Gaps),
+	}
+	if doc.By == "" {
+		doc.By = "stack"
+	}
+	doc.Total.Level, doc.Total.Name = "total", "total"
+	if !r.Instant() {
+		doc.Window = WindowDocument{r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339), number(r.Hours)}
+	}
+	for _, row := range v.r.Rows {
+		doc.Rows = append(doc.Rows, v.rowsDocument(row))
+	}
+	for _, n := range r.Notes {
+		doc.Notes = append(doc.Notes, NoteDocument{n.Source, n.About, n.Reason, n.Message, n.Marks})
+	}
+	return doc
+}
+
+func (v *metricsView) rowsDocument(r *cost.Row) MetricsRowDocument {
+	doc := v.rowDocument(r)
+	for _, below := range r.Below {
+		doc.Rows = append(doc.Rows, v.rowsDocument(below))
+	}
+	return doc
+}
+
+func (v *metricsView) rowDocument(r *cost.Row) MetricsRowDocument {
+	doc := MetricsRowDocument{
+		Level: string(r.Level), Name: r.Name, Pods: r.Pods, Measured: r.Measured,
+		Used: amountsDocument(r.Used), Requests: amountsDocument(r.Requested), Limits: amountsDocument(r.Limited), Claimed: amountsDocument(r.Claimed),
+		Counters: amountsDocument(r.Counters), HostTraffic: amountsDocument(r.HostTraffic), HostNetwork: r.HostNetwork, Unmeasured: r.Unmeasured, Cost: v.costDocument(r),
+	}
+	if r.Ref.Kind != "" {
+		doc.ID = r.Ref.String()
+	}
+	if doc.Name == "" {
+		doc.Name = r.Ref.Name
+	}
+	if r.Stack.Kind != "" {
+		doc.Stack = r.Stack.String()
+	}
+	if r.Efficiency != nil {
+		doc.Efficiency = number(*r.Efficiency)
+	}
+	if r.Of > 1 {
+		doc.Share, doc.SharedBy = number(r.Share), r.Of
+	}
+	return doc
+}
+
+func (v *metricsView) costDocument(r *cost.Row) CostDocument {
+	doc := CostDocument{}
+	if v.instant() {
+		doc.Hour, doc.Month = number(r.Cost), number(r.Cost.Mul(decimal.New(cost.HoursPerMonth, 0)))
+	} else {
+		doc.Window = number(r.Cost)
+	}
+	for part, c := range r.Costs {
+		if doc.Parts == nil {
+			doc.Parts = map[string]Number{}
+		}
+		doc.Parts[part] = number(c)
+	}
+	return doc
+}
+
+func amountsDocument(a metrics.Amounts) AmountsDocument {
+	var doc AmountsDocument
+	for r, n := range a {
+		switch r {
+		case metrics.CPU:
+			doc.CPU = number(n)
+		case metrics.Memory:
+			doc.Memory = number(n)
+		case metrics.Storage:
+			doc.Storage = number(n)
+		case metrics.Ephemeral:
+			doc.Ephemeral = number(n)
+		case metrics.Received:
+			doc.Received = number(n)
+		case metrics.Sent:
+			doc.Sent = number(n)
+		default:
+			if doc.Extended == nil {
+				doc.Extended = map[string]Number{}
+			}
+			doc.Extended[string(r)] = number(n)
+		}
+	}
+	return doc
+}

@@ -1,0 +1,292 @@
+package view
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Sheet is a table for spreadsheets and programs: every value whole and exact. An
+// empty cell says that nothing is known.
+type Sheet struct {
+	Columns []SheetColumn
+	Rows    [][]string
+}
+
+// SheetColumn is the head of a column.
+type SheetColumn struct {
+	Name string
+	Kind CellKind
+}
+
+// CellKind says what the cells of a column hold.
+type CellKind uint8
+
+// The kinds of cells.
+const (
+	// TextCell is text as it is.
+	TextCell CellKind = iota
+	// NumberCell is a plain decimal number: no exponent, no sign but the minus.
+	NumberCell
+	// JSONCell is a JSON value on one line.
+	JSONCell
+)
+
+// MetricsSheet makes a sheet of a report: a row for each leaf of it, so that the
+// numbers of a column add up to the total, and for the containers of pods, which
+// have no cost of their own and are parts of the row above them.
+//
+// Amounts are integrals over the hours of the row "hours" (core-hours, byte-hours,
+// piece-hours), which for an instant are cores, bytes and pieces; traffic is in
+// bytes. cost is that of these hours, cost_hour and cost_month what it makes an
+// hour and in 730 hours. The reading tells on which nodes pods run; it may be nil.
+func MetricsSheet(rep *cost.Report, r *metrics.Reading) *Sheet {
+	leaves := leavesOf(rep)
+	b := &sheetBuilder{rep: rep, node: nodesOfPods(r), extended: extendedOf(leaves)}
+	b.hourly = spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
+	b.monthly = spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), rep.Hours)
+	s := &Sheet{Columns: b.columns()}
+	for i, leaf := range leaves {
+		s.Rows = append(s.Rows, b.row(leaf, leaf.row, i))
+		for _, c := range leaf.row.Below {
+			s.Rows = append(s.Rows, b.row(leaf, c, -1))
+		}
+	}
+	return s
+}
+
+// sheetLeaf is a row of a report that has none below it but containers.
+type sheetLeaf struct {
+	row *cost.Row
+	// top is the row of the report that it is below, or is.
+	top *cost.Row
+}
+
+// leavesOf returns the leaves of a report, in its order.
+func leavesOf(rep *cost.Report) []sheetLeaf {
+	var out []sheetLeaf
+	var walk func(row, top *cost.Row)
+	walk = func(row, top *cost.Row) {
+		if len(row.Below) == 0 || row.Below[0].Level == cost.LevelContainer {
+			out = append(out, sheetLeaf{row, top})
+			return
+		}
+		for _, below := range row.Below {
+			walk(below, top)
+		}
+	}
+	for _, row := range rep.Rows {
+		walk(row, row)
+	}
+	return out
+}
+
+func costsOf(leaves []sheetLeaf) []decimal.Decimal {
+	out := make([]decimal.Decimal, len(leaves))
+	for i, leaf := range leaves {
+		out[i] = leaf.row.Cost
+	}
+	return out
+}
+
+// nodesOfPods tells where the pods of a reading run.
+func nodesOfPods(r *metrics.Reading) map[object.Ref]string {
+	if r == nil {
+		return nil
+	}
+	out := make(map[object.Ref]string, len(r.Pods))
+	for i := range r.Pods {
+		p := &r.Pods[i]
+		if at, ok := out[p.Ref]; ok && at != p.Node {
+			out[p.Ref] = "" // Pods of one name ran on several nodes.
+			continue
+		}
+		out[p.Ref] = p.Node
+	}
+	return out
+}
+
+// isCommon tells the resources that have columns and families of their own.
+func isCommon(r metrics.Resource) bool {
+	switch r {
+	case metrics.CPU, metrics.Memory, metrics.Ephemeral, metrics.Storage, metrics.Received, metrics.Sent:
+		return true
+	}
+	return false
+}
+
+// extendedOf returns the other resources that leaves have, in order.
+func extendedOf(leaves []sheetLeaf) []metrics.Resource {
+	found := map[metrics.Resource]bool{}
+	for _, leaf := range leaves {
+		for _, amounts := range []metrics.Amounts{leaf.row.Used, leaf.row.Requested, leaf.row.Limited} {
+			for r := range amounts {
+				if !isCommon(r) {
+					found[r] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+type sheetBuilder struct {
+	rep             *cost.Report
+	node            map[object.Ref]string
+	extended        []metrics.Resource
+	hourly, monthly []decimal.Decimal
+}
+
+func (b *sheetBuilder) columns() []SheetColumn {
+	var out []SheetColumn
+	add := func(kind CellKind, names ...string) {
+		for _, name := range names {
+			out = append(out, SheetColumn{name, kind})
+		}
+	}
+	add(TextCell, "level", "group", "stack", "api_group", "kind", "namespace", "name", "node")
+	add(NumberCell, "pods", "pods_measured")
+	add(TextCell, "unmeasured", "host_network")
+	add(NumberCell, "hours", "share", "share_of")
+	add(TextCell, "currency")
+	add(NumberCell, "cost", "cost_hour", "cost_month", "efficiency",
+		"cpu_used_core_hours", "cpu_requested_core_hours", "cpu_limit_core_hours",
+		"memory_used_byte_hours", "memory_requested_byte_hours", "memory_limit_byte_hours",
+		"storage_claimed_byte_hours", "storage_used_byte_hours",
+		"ephemeral_used_byte_hours", "ephemeral_requested_byte_hours", "ephemeral_limit_byte_hours",
+		"network_received_bytes", "network_sent_bytes",
+		"network_received_since_start_bytes", "network_sent_since_start_bytes",
+		"host_network_received_bytes", "host_network_sent_bytes")
+	for _, r := range b.extended {
+		add(NumberCell, string(r)+"_used_hours", string(r)+"_requested_hours", string(r)+"_limit_hours")
+	}
+	return out
+}
+
+// row makes the cells of a row; i is its number among the leaves, less than zero for
+// a container.
+func (b *sheetBuilder) row(leaf sheetLeaf, row *cost.Row, i int) []string {
+	group, name := "", row.Ref.Name
+	if leaf.top.Level == cost.LevelGroup || leaf.top.Level == cost.LevelRest {
+		group = leaf.top.Name
+	}
+	if name == "" {
+		name = row.Name
+	}
+	ref, of := row.Ref, row
+	if i < 0 { // What a container is part of tells where it is.
+		ref, of, name = leaf.row.Ref, leaf.row, row.Name
+		if name == "" {
+			name = row.Ref.Name
+		}
+	}
+	stack := ""
+	if of.Stack != (object.Ref{}) {
+		stack = of.Stack.String()
+	}
+	cells := []string{string(row.Level), group, stack, ref.Group, ref.Kind, ref.Namespace, name, b.node[ref]}
+	if i < 0 {
+		cells = append(cells, "", "", row.Unmeasured, "", b.rep.Hours.String(), "", "", "", "", "", "", "")
+	} else {
+		cells = append(cells, strconv.Itoa(row.Pods), strconv.Itoa(row.Measured), row.Unmeasured, hostNetwork(row), b.rep.Hours.String())
+		cells = append(cells, shareOf(row)...)
+		cells = append(cells, b.rep.Currency, row.Cost.String(), b.hourly[i].String(), b.monthly[i].String(), efficiency(row))
+	}
+	return append(cells, b.amounts(row)...)
+}
+
+func (b *sheetBuilder) amounts(row *cost.Row) []string {
+	var cells []string
+	add := func(r metrics.Resource, of ...metrics.Amounts) {
+		for _, amounts := range of {
+			cells = append(cells, amount(amounts, r))
+		}
+	}
+	add(metrics.CPU, row.Used, row.Requested, row.Limited)
+	add(metrics.Memory, row.Used, row.Requested, row.Limited)
+	add(metrics.Storage, row.Claimed, row.Used)
+	add(metrics.Ephemeral, row.Used, row.Requested, row.Limited)
+	for _, amounts := range []metrics.Amounts{row.Used, row.Counters, row.HostTraffic} {
+		add(metrics.Received, amounts)
+		add(metrics.Sent, amounts)
+	}
+	for _, r := range b.extended {
+		add(r, row.Used, row.Requested, row.Limited)
+	}
+	return cells
+}
+
+func amount(a metrics.Amounts, r metrics.Resource) string {
+	if v, ok := a[r]; ok {
+		return v.String()
+	}
+	return ""
+}
+
+// hostNetwork is true or nothing: a row of many pods is mixed.
+func hostNetwork(row *cost.Row) string {
+	if row.HostNetwork {
+		return "true"
+	}
+	return ""
+}
+
+// shareOf is the share of a row and of how many; nothing where nobody pays, or
+// where a row holds things of several shares.
+func shareOf(row *cost.Row) []string {
+	if row.Of == 0 {
+		return []string{"", ""}
+	}
+	return []string{row.Share.String(), strconv.Itoa(row.Of)}
+}
+
+func efficiency(row *cost.Row) string {
+	if row.Efficiency == nil {
+		return ""
+	}
+	return row.Efficiency.String()
+}
+
+// sheetPlaces is to how many decimal places money an hour is divided.
+const sheetPlaces = 12
+
+// spread returns each value times factor by hours, so that they add up to their sum
+// times factor by hours, rounded to sheetPlaces. What rounding leaves over goes to
+// the largest remainders, of equals to the first. Nothing is rounded where all of it
+// is exact anyway; no hours make nothing.
+func spread(values []decimal.Decimal, factor, hours decimal.Decimal) []decimal.Decimal {
+	out := make([]decimal.Decimal, len(values))
+	if !hours.IsPositive() {
+		return out
+	}
+	if hours.Equal(decimal.NewFromInt(1)) {
+		for i, v := range values {
+			out[i] = v.Mul(factor)
+		}
+		return out
+	}
+	rest := make([]decimal.Decimal, len(values)) // times hours
+	var total, floored decimal.Decimal
+	for i, v := range values {
+		whole := v.Mul(factor)
+		out[i], rest[i] = whole.QuoRem(hours, sheetPlaces)
+		total, floored = total.Add(whole), floored.Add(out[i])
+	}
+	left := total.DivRound(hours, sheetPlaces).Sub(floored).Shift(sheetPlaces).IntPart()
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rest[b].Cmp(rest[a]) })
+	unit := decimal.New(1, -sheetPlaces)
+	for _, i := range order[:min(max(int(left), 0), len(order))] {
+		out[i] = out[i].Add(unit)
+	}
+	return out
+}
