@@ -38,6 +38,7 @@ type roller struct {
 	index  map[rowKey]int32
 	spare  []Row // rows are made many at a time
 	last   way
+	totals totals
 	// parts say how the amounts of claims, and of pods that stacks share, are split.
 	parts map[thing][]part
 	// owners are the paths of pods that are gone, and placed nowhere.

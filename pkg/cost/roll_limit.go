@@ -23,7 +23,7 @@ func Limit(r *Report, top, depth int) *Report {
 
 type limiter struct {
 	top, depth int
-	quotient   quotient
+	totals     totals
 }
 
 func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
@@ -57,8 +57,8 @@ func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
 // more sums rows up that are left out. A pod that several of them share counts once.
 func (l *limiter) more(rows []*Row) *Row {
 	sum := &Row{Level: LevelRest, Name: strconv.Itoa(len(rows)) + " more", Stack: rows[0].Stack}
+	l.totals.sum(sum, rows)
 	for _, row := range rows {
-		sum.include(row)
 		sum.shareWith(row.Share, row.Of)
 		if row.Stack != sum.Stack {
 			sum.Stack = object.Ref{}
@@ -66,7 +66,7 @@ func (l *limiter) more(rows []*Row) *Row {
 	}
 	sum.Pods, sum.Measured = distinctPods(rows)
 	sum.settleShare()
-	sum.settle(&l.quotient)
+	l.totals.settle(sum)
 	return sum
 }
 

@@ -224,3 +224,9 @@ func compareReports(t *testing.T, a, b *Report) {
 		}
 	}
 }
+
+func addAmounts(to *metrics.Amounts, from metrics.Amounts) {
+	for resource, amount := range from {
+		set(to, resource, (*to)[resource].Add(amount))
+	}
+}
