@@ -91,7 +91,7 @@ func (a *allocator) stand() {
 	for i := range a.charges {
 		c := &a.charges[i]
 		own := a.standings[c.Stack]
-		if own != nil && c.Kind == Used && c.Of == 1 && (c.Resource == metrics.CPU || c.Resource == metrics.Memory) {
+		if own != nil && c.Kind == Used && (c.Resource == metrics.CPU || c.Resource == metrics.Memory) {
 			own.cost = own.cost.Add(c.Cost)
 		}
 	}
