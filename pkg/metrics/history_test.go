@@ -83,3 +83,5 @@ func TestHistoryPod(t *testing.T) {
 }
 
 func windowHour() decimal.Decimal { return decimal.NewFromInt(1) }
+
+func decimalOf(s string) decimal.Decimal { return decimal.RequireFromString(s) }

@@ -385,12 +385,17 @@ func TestMuteServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var asked atomic.Int64
 	h.server.ask = func(ctx context.Context, _ url.Values) (int, []byte, error) {
+		asked.Add(1)
 		<-ctx.Done()
 		return 0, nil, ctx.Err()
 	}
 	var refused *QueryError
 	if err := h.Measure(t.Context(), &Reading{}); !errors.As(err, &refused) || refused.Type != "timeout" {
 		t.Errorf("error is %v, want that no answer came", err)
+	}
+	if n := asked.Load(); n > 4*parallel {
+		t.Errorf("it was asked %d times", n)
 	}
 }
