@@ -37,6 +37,9 @@ type measured struct {
 
 // measure reads the cluster and the sources of usage, and makes the report.
 func (o *metricsOptions) measure(ctx context.Context, q *question) (*measured, error) {
+	// One question may be asked again: what reading it notes is of one time only.
+	fresh, common := *o, *o.common
+	o, fresh.common = &fresh, &common
 	m := &measured{o: o, q: q}
 	collector := &metrics.Collector{}
 	o.collect, o.notes = collector.Add, []string{weightNote}
