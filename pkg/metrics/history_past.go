@@ -74,6 +74,7 @@ type pod struct {
 	hours                    amount
 	traffic                  map[Resource]*amount
 	used, requested, charged map[Resource]*amount
+	overhead                 map[Resource]*amount
 }
 
 // container is a container of a pod.
@@ -194,7 +195,7 @@ func (p *past) pod(namespace, name, uid string, at int64) *pod {
 		found = &pod{
 			podName: key, uid: uid, id: strconv.Itoa(len(list)), use: map[Resource]*track{}, scheduler: map[Resource]*track{}, containers: map[Resource]*track{},
 			box: map[string]*container{}, traffic: map[Resource]*amount{},
-			used: map[Resource]*amount{}, requested: map[Resource]*amount{}, charged: map[Resource]*amount{},
+			used: map[Resource]*amount{}, requested: map[Resource]*amount{}, charged: map[Resource]*amount{}, overhead: map[Resource]*amount{},
 		}
 		p.pods[key] = append(list, found)
 	}

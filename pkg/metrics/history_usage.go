@@ -250,6 +250,7 @@ func (p *past) begin() {
 		for _, q := range list {
 			q.hours, q.traffic = amount{}, map[Resource]*amount{}
 			q.used, q.requested, q.charged = map[Resource]*amount{}, map[Resource]*amount{}, map[Resource]*amount{}
+			q.overhead = map[Resource]*amount{}
 			for _, c := range q.box {
 				c.used, c.requested, c.limited = map[Resource]*amount{}, map[Resource]*amount{}, map[Resource]*amount{}
 			}
