@@ -253,3 +253,21 @@ func BenchmarkNode(b *testing.B) {
 		book.Node(n, "shop")
 	}
 }
+
+// BenchmarkTenants asks for the prices of a pod with many overrides, one a tenant.
+func BenchmarkTenants(b *testing.B) {
+	var overrides strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&overrides, "- {namespaces: 'tenant-%d-*', storage: 1, loadBalancer: 2, discounts: {cpu: 5%%}}\n", i)
+	}
+	book, problems := cost.ParseBook("b.yaml", []byte(strings.Replace(minimal, "[]", "\n"+overrides.String(), 1)))
+	if len(problems) > 0 {
+		b.Fatal(problems)
+	}
+	n := m5()
+	for b.Loop() {
+		book.Node(n, "tenant-500-a")
+		book.Storage("ssd", "tenant-500-a")
+		book.Traffic(metrics.Sent, "tenant-500-a")
+	}
+}

@@ -130,8 +130,8 @@ func (r *bookReader) csvRows(text []byte) []csvRow {
 			r.reportAt(line, 1, "%d fields: want the %d of the columns", len(record), len(columns))
 			continue
 		}
-		if len(rows) == mostOverrides {
-			r.reportAt(line, 1, "more than %d prices", mostOverrides)
+		if len(rows) == mostRows {
+			r.reportAt(line, 1, "more than %d prices", mostRows)
 			return rows
 		}
 		if row, ok := r.csvRow(record, columns, in); ok {
