@@ -2,6 +2,7 @@ package cost
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 	"k8s.io/apimachinery/pkg/labels"
@@ -58,6 +60,7 @@ func (r *bookReader) csv(text []byte) {
 	b := DefaultBook()
 	b.Name = r.name
 	r.book = b
+	defer func() { inRunes(r.Problems, text) }()
 	rows := r.csvRows(text)
 	if len(r.Problems) > 0 {
 		return
@@ -88,6 +91,18 @@ func (r *bookReader) csv(text []byte) {
 	}
 	r.csvGPUs(gpus)
 	r.csvNodes(nodes, len(gpus) > 0)
+}
+
+// inRunes makes columns of characters of columns of bytes, as the reader of CSV tells
+// them.
+func inRunes(problems []strict.Problem, text []byte) {
+	lines := bytes.Split(text, []byte("\n"))
+	for i := range problems {
+		p := &problems[i]
+		if p.Line <= len(lines) && p.Column <= len(lines[p.Line-1])+1 {
+			p.Column = utf8.RuneCount(lines[p.Line-1][:p.Column-1]) + 1
+		}
+	}
 }
 
 func (r *bookReader) reportAt(line, column int, format string, args ...any) {
@@ -297,10 +312,12 @@ func (r *bookReader) csvNodes(rows []csvRow, gpus bool) {
 	}
 	taken := b.lineNames()
 	taken["spot"] = true
+	// What is said of a region goes before what is said of all.
+	slices.SortStableFunc(rows, func(a, b csvRow) int { return cmp.Compare(len(b.region), 0) - cmp.Compare(len(a.region), 0) })
 	var all []override
 	add := func(name string, s *nodeSelector, price decimal.Decimal) {
-		if !isOverrideName(name) || taken[name] {
-			name = nameOf("", len(all))
+		for n := len(all); !isOverrideName(name) || taken[name]; n++ {
+			name = nameOf("", n)
 		}
 		taken[name] = true
 		all = append(all, override{name: name, nodes: s, prices: prices{node: &nodePrice{price: price, over: over}}})
