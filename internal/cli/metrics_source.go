@@ -32,5 +32,11 @@ func (s *session) now() time.Time {
 
 // creators finds who created objects.
 func (s *session) creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
+	switch from := s.source.(type) {
+	case *source.Cluster:
+		return from.Creators(ctx, refs)
+	case *source.Snapshot:
+		return from.Creators(ctx, refs)
+	}
 	return nil, nil
 }
