@@ -58,6 +58,8 @@ type HistoryOptions struct {
 type History struct {
 	server  *prometheus
 	options HistoryOptions
+	// want is how many samples an answer should have.
+	want int64
 }
 
 // NewHistory returns a source that asks target: the URL of a server, with what comes
@@ -75,7 +77,7 @@ func NewHistory(target string, get Get, o HistoryOptions) (*History, error) {
 		o.Timeout = time.Minute
 	}
 	o.Namespaces = slices.Compact(slices.Sorted(slices.Values(o.Namespaces)))
-	return &History{options: o, server: &prometheus{name: name, ask: ask, timeout: o.Timeout, wait: pause}}, nil
+	return &History{options: o, want: wantSamples, server: &prometheus{name: name, ask: ask, timeout: o.Timeout, wait: pause}}, nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -158,8 +160,8 @@ func (h *History) read(ctx context.Context, f *fetcher, p *past, from, to int64)
 		p.settle(end)
 		// The next piece is as much longer or shorter as this one was off, within a factor
 		// of four.
-		if n := max(int64(most), 1); end-from == length || n > wantSamples {
-			length = min(max((end-from)*wantSamples/n, length/4, leastPiece), length*4, longPiece)
+		if n := max(int64(most), 1); end-from == length || n > h.want {
+			length = min(max((end-from)*h.want/n, length/4, leastPiece), length*4, longPiece)
 		}
 		p.piece, from = length, end
 	}
