@@ -17,6 +17,9 @@ type HistoryOptions struct {
 	Window Window
 	// Namespaces that are asked for; none means all.
 	Namespaces []string
+	// Matchers are added to every query, as PromQL has them, where a server has the
+	// series of several clusters: cluster="prod-1".
+	Matchers string
 	// Pods says which pods are of interest; nil means all of the namespaces.
 	Pods func(namespace, name string) bool
 	// KindOf returns the API group of a kind that an owner has, for kinds beyond the
@@ -197,6 +200,7 @@ func (h *History) together(ctx context.Context, f *fetcher, streams []stream, as
 		for _, see := range seen {
 			see(results[i])
 		}
+		f.compare(results[i])
 		s.take(results[i])
 	}
 	return nil
@@ -236,8 +240,10 @@ type stream struct {
 // selector writes the selector of a stream, for the namespaces that are asked for.
 func (p *past) selector(s stream) string {
 	var matchers []string
-	if s.matchers != "" {
-		matchers = append(matchers, s.matchers)
+	for _, m := range []string{s.matchers, p.options.Matchers} {
+		if m != "" {
+			matchers = append(matchers, m)
+		}
 	}
 	if len(p.options.Namespaces) > 0 && !s.everywhere {
 		matchers = append(matchers, "namespace=~"+quoteMatcher(p.options.Namespaces))

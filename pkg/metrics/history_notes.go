@@ -57,6 +57,13 @@ func (p *past) tell(r *Reading, f *fetcher) {
 				len(p.holes), (time.Duration(p.holes[longest]) * time.Millisecond).Round(time.Second)),
 		})
 	}
+	if p.early > staleness {
+		f.note(Note{
+			Reason: "Gap",
+			Message: fmt.Sprintf("samples are missing before the window: what was used up to %s before it became known in it, and is counted",
+				(time.Duration(p.early) * time.Millisecond).Round(time.Second)),
+		})
+	}
 	if p.wild > 0 {
 		f.note(Note{Reason: "Garbage", Marks: true, Message: fmt.Sprintf("%d samples of CPU usage are beyond belief, and left out", p.wild)})
 	}

@@ -31,6 +31,7 @@ type past struct {
 	serviceStarted map[podName]int64
 
 	holes map[string]int64 // by what has them
+	early int64            // how long before the window a difference began
 	wild  int              // differences that nobody can believe
 }
 

@@ -28,7 +28,7 @@ func (p *past) begin() {
 		b.hours = amount{}
 	}
 	clear(p.holes)
-	p.wild = 0
+	p.wild, p.early = 0, 0
 }
 
 // settle ends a piece: what its samples made known is added, and what can matter to no

@@ -68,6 +68,7 @@ func (p *past) count(g group, key string, start func(q *pod, at int64) int64, ta
 	for _, part := range p.apart(g) {
 		list, holes := entry(p.counters, key+part.pod.id).feed(merge(part.lists), func(at int64) int64 { return start(part.pod, at) })
 		for _, v := range list {
+			p.early = max(p.early, p.options.Window.From.UnixMilli()-v.a)
 			take(part.pod, v)
 		}
 		p.hole(part.pod.namespace, part.pod.name, holes)
