@@ -15,7 +15,7 @@ GOBIN := $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)
 SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 
 FUZZTIME ?= 60s
-FUZZ := annotations:FuzzParse declare:FuzzParse field:FuzzPath infer:FuzzWalk manual:FuzzSchema
+FUZZ := annotations:FuzzParse cost:FuzzBook declare:FuzzParse field:FuzzPath infer:FuzzWalk manual:FuzzSchema
 
 .PHONY: build demo test lint unit fuzz cluster-test sandbox sandbox-down bench install tidy-check
 
@@ -56,7 +56,7 @@ tidy-check:
 unit:
 	$(GO) test -race -shuffle=on $$($(GO) list ./... | grep -v /test/)
 
-# What is written by others: annotations, files of rules, paths, custom resources.
+# What is written by others: annotations, files of rules, price books, paths, custom resources.
 fuzz:
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I {} $(SHELL) -c 'target={}; \
 		$(GO) test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./pkg/$${target%:*}'

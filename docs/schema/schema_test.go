@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "metrics", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint"}
+var schemas = []string{"graph", "problems", "path", "impact", "metrics", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -119,6 +119,13 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"rules-explain", "rules explain moodle -o json --from demo"},
 		{"rules-explain", "rules explain deployment/moodle-1 secret/moodle-1-admin -o json --from demo"},
 		{"rules-lint", "rules lint -o json --from demo"},
+		{"prices", "prices show -o json"},
+		{"prices", "prices show -o yaml --prices ../../pkg/cost/testdata/books/full.yaml"},
+		{"prices", "prices show -o json --prices ../../pkg/cost/testdata/opencost/aws.json"},
+		{"prices", "prices show -o json --prices ../../pkg/cost/testdata/opencost/nodes.csv"},
+		{"prices", "prices show -o json --prices ../../pkg/cost/testdata/opencost/gpu.csv"},
+		{"prices-nodes", "prices show --nodes -o json --from demo"},
+		{"prices-nodes", "prices show --for-node worker-a -n moodle -o yaml --from demo"},
 	} {
 		out := run(t, strings.Fields(c.args)...)
 		if err := compile(t, c.schema).Validate(instance(t, out)); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -50,6 +51,9 @@ type checker struct {
 
 func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 	c.Helper()
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
 	ref, isRef := schema["$ref"].(string)
 	if s, _ := schema["description"].(string); s == "" && !isRef && !strings.HasSuffix(at, "[]") {
 		c.Errorf("%s: no description", at)
@@ -111,6 +115,7 @@ func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
 		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
 		"metrics": view.MetricsDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
+		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := read(t, name)

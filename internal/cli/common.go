@@ -58,13 +58,18 @@ func newCommon(env Env, formats ...string) *common {
 
 // reading adds the flags of what is read.
 func (c *common) reading(cmd *cobra.Command) {
+	c.connecting(cmd)
 	f := cmd.Flags()
-	f.StringVar(&c.from, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
 	f.StringArrayVar(&c.rulesFiles, "rules", nil, "relationship rules of your own, from a YAML FILE; may be repeated")
 	f.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "look in all namespaces")
 	f.BoolVar(&c.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
-	connection := cmd.Flags()
-	c.config.AddFlags(connection)
+}
+
+// connecting adds the flags of where it is read.
+func (c *common) connecting(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.from, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
+	c.config.AddFlags(f)
 	must(cmd.RegisterFlagCompletionFunc("from", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"demo\tthe example system"}, cobra.ShellCompDirectiveDefault
 	}))

@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
 
 type metricsOptions struct {
@@ -91,7 +94,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
 	f.IntVar(&o.depth, "depth", 0, "how many levels to show (0: all)")
 	f.StringVar(&o.by, "by", "stack", "what a row stands for: stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
-	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: name, cost, cpu, memory, storage, network, pods, efficiency (default name; cost with --top)")
+	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
 	f.IntVar(&o.top, "top", 0, "show only so many rows, and the others as one (0: all)")
 	f.BoolVar(&o.containers, "containers", false, "show containers below pods")
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
@@ -99,7 +102,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
 	f.StringVar(&o.prometheus, "prometheus", "", "where Prometheus (or what speaks its API) is: a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
 
-	f.StringVar(&o.prices, "prices", "", "price book: a YAML FILE, or OpenCost's JSON or CSV (default: OpenCost's public prices)")
+	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+weightNote+")")
 	f.BoolVar(&o.shareIdle, "share-idle", false, "spread what is idle on a node over those who pay there")
 	f.StringSliceVar(&o.shareNamespaces, "share-namespace", nil, "namespaces that all stacks pay for")
@@ -113,7 +116,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 
 	must(cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"stack", "resource", "namespace", "node", "creator", "label:", "annotation:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
 	for flag, values := range map[string][]string{
-		"sort-by": sortKeys, "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"},
+		"sort-by": cost.SortKeys(), "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"},
 		"window": {"1h", "24h", "7d", "today", "yesterday", "week", "lastweek", "month", "lastmonth"},
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
@@ -122,7 +125,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 }
 
 func (o *metricsOptions) run(ctx context.Context) error {
-	q, err := o.question()
+	q, err := o.question(ctx)
 	if err != nil {
 		return err
 	}

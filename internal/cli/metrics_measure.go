@@ -369,7 +369,15 @@ func (m *measured) roll(ctx context.Context) error {
 		By: m.q.by, Key: m.q.key, Value: value, Containers: m.o.containers,
 		Custom: func(r object.Ref) bool { k, ok := m.session.kinds.Kind(r.GroupKind()); return ok && k.Custom },
 	})
-	return cost.Sort(m.report, m.q.sortBy)
+	if m.q.sortBy != "" {
+		if err := cost.Sort(m.report, m.q.sortBy); err != nil {
+			return err
+		}
+	}
+	if m.o.top > 0 {
+		m.report = cost.Limit(m.report, m.o.top, 0)
+	}
+	return nil
 }
 
 // values returns how things are grouped, where that is by something that they say.

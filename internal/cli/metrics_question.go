@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,9 +18,6 @@ import (
 // weightNote is the annotation by which a stack takes more or less of what it shares.
 const weightNote = "sysop.dev/share-weight"
 
-// sortKeys are what rows may be ordered by.
-var sortKeys = []string{"name", "cost", "cpu", "memory", "storage", "network", "pods", "efficiency"}
-
 // question is what the flags of the metrics command mean.
 type question struct {
 	selector labels.Selector
@@ -31,17 +29,19 @@ type question struct {
 }
 
 // question reads the flags, before anything is asked of a cluster.
-func (o *metricsOptions) question() (*question, error) {
+func (o *metricsOptions) question(ctx context.Context) (*question, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	q := &question{}
-	for _, step := range []func(*question) error{o.rowsMeant, o.windowMeant, o.pricesMeant, o.sharingMeant, o.repeating} {
+	for _, step := range []func(*question) error{o.rowsMeant, o.windowMeant, o.sharingMeant, o.repeating} {
 		if err := step(q); err != nil {
 			return nil, err
 		}
 	}
-	return q, nil
+	var err error
+	q.book, err = readPrices(ctx, o.prices)
+	return q, err
 }
 
 func (o *metricsOptions) rowsMeant(q *question) error {
@@ -58,14 +58,11 @@ func (o *metricsOptions) rowsMeant(q *question) error {
 		return fmt.Errorf("--depth and --top: want 0 or more")
 	}
 	q.sortBy = o.sortBy
-	if q.sortBy == "" {
-		q.sortBy = "name"
-		if o.top > 0 {
-			q.sortBy = "cost"
-		}
+	if q.sortBy == "" && o.top > 0 {
+		q.sortBy = "cost"
 	}
-	if !slices.Contains(sortKeys, q.sortBy) {
-		return withHint(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(sortKeys, ", "))
+	if q.sortBy != "" && !slices.Contains(cost.SortKeys(), q.sortBy) {
+		return withHint(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(cost.SortKeys(), ", "))
 	}
 	q.by, q.key, _ = strings.Cut(o.by, ":")
 	switch q.by {
@@ -96,11 +93,6 @@ func (o *metricsOptions) windowMeant(q *question) error {
 		return fmt.Errorf("--window: %w", err)
 	}
 	q.window = &w
-	return nil
-}
-
-func (o *metricsOptions) pricesMeant(q *question) error {
-	q.book = cost.DefaultBook()
 	return nil
 }
 

@@ -42,30 +42,36 @@ func (c *common) readRules(ctx context.Context) ([]rulesFile, error) {
 // largestRules is more than any file of rules has.
 const largestRules = 4 << 20
 
-// readRulesFile reads a file of rules. A pipe may never end: an interrupt ends the
-// waiting, not the reading.
+// readRulesFile reads a file of rules.
 func readRulesFile(ctx context.Context, name string) ([]byte, error) {
+	data, err := readFile(ctx, name, largestRules, "file of rules")
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("read the rules: %w", err)
+	}
+	return data, err
+}
+
+// readFile reads a file of what. A pipe may never end: an interrupt ends the waiting,
+// not the reading.
+func readFile(ctx context.Context, name string, most int64, what string) ([]byte, error) {
 	type content struct {
 		data []byte
 		err  error
 	}
 	done := make(chan content, 1)
 	go func() {
-		data, err := readAtMost(name, largestRules)
+		data, err := readAtMost(name, most, what)
 		done <- content{data, err}
 	}()
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case c := <-done:
-		if c.err != nil {
-			return nil, fmt.Errorf("read the rules: %w", c.err)
-		}
-		return c.data, nil
+		return c.data, c.err
 	}
 }
 
-func readAtMost(name string, most int64) ([]byte, error) {
+func readAtMost(name string, most int64, what string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -73,18 +79,23 @@ func readAtMost(name string, most int64) ([]byte, error) {
 	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s has more than %d MiB: that is no file of rules", name, most>>20)
+		err = fmt.Errorf("%s has more than %d MiB: that is no %s", name, most>>20, what)
 	}
 	return data, err
 }
 
 // problemsIn says all that is wrong in a file of rules.
 func problemsIn(name string, problems []strict.Problem) error {
+	return withHint(&linesError{placed(name, problems)}, "kubectl sysop rules lint -f "+name+" checks a file; docs/rules-file.md is the grammar")
+}
+
+// placed writes problems with their places, a line each.
+func placed(name string, problems []strict.Problem) []string {
 	var lines []string
 	for _, p := range problems {
 		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", name, p.Line, p.Column, p.Message))
 	}
-	return withHint(&linesError{lines}, "kubectl sysop rules lint -f "+name+" checks a file; docs/rules-file.md is the grammar")
+	return lines
 }
 
 // linesError is several errors, a line each.

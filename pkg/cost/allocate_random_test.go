@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -158,12 +159,12 @@ func TestCharges(t *testing.T) {
 		for i := range l.Charges {
 			c := &l.Charges[i]
 			checkCharge(t, c, o)
-			if i > 0 && compareCharges(&l.Charges[i-1], c) >= 0 {
-				t.Errorf("charge %d is not after that before it", i)
-			}
-			if c.Kind == Idle && len(o.ShareNamespaces) > 0 {
-				// Other parts of it are among what all share.
-				continue
+			if i > 0 {
+				last := &l.Charges[i-1]
+				order := cmp.Or(object.Compare(last.Stack, c.Stack), cmp.Compare(last.Kind, c.Kind), object.Compare(last.Item, c.Item), cmp.Compare(last.UID, c.UID))
+				if order > 0 || compareCharges(last, c) >= 0 {
+					t.Errorf("charge %d is not after that before it", i)
+				}
 			}
 			key := whole{c.Item, c.UID, c.Resource, c.SKU, c.Price.String(), c.List.String()}
 			shares[key] = shares[key].Add(c.Share)

@@ -124,6 +124,16 @@ func TestUIDs(t *testing.T) {
 		"red usage db-0 cpu 2 1/1", "red usage db-0 memory 0 1/1", "red usage db-0 cpu 1 1/1", "red usage db-0 memory 0 1/1")
 }
 
+// A stack that is named twice pays once.
+func TestStacksCountOnce(t *testing.T) {
+	s := newScene()
+	s.pod("shop", "db-0", "", "1", "0", red, green, red)
+	s.pod("shop", "web-1", "", "1", "0", green, green)
+	wantLines(t, s.ledger(Options{}),
+		"green usage db-0 cpu 0.5 0.5/2", "green usage db-0 memory 0 0.5/2", "green usage web-1 cpu 1 1/1", "green usage web-1 memory 0 1/1",
+		"red usage db-0 cpu 0.5 0.5/2", "red usage db-0 memory 0 0.5/2")
+}
+
 func TestTraffic(t *testing.T) {
 	s := newScene()
 	traffic := metrics.Amounts{metrics.Sent: dec("1073741824"), metrics.Received: dec("5e9")}
@@ -245,7 +255,7 @@ func TestClaimAddsUp(t *testing.T) {
 	s := newScene()
 	c := s.claim("shop", "data", "1")
 	c.Unmounted = decimal.Decimal{}
-	for _, root := range []object.Ref{blue, red, green} {
+	for _, root := range []object.Ref{red, green, blue} {
 		pod := podRef("shop", "of-"+root.Name)
 		s.place(pod, []object.Ref{root})
 		c.Mounts = append(c.Mounts, metrics.Mount{Pod: pod, Hours: dec("8")})

@@ -192,7 +192,7 @@ func (b *Book) Lines() []Line {
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.notCharged)) {
 		d := b.notCharged[name]
-		lines = append(lines, Line{SKU: name, Unit: "GiB", Price: Price{List: d, Net: d, SKU: name}, NotCharged: true})
+		lines = append(lines, Line{SKU: name, Unit: openCostUnit(name), Price: Price{List: d, Net: d, SKU: name}, NotCharged: true})
 	}
 	return lines
 }

@@ -30,7 +30,7 @@ const (
 // device plugin and GPU feature discovery.
 const (
 	defaultGPU      metrics.Resource = "nvidia.com/gpu"
-	defaultGPULabel                  = "nvidia.com/gpu.product"
+	defaultGPULabel string           = "nvidia.com/gpu.product"
 )
 
 const (

@@ -83,10 +83,11 @@ func (r *Row) efficiency(q *quotient) *decimal.Decimal {
 // numbers: the sum of weight times ratio is top/bottom. It keeps its numbers for the
 // next use, since every row asks for one.
 type quotient struct {
-	top, bottom, weight                     big.Int
-	exponent                                int32 // the decimal one of top/bottom and of weight
-	empty                                   bool
-	w, t, dividend, divisor, power, product big.Int
+	top, bottom, weight     big.Int
+	exponent                int32 // the decimal one of top/bottom and of weight
+	empty                   bool
+	w, t, dividend, divisor big.Int
+	ten                     scaler
 }
 
 func (q *quotient) reset() {
@@ -104,18 +105,18 @@ func (q *quotient) add(weight, dividend, divisor decimal.Decimal) {
 		q.exponent, q.empty = exponent, false
 	}
 	if exponent > q.exponent {
-		q.scale(&q.w, exponent-q.exponent)
+		q.ten.scale(&q.w, exponent-q.exponent)
 	} else if exponent < q.exponent {
-		q.scale(&q.weight, q.exponent-exponent)
-		q.scale(&q.top, q.exponent-exponent)
+		q.ten.scale(&q.weight, q.exponent-exponent)
+		q.ten.scale(&q.top, q.exponent-exponent)
 		q.exponent = exponent
 	}
 	whole(&q.dividend, dividend)
 	whole(&q.divisor, divisor)
 	if shift := dividend.Exponent() - divisor.Exponent(); shift > 0 {
-		q.scale(&q.dividend, shift)
+		q.ten.scale(&q.dividend, shift)
 	} else {
-		q.scale(&q.divisor, -shift)
+		q.ten.scale(&q.divisor, -shift)
 	}
 	q.weight.Add(&q.weight, &q.w)
 	q.t.Mul(&q.w, &q.dividend)
@@ -132,7 +133,7 @@ func (q *quotient) round(places int32) *decimal.Decimal {
 		return nil
 	}
 	q.t.Mul(&q.bottom, &q.weight)
-	q.scale(&q.top, places)
+	q.ten.scale(&q.top, places)
 	// (2 top + bottom) / (2 bottom)
 	q.w.Lsh(&q.top, 1)
 	q.w.Add(&q.w, &q.t)
@@ -140,28 +141,4 @@ func (q *quotient) round(places int32) *decimal.Decimal {
 	q.dividend.QuoRem(&q.w, &q.t, &q.divisor)
 	ratio := decimal.NewFromBigInt(&q.dividend, -places)
 	return &ratio
-}
-
-// scale multiplies a number by a power of ten, by what fits a word at a time.
-func (q *quotient) scale(n *big.Int, power int32) {
-	const step = 18
-	for ; power > 0; power -= step {
-		by := uint64(1)
-		for range min(power, step) {
-			by *= 10
-		}
-		q.power.SetUint64(by)
-		q.product.Mul(n, &q.power)
-		n.Set(&q.product)
-	}
-}
-
-// whole sets a number to the coefficient of a decimal, without a copy where it is
-// small.
-func whole(n *big.Int, d decimal.Decimal) {
-	if d.NumDigits() <= 18 {
-		n.SetInt64(d.CoefficientInt64())
-		return
-	}
-	n.Set(d.Coefficient())
 }

@@ -43,17 +43,17 @@ type tenant struct {
 // idleOn charges what is idle on a node; charges are the indices of those made there.
 func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 	rates := a.ratesOf(node.Name, "")
-	slices.SortFunc(charges, func(i, j int) int { return compareTenancy(&a.charges[i], &a.charges[j]) })
 	for _, res := range slices.Sorted(maps.Keys(node.Capacity)) {
 		price, ok := rates.of(res)
 		if !ok {
 			continue
 		}
 		capacity, unit := quantity(res, node.Capacity[res])
-		tenants := a.tenants(charges, res)
 		var taken decimal.Decimal
-		for i := range tenants {
-			taken = taken.Add(tenants[i].quantity)
+		for _, i := range charges {
+			if a.charges[i].Resource == res {
+				taken = taken.Add(a.charges[i].Quantity)
+			}
 		}
 		rest := capacity.Sub(taken)
 		if rest.IsNegative() {
@@ -73,29 +73,32 @@ func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 			a.add(c)
 			continue
 		}
-		a.spreadIdle(c, tenants)
+		a.spreadIdle(c, a.tenants(charges, res))
 	}
 }
 
 // spreadIdle adds a charge for what is idle in parts to the tenants of the node, by
-// their quantities of the resource. Who has none there has no part.
+// their quantities of the resource. Who has none there has no part. What all share
+// takes its part along, and the shares are of what remains.
 func (a *allocator) spreadIdle(c *Charge, tenants []tenant) {
 	tenants = slices.DeleteFunc(tenants, func(t tenant) bool { return t.quantity.IsZero() })
-	weights := make([]decimal.Decimal, len(tenants))
+	weights, own := make([]decimal.Decimal, len(tenants)), make([]decimal.Decimal, len(tenants))
 	c.Of = 0
 	for i, t := range tenants {
 		weights[i] = t.quantity
+		if t.kind != Shared {
+			own[i] = t.quantity
+		}
 		if t.stack != (object.Ref{}) && (i == 0 || tenants[i-1].stack != t.stack) {
 			c.Of++
 		}
 	}
 	c.Of = max(c.Of, 1)
-	parts, shares := split(c.Quantity, weights), split(a.one, weights)
+	parts, shares := split(c.Quantity, weights), split(a.one, own)
 	for i, t := range tenants {
 		part := *c
 		part.Stack, part.Namespace, part.Quantity, part.Share = t.stack, t.namespace, parts[i], shares[i]
 		if t.kind == Shared {
-			// What all share takes its part of the idle capacity along.
 			part.Kind = Shared
 		}
 		a.add(&part)
@@ -103,37 +106,32 @@ func (a *allocator) spreadIdle(c *Charge, tenants []tenant) {
 }
 
 // tenants sums the charges of a resource on a node up, by who pays and in which
-// namespace. The charges are in the order of compareTenancy, and so are the tenants.
+// namespace, and returns them in that order.
 func (a *allocator) tenants(charges []int, res metrics.Resource) []tenant {
-	from, _ := slices.BinarySearchFunc(charges, res, func(i int, res metrics.Resource) int {
-		return strings.Compare(string(a.charges[i].Resource), string(res))
-	})
-	var tenants []tenant
-	for at, i := range charges[from:] {
-		c := &a.charges[i]
-		if c.Resource != res {
-			break
+	var all []tenant
+	for _, i := range charges {
+		if c := &a.charges[i]; c.Resource == res {
+			all = append(all, tenant{c.Stack, c.Kind, c.Namespace, c.Quantity})
 		}
-		if at > 0 && compareTenancy(&a.charges[charges[from+at-1]], c) == 0 {
-			last := &tenants[len(tenants)-1]
-			last.quantity = last.quantity.Add(c.Quantity)
+	}
+	slices.SortFunc(all, compareTenants)
+	tenants := all[:0]
+	for _, t := range all {
+		if n := len(tenants); n > 0 && compareTenants(tenants[n-1], t) == 0 {
+			tenants[n-1].quantity = tenants[n-1].quantity.Add(t.quantity)
 			continue
 		}
-		tenants = append(tenants, tenant{c.Stack, c.Kind, c.Namespace, c.Quantity})
+		tenants = append(tenants, t)
 	}
 	return tenants
 }
 
-// compareTenancy orders charges on a node by resource, and by who pays for them.
-func compareTenancy(x, y *Charge) int {
-	if c := strings.Compare(string(x.Resource), string(y.Resource)); c != 0 {
+func compareTenants(x, y tenant) int {
+	if c := object.Compare(x.stack, y.stack); c != 0 {
 		return c
 	}
-	if c := object.Compare(x.Stack, y.Stack); c != 0 {
+	if c := strings.Compare(string(x.kind), string(y.kind)); c != 0 {
 		return c
 	}
-	if c := strings.Compare(string(x.Kind), string(y.Kind)); c != 0 {
-		return c
-	}
-	return strings.Compare(x.Namespace, y.Namespace)
+	return strings.Compare(x.namespace, y.namespace)
 }

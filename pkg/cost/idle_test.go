@@ -58,7 +58,7 @@ func TestIdle(t *testing.T) {
 		s.pod("kube-system", "dns", "n1", "4", "0")
 		l := s.ledger(Options{ShareIdle: true, ShareNamespaces: []string{"kube-system"}})
 		wantOnly(t, l, "n1", "- idle nvidia.com/gpu 4 1/1, "+
-			"green idle cpu 1 0.125/2, green idle memory 24 0.75/2, red idle cpu 3 0.375/2, red idle memory 8 0.25/2")
+			"green idle cpu 1 0.25/2, green idle memory 24 0.75/2, red idle cpu 3 0.75/2, red idle memory 8 0.25/2")
 		// 4 cores and 4 idle ones, for three stacks.
 		wantOnly(t, l, "kube-system", "green shared cpu 2.666666666667 0.333333333334/3, green shared memory 0 0.333333333334/3, "+
 			"red shared cpu 2.666666666667 0.333333333333/3, red shared memory 0 0.333333333333/3, "+

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -40,6 +41,21 @@ func DefaultBook() *Book {
 func spotOverride(p prices) override {
 	spot := true
 	return override{name: "spot", nodes: &nodeSelector{spot: &spot}, prices: p}
+}
+
+// openCostNotCharged are the prices in OpenCost's configuration of what nobody measures
+// here, and of what they are.
+func openCostNotCharged() map[string]string {
+	return map[string]string{
+		"zoneNetworkEgress": "GiB", "regionNetworkEgress": "GiB", "internetNetworkEgress": "GiB", "natGatewayEgress": "GiB", "natGatewayIngress": "GiB",
+		"LBIngressDataCost": "GiB", "additionalForwardingRuleCost": "hour",
+	}
+}
+
+// openCostUnit is what a price that is not charged is of; a dash where the name is none of
+// OpenCost's.
+func openCostUnit(name string) string {
+	return cmp.Or(openCostNotCharged()[name], "-")
 }
 
 // Keys of OpenCost's configuration that make a document one.
@@ -103,7 +119,7 @@ func (r *bookReader) openCost(root *yaml.Node) {
 		{Name: "discount", Set: func(n *yaml.Node) { r.openCostDiscount(n) }},
 		{Name: "negotiatedDiscount", Set: func(n *yaml.Node) { r.openCostDiscount(n) }},
 	}
-	for _, name := range []string{"zoneNetworkEgress", "regionNetworkEgress", "internetNetworkEgress", "natGatewayEgress", "natGatewayIngress", "additionalForwardingRuleCost", "LBIngressDataCost"} {
+	for name := range openCostNotCharged() {
 		fields = append(fields, strict.Field{Name: name, Set: func(n *yaml.Node) {
 			if d := r.importedPrice(n, false); d != nil {
 				b.notCharged[name] = *d

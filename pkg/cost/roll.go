@@ -38,8 +38,11 @@ type roller struct {
 	index  map[rowKey]int32
 	spare  []Row // rows are made many at a time
 	last   way
+	totals totals
 	// parts say how the amounts of claims, and of pods that stacks share, are split.
-	parts map[object.Ref][]part
+	parts map[thing][]part
+	// owners are the paths of pods that are gone, and placed nowhere.
+	owners map[object.Ref][]object.Ref
 	// common are the namespaces that all stacks pay for.
 	common map[string]bool
 }
@@ -49,6 +52,12 @@ type roller struct {
 type rowKey struct {
 	parent int32
 	ref    object.Ref
+}
+
+// thing is an object and its UID: names are used again.
+type thing struct {
+	ref object.Ref
+	uid string
 }
 
 // way is the row at the end of a path.
@@ -66,7 +75,8 @@ func newRoller(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) 
 		rows:   make([]*Row, 0, size),
 		parent: make([]int32, 0, size),
 		index:  make(map[rowKey]int32, size),
-		parts:  map[object.Ref][]part{},
+		parts:  map[thing][]part{},
+		owners: map[object.Ref][]object.Ref{},
 		common: map[string]bool{},
 	}
 }
@@ -181,14 +191,29 @@ func paidFor(c *Charge) string {
 	return string(c.Resource)
 }
 
-// path is the way from the topmost owner to a pod: that of its place, or what a
-// history knows of a pod that is gone. ReplicaSets are on it only where they are the
-// top.
-func (b *roller) path(pod *metrics.Pod, place metrics.Place) []object.Ref {
-	if len(place.Path) > 0 || len(pod.Owners) == 0 {
-		return place.Path
+// remember keeps the owners that only a history knows, of pods that are gone.
+func (b *roller) remember() {
+	for i := range b.reading.Pods {
+		pod := &b.reading.Pods[i]
+		if len(pod.Owners) > 0 && len(b.placement.Of[pod.Ref].Path) == 0 {
+			b.owners[pod.Ref] = pathOf(pod.Owners)
+		}
 	}
-	path := slices.Clone(pod.Owners)
+}
+
+// path is the way from the topmost owner to a thing: that of its place, or what a
+// history knows.
+func (b *roller) path(item object.Ref, place metrics.Place) []object.Ref {
+	if len(place.Path) == 0 && len(place.Stacks) == 0 {
+		return b.owners[item]
+	}
+	return place.Path
+}
+
+// pathOf turns owners, nearest first, into a path. A ReplicaSet is on it only at the
+// top.
+func pathOf(owners []object.Ref) []object.Ref {
+	path := slices.Clone(owners)
 	slices.Reverse(path)
 	kept := path[:1]
 	for _, owner := range path[1:] {

@@ -1,6 +1,9 @@
 package cost
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -8,46 +11,46 @@ import (
 // byGroup makes the rows of a report by anything but stacks. The reading goes first:
 // it knows the nodes and the labels of pods, and who mounts a claim.
 func (b *roller) byGroup() {
-	at := make(map[object.Ref]int32, len(b.reading.Pods)+len(b.reading.Claims))
+	b.remember()
+	at := make(map[thing]int32, len(b.reading.Pods)+len(b.reading.Claims))
 	pods := make(map[object.Ref]*metrics.Pod, len(b.reading.Pods))
 	for i := range b.reading.Pods {
 		pod := &b.reading.Pods[i]
 		row := b.row(b.groupOf(pod.Ref, pod), LevelPod, pod.Ref)
 		b.addPod(row, pod, pod)
-		at[pod.Ref], pods[pod.Ref] = row, pod
+		at[thing{pod.Ref, string(pod.UID)}] = row
+		if known := pods[pod.Ref]; known == nil || pod.UID < known.UID {
+			pods[pod.Ref] = pod
+		}
 	}
 	for i := range b.reading.Claims {
 		claim := &b.reading.Claims[i]
 		row := b.row(b.groupOfClaim(claim, pods), LevelPod, claim.Ref)
 		b.addClaim(row, claim)
-		at[claim.Ref] = row
+		at[thing{claim.Ref, string(claim.UID)}] = row
 	}
 	for i := range b.ledger.Charges {
 		c := &b.ledger.Charges[i]
-		b.charge(b.chargedGroup(c, at), c)
+		if c.Kind == Idle || c.Kind == Shared || c.Kind == Overhead {
+			b.charge(b.restOfGroup(c), c)
+			continue
+		}
+		row, ok := at[thing{c.Item, c.UID}]
+		if !ok {
+			row = b.row(b.groupOf(c.Item, pods[c.Item]), LevelPod, c.Item)
+		}
+		b.charge(row, c)
 	}
 }
 
-// chargedGroup returns the row of a charge.
-func (b *roller) chargedGroup(c *Charge, at map[object.Ref]int32) int32 {
-	if c.Kind == Used || c.Kind == Unmounted {
-		if b.grouping.By == ByNode && isPod(c.Item) {
-			// A name that was used again may be on two nodes.
-			return b.row(b.group(c.Node), LevelPod, c.Item)
-		}
-		row, ok := at[c.Item]
-		if !ok {
-			row = b.row(b.groupOf(c.Item, nil), LevelPod, c.Item)
-			at[c.Item] = row
-		}
-		return row
-	}
+// restOfGroup returns the row of a charge that stands for no thing of its group.
+func (b *roller) restOfGroup(c *Charge) int32 {
 	someone := c.Stack != object.Ref{}
 	switch {
 	case b.grouping.By == ByNode && c.Node != "":
 		return b.named(b.group(c.Node), LevelRest, string(c.Kind))
 	case b.grouping.By == ByNamespace && (someone || c.Namespace != ""):
-		return b.named(b.group(c.Namespace), LevelRest, string(c.Kind))
+		return b.named(b.group(cmp.Or(c.Namespace, c.Stack.Namespace)), LevelRest, string(c.Kind))
 	case b.grouping.By != ByNode && someone:
 		return b.named(b.groupOf(c.Stack, nil), LevelRest, string(c.Kind))
 	case c.Kind == Idle:
@@ -70,10 +73,7 @@ func (b *roller) groupOf(item object.Ref, pod *metrics.Pod) int32 {
 		}
 		return b.group(pod.Node)
 	case ByResource:
-		if pod != nil {
-			place.Path = b.path(pod, place)
-		}
-		return b.row(top, LevelGroup, b.resource(item, place.Path))
+		return b.row(top, LevelGroup, b.resource(item, b.path(item, place)))
 	}
 	value := ""
 	if b.grouping.Value != nil {
@@ -87,27 +87,31 @@ func (b *roller) groupOf(item object.Ref, pod *metrics.Pod) int32 {
 }
 
 // groupOfClaim returns the group of a claim. A claim that has no owner, as those of a
-// StatefulSet, falls to the custom resource or workload of the first pod that mounts
-// it.
+// StatefulSet, falls to the custom resource or workload of the pod that mounts it: the
+// first by name.
 func (b *roller) groupOfClaim(claim *metrics.Claim, pods map[object.Ref]*metrics.Pod) int32 {
-	if b.grouping.By == ByResource && len(b.placement.Of[claim.Ref].Path) == 0 {
-		for _, mount := range claim.Mounts {
-			if pod := pods[mount.Pod]; pod != nil {
-				return b.groupOf(pod.Ref, pod)
-			}
+	if b.grouping.By != ByResource || len(b.placement.Of[claim.Ref].Path) > 0 {
+		return b.groupOf(claim.Ref, nil)
+	}
+	var first *metrics.Pod
+	for _, mount := range claim.Mounts {
+		pod := pods[mount.Pod]
+		if pod != nil && (first == nil || object.Compare(pod.Ref, first.Ref) < 0) {
+			first = pod
 		}
 	}
-	return b.groupOf(claim.Ref, nil)
+	if first == nil {
+		return b.groupOf(claim.Ref, nil)
+	}
+	return b.groupOf(first.Ref, first)
 }
 
 // resource returns the topmost custom resource on a path, or else the topmost
 // workload, or else the thing itself.
 func (b *roller) resource(item object.Ref, path []object.Ref) object.Ref {
 	topmost := item
-	for i := len(path) - 1; i >= 0; i-- {
-		if !isPod(path[i]) {
-			topmost = path[i]
-		}
+	if i := slices.IndexFunc(path, func(r object.Ref) bool { return !isPod(r) }); i >= 0 {
+		topmost = path[i]
 	}
 	for _, owner := range path {
 		if b.level(owner) == LevelResource {

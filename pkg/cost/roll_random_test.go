@@ -199,8 +199,8 @@ func (w world) shuffled(rng *rand.Rand) world {
 	return world{&reading, &placement, &ledger}
 }
 
-// rowsText writes rows with everything that they say.
-func rowsText(rows []*Row) string {
+// fullText writes rows with everything that they say.
+func fullText(rows []*Row) string {
 	var b strings.Builder
 	var write func(rows []*Row, indent string)
 	write = func(rows []*Row, indent string) {

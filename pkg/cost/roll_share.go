@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -21,26 +22,38 @@ type part struct {
 
 // split keeps what a charge says of how its item is split.
 func (b *roller) split(at int32, c *Charge) {
+	key := thing{c.Item, c.UID}
 	switch {
 	case isClaim(c.Item):
-		b.splitClaim(at, c)
-	case c.Of > 1:
-		b.parts[c.Item] = append(b.parts[c.Item], part{at, c.Resource, c.Share, c.Of})
-		b.rows[at].share(c.Share, c.Of)
+		b.splitClaim(key, part{at, c.Resource, c.Quantity, c.Of})
+	case isPod(c.Item):
+		if c.Of > 1 {
+			b.parts[key] = append(b.parts[key], part{at, c.Resource, c.Share, c.Of})
+		}
+	default:
+		b.rows[at].shareWith(c.Share, c.Of)
 	}
 }
 
 // splitClaim adds the quantities of a claim up by row: time with a mount and without
 // may fall to the same.
-func (b *roller) splitClaim(at int32, c *Charge) {
-	parts := b.parts[c.Item]
+func (b *roller) splitClaim(key thing, p part) {
+	parts := b.parts[key]
 	for i := range parts {
-		if parts[i].row == at {
-			parts[i].weight = parts[i].weight.Add(c.Quantity)
+		if parts[i].row == p.row {
+			parts[i].weight = parts[i].weight.Add(p.weight)
 			return
 		}
 	}
-	b.parts[c.Item] = append(parts, part{at, c.Resource, c.Quantity, c.Of})
+	b.parts[key] = append(parts, p)
+}
+
+// partsOf returns how a thing is split; a ledger may do without UIDs.
+func (b *roller) partsOf(ref object.Ref, uid types.UID) []part {
+	if parts, ok := b.parts[thing{ref, string(uid)}]; ok {
+		return parts
+	}
+	return b.parts[thing{ref, ""}]
 }
 
 // compareParts orders the parts of a thing, whatever the order of its charges: by
@@ -74,7 +87,7 @@ func (b *roller) scaledPods(pod *metrics.Pod, rows []int32) []metrics.Pod {
 			pods[i].Containers[j].Name = pod.Containers[j].Name
 		}
 	}
-	known := b.parts[pod.Ref]
+	known := b.partsOf(pod.Ref, pod.UID)
 	cut := func(amounts metrics.Amounts, to func(i int) *metrics.Amounts) {
 		for resource, amount := range amounts {
 			pieces := scaled(amount, weightsOf(known, rows, resource))
@@ -143,7 +156,8 @@ func scaled(amount decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal
 // holders are the rows of a claim that has no charges, by the time of its mounts.
 func (b *roller) holders(claim *metrics.Claim) []part {
 	place := b.placement.Of[claim.Ref]
-	if b.common[claim.Ref.Namespace] && len(place.Stacks) == 0 {
+	own := inOrder(place.Stacks)
+	if b.common[claim.Ref.Namespace] && len(own) == 0 {
 		return []part{{row: b.shared(claim.Ref.Namespace), of: 1}}
 	}
 	var parts []part
@@ -157,9 +171,9 @@ func (b *roller) holders(claim *metrics.Claim) []part {
 		parts = append(parts, part{row: at, resource: metrics.Storage, weight: hours})
 	}
 	for _, mount := range claim.Mounts {
-		stacks := b.placement.Of[mount.Pod].Stacks
+		stacks := inOrder(b.placement.Of[mount.Pod].Stacks)
 		if len(stacks) == 0 {
-			stacks = place.Stacks
+			stacks = own
 		}
 		if len(stacks) == 0 {
 			stacks = []object.Ref{{}}
@@ -170,9 +184,9 @@ func (b *roller) holders(claim *metrics.Claim) []part {
 	}
 	switch {
 	case len(parts) > 0 && !claim.Unmounted.IsPositive():
-	case len(place.Stacks) > 0:
-		for i, piece := range scaled(claim.Unmounted, make([]decimal.Decimal, len(place.Stacks))) {
-			add(b.place(place.Stacks[i], place, claim.Ref), piece)
+	case len(own) > 0:
+		for i, piece := range scaled(claim.Unmounted, make([]decimal.Decimal, len(own))) {
+			add(b.place(own[i], place, claim.Ref), piece)
 		}
 	default:
 		add(b.unmounted(claim.Ref), claim.Unmounted)
@@ -185,8 +199,8 @@ func (b *roller) holders(claim *metrics.Claim) []part {
 
 // sharePods states the shares of a pod that several stacks share, after its charges.
 // Where they differ by resource it is the part of the cost.
-func (b *roller) sharePods(pod object.Ref, rows []int32) {
-	known := b.parts[pod]
+func (b *roller) sharePods(pod *metrics.Pod, rows []int32) {
+	known := b.partsOf(pod.Ref, pod.UID)
 	costs, shares := make([]decimal.Decimal, len(rows)), make([]decimal.Decimal, len(rows))
 	same := len(known) > 0
 	for i, row := range rows {
@@ -207,7 +221,7 @@ func (b *roller) sharePods(pod object.Ref, rows []int32) {
 		if !same {
 			share = ratio(costs, i)
 		}
-		b.rows[row].share(share, len(rows))
+		b.rows[row].shareWith(share, len(rows))
 	}
 }
 
@@ -220,15 +234,13 @@ func ratio(weights []decimal.Decimal, at int) decimal.Decimal {
 // different ways.
 const mixed = -1
 
-// share states the share of a row that costs.
-func (r *Row) share(share decimal.Decimal, of int) { r.Share, r.Of = share, of }
-
-// shareAs takes the share of a row below, if that of the others is the same.
-func (r *Row) shareAs(o *Row) {
+// shareWith states how a part of a row is shared; the row is mixed where it was stated
+// in another way.
+func (r *Row) shareWith(share decimal.Decimal, of int) {
 	switch {
-	case r.Of == 0 && o.Of > 0:
-		r.Share, r.Of = o.Share, o.Of
-	case o.Of == 0 || r.Of != o.Of || !r.Share.Equal(o.Share):
+	case r.Of == 0 && of > 0:
+		r.Share, r.Of = share, of
+	case of == 0 || r.Of != of || !r.Share.Equal(share):
 		r.Share, r.Of = decimal.Decimal{}, mixed
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 // byStack makes the rows of a report by stack.
 func (b *roller) byStack() {
+	b.remember()
 	for _, stack := range b.placement.Stacks {
 		b.row(top, LevelStack, stack)
 	}
@@ -74,7 +75,7 @@ func (b *roller) unmounted(claim object.Ref) int32 {
 // place returns the row of a thing below the owners on its path, from the stack's root
 // on; a zero stack is nobody's.
 func (b *roller) place(stack object.Ref, place metrics.Place, item object.Ref) int32 {
-	path := place.Path
+	path := b.path(item, place)
 	if stack != (object.Ref{}) && !slices.Contains(place.Stacks, stack) {
 		// A claim of nobody's that pods of the stack mount has no path there.
 		path = nil
@@ -101,32 +102,42 @@ func (b *roller) way(stack object.Ref, path []object.Ref) int32 {
 // podOfStacks adds a pod to each of its stacks.
 func (b *roller) podOfStacks(pod *metrics.Pod) {
 	place := b.placement.Of[pod.Ref]
+	stacks := inOrder(place.Stacks)
 	switch {
-	case len(place.Stacks) == 1:
-		b.addPod(b.place(place.Stacks[0], place, pod.Ref), pod, pod)
+	case len(stacks) == 1:
+		b.addPod(b.place(stacks[0], place, pod.Ref), pod, pod)
 		return
-	case len(place.Stacks) == 0 && b.common[pod.Ref.Namespace]:
+	case len(stacks) == 0 && b.common[pod.Ref.Namespace]:
 		b.addPod(b.shared(pod.Ref.Namespace), pod, pod)
 		return
-	case len(place.Stacks) == 0:
-		place.Path = b.path(pod, place)
+	case len(stacks) == 0:
 		b.addPod(b.place(object.Ref{}, place, pod.Ref), pod, pod)
 		return
 	}
-	rows := make([]int32, len(place.Stacks))
-	for i, stack := range place.Stacks {
+	rows := make([]int32, len(stacks))
+	for i, stack := range stacks {
 		rows[i] = b.place(stack, place, pod.Ref)
 	}
 	for i, piece := range b.scaledPods(pod, rows) {
 		b.addPod(rows[i], &piece, pod)
 	}
-	b.sharePods(pod.Ref, rows)
+	b.sharePods(pod, rows)
+}
+
+// inOrder returns the stacks of a place in order, each once, as they are charged.
+func inOrder(stacks []object.Ref) []object.Ref {
+	if len(stacks) < 2 {
+		return stacks
+	}
+	stacks = slices.Clone(stacks)
+	slices.SortFunc(stacks, object.Compare)
+	return slices.Compact(stacks)
 }
 
 // claimOfStacks adds a claim to each of its stacks, in proportion to what each is
 // charged for.
 func (b *roller) claimOfStacks(claim *metrics.Claim) {
-	shares := b.parts[claim.Ref]
+	shares := b.partsOf(claim.Ref, claim.UID)
 	if len(shares) == 0 {
 		shares = b.holders(claim)
 	}
@@ -140,6 +151,6 @@ func (b *roller) claimOfStacks(claim *metrics.Claim) {
 	for i := range shares {
 		piece := metrics.Claim{Ref: claim.Ref, Claimed: claimed[i], Used: used[i], UsedKnown: claim.UsedKnown}
 		b.addClaim(shares[i].row, &piece)
-		b.rows[shares[i].row].share(ratio(weights, i), shares[i].of)
+		b.rows[shares[i].row].shareWith(ratio(weights, i), shares[i].of)
 	}
 }

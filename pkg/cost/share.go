@@ -41,8 +41,8 @@ func (a *allocator) weights(stacks []object.Ref, res metrics.Resource) []decimal
 // standingWeights fills in the weights by what each stack has alone. Volumes and load
 // balancers have no usage to compare, nor traffic a request: they go by the cost of
 // CPU and memory. A stack that has nothing of its own weighs nothing. One that has
-// weighs what is known of it; where that is nothing, all weigh the same, and a note
-// tells it.
+// weighs what is known of it; where no usage is, all weigh the same, and a note tells
+// it. What is not requested is no gap: it is zero.
 func (a *allocator) standingWeights(weights []decimal.Decimal, stacks []object.Ref, res metrics.Resource) {
 	if a.standings == nil {
 		a.stand()
@@ -59,10 +59,10 @@ func (a *allocator) standingWeights(weights []decimal.Decimal, stacks []object.R
 			continue
 		}
 		amount, known := own.amounts[res]
-		if !known && !extended(res) {
+		if !known && a.options.Sharing == ShareUsage && !extended(res) {
 			a.note(metrics.Note{
 				About: stack.String(), Reason: "Gap",
-				Message: string(a.options.Sharing) + " of " + string(res) + " is not known: what it shares with others is split evenly",
+				Message: "its usage of " + string(res) + " is not known: what it shares with others is split evenly",
 			})
 			clear(weights)
 			return
@@ -91,7 +91,7 @@ func (a *allocator) stand() {
 	for i := range a.charges {
 		c := &a.charges[i]
 		own := a.standings[c.Stack]
-		if own != nil && c.Kind == Used && c.Of == 1 && (c.Resource == metrics.CPU || c.Resource == metrics.Memory) {
+		if own != nil && c.Kind == Used && (c.Resource == metrics.CPU || c.Resource == metrics.Memory) {
 			own.cost = own.cost.Add(c.Cost)
 		}
 	}

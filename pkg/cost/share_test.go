@@ -65,6 +65,11 @@ func TestSharing(t *testing.T) {
 			"green usage storage 29 0.29/2, red usage storage 71 0.71/2",
 		},
 		{
+			"requests, of which one has none", ShareRequests, func(s *scene) { s.Pods[0].Requested = nil },
+			"green usage cpu 8 1/2, green usage memory 16 1/2, red usage cpu 0 0/2, red usage memory 0 0/2",
+			"green usage storage 29 0.29/2, red usage storage 71 0.71/2",
+		},
+		{
 			"weight", ShareWeight, func(s *scene) { s.Weights[red] = dec("0.25") },
 			"green usage cpu 6.4 0.8/2, green usage memory 12.8 0.8/2, red usage cpu 1.6 0.2/2, red usage memory 3.2 0.2/2",
 			"green usage storage 80 0.8/2, red usage storage 20 0.2/2",
@@ -182,6 +187,26 @@ func TestSharedNamespace(t *testing.T) {
 		wantLines(t, s.ledger(Options{ShareNamespaces: system, ShareOverhead: dec("2")}),
 			"- overhead -  1 1/1",
 			"- shared kube-system cpu 8 1/1", "- shared kube-system memory 0 1/1", "- shared kube-system storage 10 1/1")
+	})
+	t.Run("what is spread is no measure of what to spread", func(t *testing.T) {
+		// Red pays 3 and blue 1, whoever's node has how much to spare.
+		s := scene()
+		s.node("n1", "100", "0")
+		s.Pods[1].Node = "n1"
+		l := s.ledger(Options{ShareOverhead: dec("1"), ShareIdle: true, ShareNamespaces: system, Weighted: true})
+		if got, want := only(l, "-"), "red overhead  0.75 0.75/2, blue overhead  0.25 0.25/2"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+	t.Run("what is there is of no stack alone", func(t *testing.T) {
+		s := scene()
+		s.pod("shop", "db-0", "", "8", "0", red, blue)
+		s.pod("kube-system", "red-agent", "", "0", "0", red).Requested = amounts("100", "")
+		s.Pods[0].Requested, s.Pods[1].Requested = amounts("3", ""), amounts("1", "")
+		l := s.ledger(Options{Sharing: ShareRequests, ShareNamespaces: system})
+		if got, want := only(l, "db-0"), "red usage cpu 6 0.75/2, red usage memory 0 0.5/2, blue usage cpu 2 0.25/2, blue usage memory 0 0.5/2"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	})
 	t.Run("overhead", func(t *testing.T) {
 		l := scene().ledger(Options{ShareNamespaces: system, ShareOverhead: dec("2"), Weighted: true})

@@ -26,17 +26,18 @@ func Sort(r *Report, by string) error {
 		return fmt.Errorf("sort by %q: want one of %s", by, strings.Join(SortKeys(), ", "))
 	}
 	figure := figureOf(by)
-	walk(&r.Total, r.Rows, func(_ *Row, rows []*Row) {
-		slices.SortStableFunc(rows, func(x, y *Row) int {
-			return cmp.Or(cmp.Compare(restRank(x), restRank(y)), compareFigures(x, y, figure), compareNames(x, y), compareRows(x, y))
+	walk(&r.Total, r.Rows, func(above *Row, rows []*Row) {
+		slices.SortFunc(rows, func(x, y *Row) int {
+			if c := cmp.Compare(restRank(above, x), restRank(above, y)); c != 0 {
+				return c
+			}
+			if figure == nil {
+				return cmp.Or(strings.Compare(shortName(x), shortName(y)), compareRows(x, y))
+			}
+			return cmp.Or(compareFigures(x, y, figure), compareRows(x, y))
 		})
 	})
 	return nil
-}
-
-// compareNames orders rows by the name of what they stand for.
-func compareNames(x, y *Row) int {
-	return cmp.Or(strings.Compare(shortName(x), shortName(y)))
 }
 
 func shortName(r *Row) string {
@@ -46,11 +47,8 @@ func shortName(r *Row) string {
 	return r.Name
 }
 
-// compareFigures orders rows by a figure, downwards; without one, not at all.
+// compareFigures orders rows by a figure, downwards.
 func compareFigures(x, y *Row, figure func(*Row) (decimal.Decimal, bool)) int {
-	if figure == nil {
-		return 0
-	}
 	a, aKnown := figure(x)
 	b, bKnown := figure(y)
 	switch {
@@ -119,8 +117,13 @@ func (b *roller) order(r *Report) {
 			rank[stack] = i - len(b.placement.Stacks)
 		}
 	}
-	walk(&r.Total, r.Rows, func(_ *Row, rows []*Row) {
-		slices.SortFunc(rows, compareRows)
+	walk(&r.Total, r.Rows, func(above *Row, rows []*Row) {
+		slices.SortFunc(rows, func(x, y *Row) int {
+			if c := cmp.Compare(restRank(above, x), restRank(above, y)); c != 0 {
+				return c
+			}
+			return compareRows(x, y)
+		})
 	})
 	slices.SortStableFunc(r.Rows, func(x, y *Row) int {
 		if x.Level != LevelStack || y.Level != LevelStack {
@@ -132,23 +135,26 @@ func (b *roller) order(r *Report) {
 
 // compareRows is an order of rows that depends on nothing but what they stand for.
 func compareRows(x, y *Row) int {
-	return cmp.Or(
-		cmp.Compare(restRank(x), restRank(y)),
-		cmp.Compare(noneRank(x), noneRank(y)),
-		object.Compare(x.Ref, y.Ref),
-		strings.Compare(x.Name, y.Name),
-		strings.Compare(string(x.Level), string(y.Level)),
-	)
+	if c := cmp.Compare(noneRank(x), noneRank(y)); c != 0 {
+		return c
+	}
+	if c := object.Compare(x.Ref, y.Ref); c != 0 {
+		return c
+	}
+	return cmp.Or(strings.Compare(x.Name, y.Name), strings.Compare(string(x.Level), string(y.Level)))
 }
 
-// restRank is 0 for rows that are no rest, and the place of the others.
-func restRank(r *Row) int {
-	if r.Level != LevelRest {
+// restRank is 0 for rows that are no rest, and the place of the others. Below a rest
+// its nodes or namespaces are rows like others.
+func restRank(above, r *Row) int {
+	if r.Level != LevelRest || above.Level == LevelRest && above.Name != restUnattributed {
 		return 0
 	}
-	rests := []string{restUnattributed, restUnmounted, restIdle, restShared, restOverhead}
-	if i := slices.Index(rests, r.Name); i >= 0 {
-		return 1 + i
+	rests := [...]string{restUnattributed, restUnmounted, restIdle, restShared, restOverhead}
+	for i, name := range rests {
+		if r.Name == name {
+			return 1 + i
+		}
 	}
 	return 1 + len(rests)
 }

@@ -123,24 +123,34 @@ func (c *Collector) addPod(ref object.Ref, pod *corev1.Pod) {
 			p.claims = append(p.claims, name)
 		}
 	}
-	var key string
 	if !p.ended {
-		p.reserved = reservedBy(pod)
-		key = p.reserved.template()
+		p.reserved = c.reservedBy(pod)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pods == nil {
-		c.pods, c.templates = map[object.Ref]*podFacts{}, map[string]*reserved{}
-	}
-	if p.reserved != nil {
-		if same, ok := c.templates[key]; ok {
-			p.reserved = same
-		} else {
-			c.templates[key] = p.reserved
-		}
+		c.pods = map[object.Ref]*podFacts{}
 	}
 	c.pods[ref] = p
+}
+
+// reservedBy returns what a pod reserves, which is computed once for each template.
+func (c *Collector) reservedBy(pod *corev1.Pod) *reserved {
+	key := templateOf(pod)
+	c.mu.Lock()
+	known := c.templates[string(key)]
+	c.mu.Unlock()
+	if known != nil {
+		return known
+	}
+	r := reservedBy(pod)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.templates == nil {
+		c.templates = map[string]*reserved{}
+	}
+	c.templates[string(key)] = r
+	return r
 }
 
 // claimOf returns the name of the claim behind a volume. That of an ephemeral volume

@@ -40,7 +40,10 @@ func (c *Collector) Reading(at time.Time, o ReadingOptions) *Reading {
 	defer c.mu.Unlock()
 	hour := decimal.New(1, 0)
 	r := &Reading{To: at, Hours: hour}
-	mounts := map[object.Ref][]Mount{}
+	mounts := make(map[object.Ref][]Mount, len(c.claims))
+	if o.Keep == nil {
+		r.Pods = make([]Pod, 0, len(c.pods))
+	}
 	for _, ref := range sortedRefs(c.pods) {
 		p := c.pods[ref]
 		if p.ended || p.node == "" {

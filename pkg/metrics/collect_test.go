@@ -12,6 +12,7 @@ import (
 
 	"github.com/shopspring/decimal"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -277,19 +278,31 @@ func TestCollectorOfMetadata(t *testing.T) {
 	}
 }
 
-// manyPods are pods of 1,000 templates, as a server would send them.
-func manyPods(t testing.TB, n int) []object.Object {
-	t.Helper()
-	var out []object.Object
+// manyPods are pods of 1,000 templates, of two containers and a claim each.
+func manyPods(n int) []object.Object {
+	out := make([]object.Object, 0, n)
+	list := func(cpu, memory string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	}
 	for i := range n {
-		o := parse(t, false, fmt.Sprintf(`{kind: Pod, metadata: {namespace: ns-%d, name: web-%d, uid: 00000000-0000-4000-8000-%012d}, spec: {nodeName: node-%d, containers: [{name: web, resources: {requests: {cpu: %dm, memory: 128Mi}, limits: {memory: 256Mi}}}, {name: proxy, resources: {requests: {cpu: 10m, memory: 32Mi}}}], volumes: [{name: d, persistentVolumeClaim: {claimName: data-%d}}]}, status: {phase: Running, startTime: "2026-09-14T09:00:00Z"}}`, i%100, i, i, i%200, 100+i%1000, i))[0]
-		out = append(out, o)
+		pod := &corev1.Pod{}
+		pod.Namespace, pod.Name, pod.UID = fmt.Sprintf("ns-%d", i%100), fmt.Sprintf("web-%d", i), types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", i))
+		pod.Spec.NodeName, pod.Status.Phase = fmt.Sprintf("node-%d", i%200), corev1.PodRunning
+		pod.Spec.Containers = []corev1.Container{
+			{Name: "web", Resources: corev1.ResourceRequirements{Requests: list(fmt.Sprintf("%dm", 100+i%1000), "128Mi"), Limits: list("2", "256Mi")}},
+			{Name: "proxy", Resources: corev1.ResourceRequirements{Requests: list("10m", "32Mi")}},
+		}
+		for _, c := range pod.Spec.Containers {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, AllocatedResources: c.Resources.Requests, Resources: &c.Resources})
+		}
+		pod.Spec.Volumes = []corev1.Volume{{Name: "d", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: fmt.Sprintf("data-%d", i)}}}}
+		out = append(out, object.Object{Ref: podRef(pod.Namespace, pod.Name), Version: "v1", Meta: pod, Body: pod})
 	}
 	return out
 }
 
 func BenchmarkCollector(b *testing.B) {
-	pods := manyPods(b, 10000)
+	pods := manyPods(10000)
 	b.ReportAllocs()
 	for b.Loop() {
 		var c metrics.Collector
@@ -301,7 +314,7 @@ func BenchmarkCollector(b *testing.B) {
 
 func BenchmarkReading(b *testing.B) {
 	var c metrics.Collector
-	for _, o := range manyPods(b, 10000) {
+	for _, o := range manyPods(10000) {
 		c.Add(o)
 	}
 	b.ReportAllocs()
@@ -312,7 +325,7 @@ func BenchmarkReading(b *testing.B) {
 
 // 10,000 pods are kept in a few megabytes.
 func TestCollectorIsSmall(t *testing.T) {
-	pods := manyPods(t, 10000)
+	pods := manyPods(10000)
 	held := func() uint64 {
 		runtime.GC()
 		runtime.GC()

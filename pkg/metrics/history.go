@@ -140,7 +140,11 @@ func (h *History) read(ctx context.Context, f *fetcher, p *past, from, to int64)
 		end := min(to, from+length)
 		most := 0
 		err := h.together(ctx, f, p.streams(), func(ctx context.Context, s stream) ([]series, error) {
-			return f.raw(ctx, p.selector(s), s.scale, from, end+s.ahead)
+			begin := max(from, p.options.Window.From.UnixMilli()-s.back)
+			if begin >= end {
+				return nil, nil
+			}
+			return f.raw(ctx, p.selector(s), s.scale, begin, end+s.ahead)
 		}, func(got []series) {
 			n := 0
 			for i := range got {
@@ -222,8 +226,9 @@ type stream struct {
 	name, matchers string
 	everywhere     bool // it is of the cluster and has no namespace
 	scale          int  // of its values, see decodeAnswer
-	ahead          int64
-	take           func([]series)
+	// back and ahead are how long before and after the window its samples matter.
+	back, ahead int64
+	take        func([]series)
 }
 
 // selector writes the selector of a stream, for the namespaces that are asked for.

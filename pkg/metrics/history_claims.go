@@ -11,19 +11,19 @@ import (
 // bound to comes before the claims, and pods' phases before that.
 func (p *past) claimStreams() []stream {
 	return []stream{
-		{name: "kube_persistentvolume_capacity_bytes", everywhere: true, take: func(list []series) {
+		{name: "kube_persistentvolume_capacity_bytes", everywhere: true, back: backGauge, take: func(list []series) {
 			for _, g := range groups(list, "persistentvolume") {
 				entry(p.capacities, g.labels["persistentvolume"]).feed(g.samples())
 			}
 		}},
-		{name: "kube_persistentvolumeclaim_resource_requests_storage_bytes", take: func(list []series) {
+		{name: "kube_persistentvolumeclaim_resource_requests_storage_bytes", back: backGauge, take: func(list []series) {
 			for _, g := range groups(list, "namespace", "persistentvolumeclaim") {
 				p.claim(g.labels).requests.feed(g.samples())
 			}
 		}},
-		{name: "kube_pod_spec_volumes_persistentvolumeclaims_info", take: p.takeMounts},
-		{name: "kube_persistentvolumeclaim_info", take: p.takeClaims},
-		{name: "kubelet_volume_stats_used_bytes", take: func(list []series) {
+		{name: "kube_pod_spec_volumes_persistentvolumeclaims_info", back: backGauge, take: p.takeMounts},
+		{name: "kube_persistentvolumeclaim_info", back: backGauge, take: p.takeClaims},
+		{name: "kubelet_volume_stats_used_bytes", back: backGauge, take: func(list []series) {
 			for _, g := range groups(list, "namespace", "persistentvolumeclaim") {
 				c := p.claim(g.labels)
 				got, _ := c.stats.feed(g.samples(), span{start: c.started})

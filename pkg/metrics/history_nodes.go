@@ -8,11 +8,11 @@ import (
 // nodeStreams are nodes and load balancers.
 func (p *past) nodeStreams() []stream {
 	return []stream{
-		{name: "kube_node_status_capacity", matchers: `resource="cpu"`, everywhere: true, scale: 9, take: p.takeCapacity("")},
-		{name: "kube_node_status_capacity", matchers: `resource!="cpu"`, everywhere: true, take: p.takeCapacity("")},
-		{name: "kube_node_status_capacity_cpu_cores", everywhere: true, scale: 9, take: p.takeCapacity(CPU)},
-		{name: "kube_node_status_capacity_memory_bytes", everywhere: true, take: p.takeCapacity(Memory)},
-		{name: "kube_service_spec_type", matchers: `type="LoadBalancer"`, take: func(list []series) {
+		{name: "kube_node_status_capacity", matchers: `resource="cpu"`, everywhere: true, scale: 9, back: backGauge, take: p.takeCapacity("")},
+		{name: "kube_node_status_capacity", matchers: `resource!="cpu"`, everywhere: true, back: backGauge, take: p.takeCapacity("")},
+		{name: "kube_node_status_capacity_cpu_cores", everywhere: true, scale: 9, back: backGauge, take: p.takeCapacity(CPU)},
+		{name: "kube_node_status_capacity_memory_bytes", everywhere: true, back: backGauge, take: p.takeCapacity(Memory)},
+		{name: "kube_service_spec_type", matchers: `type="LoadBalancer"`, back: backGauge, take: func(list []series) {
 			for _, g := range groups(list, "namespace", "service") {
 				key := podName{g.labels["namespace"], g.labels["service"]}
 				b := entry(p.balancers, key)
@@ -46,16 +46,24 @@ func (p *past) takeCapacity(resource Resource) func([]series) {
 				}
 			}
 			n := p.node(g.labels["node"])
-			got, holes := entry(p.gauges, "node"+string(name)+"\xff"+n.name).feed(g.samples(), span{start: n.started})
+			samples := g.samples()
+			n.there = append(n.there, samples...)
+			got, holes := entry(p.gauges, "node"+string(name)+"\xff"+n.name).feed(samples, span{start: n.started})
 			p.hole("", n.name, holes)
 			for _, v := range got {
 				entry(n.capacity, name).area(v)
-				if name == CPU { // every node has it
-					n.hours.add(uint64(v.b - v.a))
-				}
 			}
 		}
 	}
+}
+
+// settle ends a piece: a node was there as long as anything was told of it.
+func (n *node) settle() {
+	got, _ := n.lane.feed(unite(n.there, nil), span{start: n.started})
+	for _, v := range got {
+		n.hours.add(uint64(v.b - v.a))
+	}
+	n.there = n.there[:0]
 }
 
 // fillNodes gives the nodes of a reading the time that they were there, and adds those

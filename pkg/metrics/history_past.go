@@ -27,7 +27,7 @@ type past struct {
 	owners         map[ownerKey]owner
 	started        map[string]int64    // containers by the labels that name them
 	startedByName  map[string][]sample // and by name, of kube-state-metrics
-	lastOf         map[string]int64    // the last sample of a container of a name
+	seen           map[string]*steps   // when a container of a name had samples
 	extended       map[string]Resource
 	served         map[string]bool
 	serviceStarted map[podName]int64
@@ -103,6 +103,8 @@ type node struct {
 	name, provider string
 	labels         map[string]string
 	started        int64
+	lane           gauge
+	there          []sample // of the piece
 	hours          amount
 	capacity       map[Resource]*amount
 }
@@ -130,7 +132,7 @@ func newPast(o HistoryOptions, r *Reading) *past {
 		pods: map[podName][]*pod{}, claims: map[podName]*claim{}, nodes: map[string]*node{},
 		balancers: map[podName]*lasting{}, capacities: map[string]*steps{},
 		counters: map[string]*counterLane{}, gauges: map[string]*gaugeLane{},
-		owners: map[ownerKey]owner{}, started: map[string]int64{}, startedByName: map[string][]sample{}, lastOf: map[string]int64{},
+		owners: map[ownerKey]owner{}, started: map[string]int64{}, startedByName: map[string][]sample{}, seen: map[string]*steps{},
 		extended: map[string]Resource{}, served: map[string]bool{}, serviceStarted: map[podName]int64{}, holes: map[string]int64{},
 	}
 	for i := range r.Pods {

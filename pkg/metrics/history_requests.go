@@ -8,11 +8,11 @@ func (p *past) requestStreams() []stream {
 	var out []stream
 	add := func(name string, take func(Resource) func([]series)) {
 		out = append(out,
-			stream{name: name, matchers: `resource="cpu"`, scale: 9, take: take("")},
-			stream{name: name, matchers: `resource!="cpu"`, take: take("")})
+			stream{name: name, matchers: `resource="cpu"`, scale: 9, back: backRequest, take: take("")},
+			stream{name: name, matchers: `resource!="cpu"`, back: backGauge, take: take("")})
 	}
 	plain := func(name string, resource Resource, scale int, take func(Resource) func([]series)) {
-		out = append(out, stream{name: name, scale: scale, take: take(resource)})
+		out = append(out, stream{name: name, scale: scale, back: backRequest, take: take(resource)})
 	}
 	add("kube_pod_container_resource_requests", p.takeRequests(false))
 	add("kube_pod_container_resource_limits", p.takeLimits)

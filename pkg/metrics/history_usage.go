@@ -11,6 +11,8 @@ import (
 // was restarted has another id and name.
 var containerNames = []string{"namespace", "pod", "container", "id", "name", "image"} //nolint:gochecknoglobals // a constant
 
+var containerName = containerNames[:3] //nolint:gochecknoglobals // a constant
+
 // nanocore-milliseconds, in which CPU is added up, of a nanosecond of CPU time.
 const nanosecond = 1000
 
@@ -19,14 +21,14 @@ const nanosecond = 1000
 func (p *past) streams() []stream {
 	usage := `container!="",container!="POD"`
 	out := []stream{
-		{name: "kube_pod_status_phase", matchers: `phase=~"Pending|Running"`, take: p.takePhase},
-		{name: "kube_pod_container_status_running", take: p.takeRunning},
-		{name: "kube_pod_init_container_status_running", take: p.takeInitRunning},
-		{name: "kube_pod_container_state_started", scale: 3, ahead: lookAhead, take: p.takeStarted},
-		{name: "container_cpu_usage_seconds_total", matchers: usage, scale: 9, take: p.takeCPU},
-		{name: "container_memory_working_set_bytes", matchers: usage, take: p.takeMemory},
-		{name: "container_network_receive_bytes_total", matchers: `pod!="",interface!="lo"`, take: p.takeTraffic(Received)},
-		{name: "container_network_transmit_bytes_total", matchers: `pod!="",interface!="lo"`, take: p.takeTraffic(Sent)},
+		{name: "kube_pod_status_phase", matchers: `phase=~"Pending|Running"`, back: backRequest + staleness, take: p.takePhase},
+		{name: "kube_pod_container_status_running", back: backRequest + staleness, take: p.takeRunning},
+		{name: "kube_pod_init_container_status_running", back: backRequest + staleness, take: p.takeInitRunning},
+		{name: "kube_pod_container_state_started", scale: 3, back: lookBack, ahead: staleness, take: p.takeStarted},
+		{name: "container_cpu_usage_seconds_total", matchers: usage, scale: 9, back: backCPU, take: p.takeCPU},
+		{name: "container_memory_working_set_bytes", matchers: usage, back: backGauge, take: p.takeMemory},
+		{name: "container_network_receive_bytes_total", matchers: `pod!="",interface!="lo"`, back: backCounter, take: p.takeTraffic(Received)},
+		{name: "container_network_transmit_bytes_total", matchers: `pod!="",interface!="lo"`, back: backCounter, take: p.takeTraffic(Sent)},
 	}
 	out = append(out, p.requestStreams()...)
 	out = append(out, p.claimStreams()...)
@@ -39,23 +41,18 @@ func (p *past) startOf(labels map[string]string, q *pod, at int64) int64 {
 	if start := p.started[keyOf(labels, containerNames)]; start > 0 {
 		return start
 	}
-	name := keyOf(labels, []string{"namespace", "pod", "container"})
 	var start int64
-	for _, s := range p.startedByName[name] {
+	for _, s := range p.startedByName[keyOf(labels, containerName)] {
 		if s.v <= at {
 			start = max(start, s.v)
 		}
 	}
-	if start == 0 && q.life.start > 0 && q.life.start <= at {
-		// It may have been restarted since: then one of its name was seen meanwhile.
-		start = max(q.life.start, p.lastOf[name])
-	}
-	return start
+	return cmp.Or(start, q.life.start)
 }
 
 func (p *past) takeStarted(list []series) {
 	for _, s := range list {
-		name := keyOf(s.labels, []string{"namespace", "pod", "container"})
+		name := keyOf(s.labels, containerName)
 		for _, x := range s.samples {
 			known := p.startedByName[name]
 			if x.v > 0 && (len(known) == 0 || known[len(known)-1].v != x.v) {
@@ -119,14 +116,22 @@ func (p *past) onlyTotal(list []series) []series {
 }
 
 func (p *past) takeMemory(list []series) {
+	for _, g := range groups(list, containerName...) {
+		entry(p.seen, g.key).feed(g.samples())
+	}
 	for _, g := range groups(list, containerNames...) {
 		namespace, name, uid := g.labels["namespace"], g.labels["pod"], uidOf(g.labels)
 		samples := g.samples()
-		byName := keyOf(g.labels, []string{"namespace", "pod", "container"})
 		lane := entry(p.gauges, "memory"+g.key)
 		if !lane.begun {
 			at := samples[0].t
-			lane.begun, lane.life.start = true, p.startOf(g.labels, p.pod(namespace, name, uid, at), at)
+			// Where the start of the pod alone is known, the container may have been
+			// restarted since, and one of its name was seen meanwhile.
+			start := p.startOf(g.labels, p.pod(namespace, name, uid, at), at)
+			if start > 0 && at-start <= staleness {
+				start = max(start, p.seen[keyOf(g.labels, containerName)].before(at))
+			}
+			lane.begun, lane.life.start = true, start
 		}
 		list, holes := lane.feed(samples, lane.life)
 		p.hole(namespace, name, holes)
@@ -137,7 +142,6 @@ func (p *past) takeMemory(list []series) {
 			entry(q.container(g.labels["container"]).used, Memory).area(v)
 			q.seen.add(interval{a: v.a, b: v.b, n: 1, flat: true})
 		}
-		p.lastOf[byName] = max(p.lastOf[byName], samples[len(samples)-1].t)
 	}
 }
 
@@ -255,6 +259,12 @@ func (p *past) settle(at int64) {
 	}
 	for _, s := range p.capacities {
 		s.forget(at)
+	}
+	for _, s := range p.seen {
+		s.forget(at)
+	}
+	for _, n := range p.nodes {
+		n.settle()
 	}
 	// A day after its last sample nothing is known of a series any more.
 	maps.DeleteFunc(p.counters, func(_ string, l *counterLane) bool { return l.last < at-24*reach })

@@ -76,7 +76,7 @@ func refused(ctx context.Context, err error) (Note, error) {
 	if ctx.Err() != nil {
 		return Note{}, ctx.Err()
 	}
-	reason := apierrors.ReasonForError(err)
+	reason := metav1.StatusReason("Unavailable")
 	var slow interface{ Timeout() bool }
 	switch {
 	case apierrors.IsForbidden(err):
@@ -89,8 +89,6 @@ func refused(ctx context.Context, err error) (Note, error) {
 		reason = "Unreadable"
 	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		reason = metav1.StatusReasonTimeout
-	default:
-		reason = "Unavailable"
 	}
 	if sent, ok := errors.AsType[*url.Error](err); ok {
 		err = sent.Err

@@ -119,30 +119,78 @@ func exactly(q resource.Quantity) decimal.Decimal {
 // pieces.
 func extended(r Resource) bool { return strings.Contains(string(r), "/") }
 
-// template writes down what is reserved, so that equal ones can be told.
-func (r *reserved) template() string {
-	var b strings.Builder
-	write := func(a Amounts) {
-		names := make([]string, 0, len(a))
-		for name := range a {
-			names = append(names, string(name))
+// templateOf writes down all of a pod that says what it reserves, so that this is
+// computed once for pods of one template.
+func templateOf(pod *corev1.Pod) []byte {
+	b := make([]byte, 0, 512)
+	for i := range pod.Spec.InitContainers {
+		c := &pod.Spec.InitContainers[i]
+		if b = append(b, 'i'); sidecar(c) {
+			b = append(b, 's')
 		}
-		slices.Sort(names)
-		for _, name := range names {
-			b.WriteString(name)
-			b.WriteByte('=')
-			b.WriteString(a[Resource(name)].String())
-			b.WriteByte(',')
+		b = appendContainer(b, c)
+	}
+	for i := range pod.Spec.Containers {
+		b = appendContainer(append(b, 'c'), &pod.Spec.Containers[i])
+	}
+	b = appendList(append(b, 'o'), pod.Spec.Overhead)
+	if r := pod.Spec.Resources; r != nil {
+		b = appendList(appendList(append(b, 'p'), r.Requests), r.Limits)
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range statuses {
+			b = appendStatus(b, &statuses[i])
 		}
-		b.WriteByte(';')
 	}
-	write(r.requested)
-	write(r.limited)
-	for _, c := range r.containers {
-		b.WriteString(c.Name)
-		b.WriteByte(':')
-		write(c.Requested)
-		write(c.Limited)
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodResizePending {
+			b = append(append(b, 'r'), c.Reason...)
+		}
 	}
-	return b.String()
+	return b
+}
+
+func appendContainer(b []byte, c *corev1.Container) []byte {
+	b = append(append(b, c.Name...), ' ')
+	return appendList(appendList(b, c.Resources.Requests), c.Resources.Limits)
+}
+
+// appendStatus tells lists that are empty from those that are not there: only the
+// latter leave the word to the spec.
+func appendStatus(b []byte, s *corev1.ContainerStatus) []byte {
+	if s.AllocatedResources == nil && s.Resources == nil {
+		return b
+	}
+	b = append(append(append(b, 't'), s.Name...), ' ')
+	for _, list := range []corev1.ResourceList{s.AllocatedResources, resourcesOf(s).Requests, resourcesOf(s).Limits} {
+		if list != nil {
+			b = append(b, '+')
+		}
+		b = appendList(b, list)
+	}
+	return b
+}
+
+func resourcesOf(s *corev1.ContainerStatus) corev1.ResourceRequirements {
+	if s.Resources == nil {
+		return corev1.ResourceRequirements{}
+	}
+	return *s.Resources
+}
+
+func appendList(b []byte, list corev1.ResourceList) []byte {
+	var few [8]corev1.ResourceName
+	names := few[:0]
+	for name := range list {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var digits [32]byte
+	for _, name := range names {
+		q := list[name]
+		number, suffix := q.CanonicalizeBytes(digits[:0])
+		b = append(append(b, name...), '=')
+		b = append(append(append(b, number...), suffix...), ',')
+	}
+	return append(b, ';')
 }

@@ -33,7 +33,7 @@ func samples(version string, lines ...string) answer {
 			at = now.Add(-d)
 		}
 		var containers []any
-		for _, c := range strings.Fields(rest) {
+		for c := range strings.FieldsSeq(rest) {
 			name, usage, _ := strings.Cut(c, "=")
 			cpu, memory, both := strings.Cut(usage, "/")
 			use := map[string]any{"cpu": cpu}

@@ -23,11 +23,17 @@ const (
 	// reach is how far apart two samples of a counter may be. Over more than that
 	// nobody can say when it was used.
 	reach = 3600 * second
-	// lookBack is how long before a window the samples matter to it: a counter's
-	// anchor, and what overlaps the interval after it.
-	lookBack = reach + 3*staleness
+	// How long before a window samples matter to it. For a gauge that is the interval
+	// across its beginning, what overlaps that, and whether that was the first of a run.
+	// Of CPU an interval across it can be as long as reach; requests overlap that, and
+	// so do intervals of other containers, which can be as long.
+	backGauge   = 4 * staleness
+	backRequest = reach + 4*staleness
+	backCounter = reach
+	backCPU     = 2*reach + staleness
+	lookBack    = backCPU + staleness
 	// lookAhead is how long after a window facts of it (a start, an end) may come.
-	lookAhead = staleness
+	lookAhead = reach
 )
 
 // interval says that (a, b] had n: n units in all, or n at each moment where flat is

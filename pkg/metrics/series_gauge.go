@@ -97,6 +97,16 @@ func (s *steps) at(after, t int64) (int64, bool) {
 	return s.samples[lo-1].v, true
 }
 
+// before is the moment of the last sample before t; 0 if there is none.
+func (s *steps) before(t int64) int64 {
+	for i := len(s.samples) - 1; i >= 0; i-- {
+		if s.samples[i].t < t {
+			return s.samples[i].t
+		}
+	}
+	return 0
+}
+
 // forget drops what is older than staleness at a moment.
 func (s *steps) forget(at int64) {
 	i := 0

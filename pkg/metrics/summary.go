@@ -159,12 +159,12 @@ func fillFromSummary(pods []*Pod, summary *stats.Summary) {
 			sample = byName[p.Ref]
 		}
 		if sample != nil {
-			p.summarise(sample)
+			p.take(sample)
 		}
 	}
 }
 
-func (p *Pod) summarise(sample *stats.PodStats) {
+func (p *Pod) take(sample *stats.PodStats) {
 	p.Counters = traffic(sample.Network)
 	if s := sample.EphemeralStorage; s != nil && s.UsedBytes != nil {
 		p.use(Ephemeral, bytesOf(*s.UsedBytes))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -67,7 +68,7 @@ func FocusSheet(l *cost.Ledger, r *metrics.Reading, p *metrics.Placement, o Focu
 func (o FocusOptions) complete() (FocusOptions, error) {
 	o.Version = cmp.Or(o.Version, FocusVersions()[0])
 	if !slices.Contains(FocusVersions(), o.Version) {
-		return o, fmt.Errorf("unknown FOCUS version %q: write one of %v", o.Version, FocusVersions())
+		return o, fmt.Errorf("unknown FOCUS version %q: write one of %s", o.Version, strings.Join(FocusVersions(), ", "))
 	}
 	if o.AccountID == "" {
 		return o, fmt.Errorf("write FOCUS: the cluster has no name: nobody may read the namespace kube-system, whose UID would be the billing account; name one")

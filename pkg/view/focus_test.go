@@ -3,14 +3,18 @@ package view_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/shopspring/decimal"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -18,6 +22,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
+
+var update = flag.Bool("update", false, "write the golden files")
 
 func dec(s string) decimal.Decimal { return decimal.RequireFromString(s) }
 
@@ -440,18 +446,127 @@ func TestFocusPeriods(t *testing.T) {
 func TestFocusRefuses(t *testing.T) {
 	r, p := schools()
 	l := cost.Allocate(r, p, cost.DefaultBook(), cost.Options{})
-	o := focusOptions("1.4")
-	if _, err := view.FocusSheet(l, r, p, o); err == nil || !strings.Contains(err.Error(), "1.2 1.3") {
+	if _, err := view.FocusSheet(l, r, p, focusOptions("1.4")); err == nil || !strings.Contains(err.Error(), "1.2, 1.3") {
 		t.Errorf("version 1.4: %v", err)
 	}
-	if o = focusOptions("1.2"); true {
-		o.AccountID = ""
-	}
+	o := focusOptions("1.2")
+	o.AccountID = ""
 	if _, err := view.FocusSheet(l, r, p, o); err == nil || !strings.Contains(err.Error(), "kube-system") {
 		t.Errorf("no account: %v", err)
 	}
 	l.Charges[0].Cost = l.Charges[0].Cost.Add(dec("0.000000000001"))
 	if _, err := view.FocusSheet(l, r, p, focusOptions("1.2")); err == nil || !strings.Contains(err.Error(), "is not its quantity") {
 		t.Errorf("a cost that is no product: %v", err)
+	}
+}
+
+// randomWorld is a reading of pods, claims and nodes, and where they belong: alone,
+// to several stacks, to nobody.
+func randomWorld(r *rand.Rand) (*metrics.Reading, *metrics.Placement) {
+	amount := func(most int64, places int32) decimal.Decimal { return decimal.New(r.Int64N(most), -places) }
+	hours := amount(72_000_000, 5).Add(dec("0.00001"))
+	reading := &metrics.Reading{From: at("2026-11-01T00:00:00Z"), To: at("2026-12-01T00:00:00Z"), Hours: dec("720")}
+	placement := &metrics.Placement{Of: map[object.Ref]metrics.Place{}}
+	for i := range 1 + r.IntN(5) {
+		placement.Stacks = append(placement.Stacks, object.Ref{Group: "example.com", Kind: "Shop", Namespace: fmt.Sprint("team-", i%3), Name: fmt.Sprint("shop-", i)})
+	}
+	place := func(thing object.Ref) {
+		stacks := slices.Clone(placement.Stacks)
+		r.Shuffle(len(stacks), func(i, j int) { stacks[i], stacks[j] = stacks[j], stacks[i] })
+		if n := r.IntN(len(stacks) + 1); n > 0 {
+			placement.Of[thing] = metrics.Place{Stacks: stacks[:n], Path: stacks[:1]}
+		}
+	}
+	for i := range 1 + r.IntN(3) {
+		reading.Nodes = append(reading.Nodes, metrics.Node{
+			Name: fmt.Sprint("node-", i), Hours: hours, Whole: r.IntN(4) > 0,
+			Capacity: metrics.Amounts{metrics.CPU: dec("64").Mul(hours), metrics.Memory: dec("274877906944").Mul(hours)},
+		})
+	}
+	for i := range 1 + r.IntN(12) {
+		pod := metrics.Pod{
+			Ref: object.Ref{Kind: "Pod", Namespace: fmt.Sprint("team-", i%3), Name: fmt.Sprint("pod-", i)}, UID: types.UID(fmt.Sprint("uid-", i)),
+			Node: fmt.Sprint("node-", r.IntN(4)), Hours: hours,
+			Charged: metrics.Amounts{metrics.CPU: amount(1e9, 9).Mul(hours), metrics.Memory: amount(1<<34, 0).Mul(hours)},
+			Used:    metrics.Amounts{metrics.Sent: amount(1<<40, 0)},
+		}
+		if r.IntN(4) == 0 {
+			pod.Charged["nvidia.com/gpu"] = hours
+		}
+		place(pod.Ref)
+		reading.Pods = append(reading.Pods, pod)
+		claim := metrics.Claim{Ref: object.Ref{Kind: "PersistentVolumeClaim", Namespace: pod.Ref.Namespace, Name: fmt.Sprint("data-", i)}, Hours: hours, Claimed: amount(1<<40, 0).Mul(hours)}
+		claim.Mounts, claim.Unmounted = []metrics.Mount{{Pod: pod.Ref, UID: pod.UID, Hours: hours.Div(dec("3")).Truncate(6)}}, hours.Sub(hours.Div(dec("3")).Truncate(6))
+		reading.Claims = append(reading.Claims, claim)
+	}
+	return reading, placement
+}
+
+// TestFocusOfAnything holds the rules, the sums and the ratios for ledgers of any kind.
+func TestFocusOfAnything(t *testing.T) {
+	m := readFocusModel(t)
+	r := rand.New(rand.NewPCG(12, 4))
+	for i := range 12 {
+		reading, placement := randomWorld(r)
+		o := cost.Options{
+			Sharing:   []cost.Sharing{cost.ShareEven, cost.ShareUsage, cost.ShareRequests, cost.ShareWeight}[i%4],
+			ShareIdle: i%2 == 0, Weighted: i%3 == 0, ShareOverhead: decimal.New(r.Int64N(1000), -3),
+		}
+		if i%3 == 1 {
+			o.ShareNamespaces = []string{"team-2"}
+		}
+		l := cost.Allocate(reading, placement, cost.DefaultBook(), o)
+		for id, result := range evaluateFocus(t, m, readFocusData(t, focusText(t, l, reading, placement, focusOptions("1.2"))), allCriteria(m)) {
+			if result.status == focusFailed {
+				t.Errorf("ledger %d: %s failed: %s", i, id, result.reason)
+			}
+		}
+		options := focusOptions("1.3")
+		options.Sharing = o
+		d := readFocusData(t, focusText(t, l, reading, placement, options))
+		total := decimal.Zero
+		for _, rows := range origins(t, d) {
+			ratio := decimal.Zero
+			for _, row := range rows {
+				text, _ := d.cell(row, "AllocatedMethodDetails")
+				_, after, _ := strings.Cut(text, `"AllocatedRatio":`)
+				number, _, _ := strings.Cut(after, ",")
+				ratio = ratio.Add(dec(number))
+				billed, _ := d.cell(row, "BilledCost")
+				total = total.Add(dec(billed))
+				_, allocated := d.cell(row, "AllocatedResourceId")
+				if stack := l.Charges[row].Stack; allocated == (stack == object.Ref{}) || strings.ContainsAny(number, "eE+") {
+					t.Errorf("ledger %d, row %d: allocated %v, of %s, ratio %s", i, row, allocated, stack, number)
+				}
+			}
+			if !ratio.Equal(dec("1")) {
+				t.Errorf("ledger %d: the ratios of %d rows add up to %s", i, len(rows), ratio)
+			}
+		}
+		if !total.Equal(l.Total()) {
+			t.Errorf("ledger %d: the file adds up to %s of %s", i, total, l.Total())
+		}
+	}
+}
+
+func TestGoldenFocus(t *testing.T) {
+	for _, version := range view.FocusVersions() {
+		r, p := schools()
+		o := focusOptions(version)
+		o.Sharing = cost.Options{ShareOverhead: dec("0.1")}
+		got := focusText(t, discounted(r, p, o.Sharing), r, p, o)
+		path := "testdata/schools-" + version + ".focus.csv"
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: got\n%s\n(go test ./pkg/view -update writes it)", path, got)
+		}
 	}
 }

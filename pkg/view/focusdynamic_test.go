@@ -181,7 +181,7 @@ func focusDynamic() map[string]focusCheck {
 // format.
 func ofType(function string) focusCheck {
 	return func(e *focusEvaluator, rows []int) error {
-		check := focusFormats(e)[function]
+		check := e.formats[function]
 		for _, r := range e.m.ModelRules {
 			if r.ValidationCriteria.Requirement["CheckFunction"] != function || r.EntityType != "Column" {
 				continue

@@ -151,6 +151,8 @@ type focusEvaluator struct {
 	d          *focusData
 	criteria   []string
 	currencies []string
+	formats    map[string]func(string) error
+	dynamic    map[string]focusCheck
 }
 
 // evaluateFocus judges a file by every rule of the model. criteria are what the
@@ -161,7 +163,8 @@ func evaluateFocus(t testing.TB, m *focusModel, d *focusData, criteria []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &focusEvaluator{t: t, m: m, d: d, criteria: criteria, currencies: strings.Fields(string(codes))}
+	e := &focusEvaluator{t: t, m: m, d: d, criteria: criteria, currencies: strings.Fields(string(codes)), dynamic: focusDynamic()}
+	e.formats = focusFormats(e)
 	out := map[string]focusResult{}
 	for id, r := range m.ModelRules {
 		out[id] = e.judge(r)
@@ -196,7 +199,7 @@ func (e *focusEvaluator) judge(r *focusRule) focusResult {
 		return no("no row meets its condition")
 	}
 	if r.Type == "Dynamic" {
-		check, ok := focusDynamic()[r.id]
+		check, ok := e.dynamic[r.id]
 		if !ok {
 			return no("it needs to know more than the file says: %s", v.MustSatisfy)
 		}
@@ -377,7 +380,7 @@ func (e *focusEvaluator) cellHolds(check map[string]any, row int) error {
 			return fmt.Errorf("%v: %s x %s is not %s", check, a, b, result)
 		}
 	default:
-		format, ok := focusFormats(e)[function]
+		format, ok := e.formats[function]
 		if !ok {
 			e.t.Fatalf("check function %s is not known", function)
 		}

@@ -41,8 +41,8 @@ func Metrics(r *cost.Report, o MetricsOptions) (Answer, error) {
 		sheet, err := FocusSheet(o.Ledger, o.Reading, o.Placement, o.Focus)
 		return Answer{Focus: sheet}, err
 	}
-	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}, hour: cost.Round(r, hourPlaces, func(x *cost.Row) decimal.Decimal { return x.Cost }), month: cost.Round(r, monthPlaces, func(x *cost.Row) decimal.Decimal { return x.Cost.Mul(decimal.New(730, 0)) })}
-	v.whole = v.hour
+	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}}
+	v.cost, v.month = cost.Round(r, cost.ColumnCost, hourPlaces), cost.Round(r, cost.ColumnMonth, monthPlaces)
 	var a Answer
 	wanted := func(s Shape) bool { return o.Shape == 0 || o.Shape == s }
 	if wanted(TreeShape) {
@@ -79,8 +79,9 @@ type metricsView struct {
 	r *cost.Report
 	o MetricsOptions
 	// What people are shown of the cost of each row; it adds up.
-	hour, month, whole map[*cost.Row]decimal.Decimal
-	depthOf            map[*cost.Row]int
+	cost, month cost.Money
+	// depthOf is the level of each row, from 0.
+	depthOf map[*cost.Row]int
 }
 
 func (v *metricsView) instant() bool { return v.o.Reading.Instant() }
@@ -103,15 +104,20 @@ func (v *metricsView) columns() []Column {
 
 // cells are the numbers of a row, as columns.
 func (v *metricsView) cells(r *cost.Row) []Cell {
-	money := []Cell{{Text: v.hour[r].StringFixed(hourPlaces)}, {Text: v.month[r].StringFixed(monthPlaces)}}
-	if !v.instant() {
-		money = []Cell{{Text: v.whole[r].StringFixed(hourPlaces)}, {Text: v.month[r].StringFixed(monthPlaces)}}
-	}
 	cells := []Cell{
 		v.pods(r), v.amount(r.Used, metrics.CPU), v.amount(r.Requested, metrics.CPU),
 		v.amount(r.Used, metrics.Memory), v.amount(r.Requested, metrics.Memory), v.amount(r.Claimed, metrics.Storage),
 	}
-	return append(append(cells, money...), v.efficiency(r))
+	return append(cells, money(v.cost, r, hourPlaces), money(v.month, r, monthPlaces), v.efficiency(r))
+}
+
+// money is what is shown of a column; nothing for what has no cost of its own.
+func money(m cost.Money, r *cost.Row, places int32) Cell {
+	d, known := m[r]
+	if !known {
+		return Cell{}
+	}
+	return Cell{Text: d.StringFixed(places)}
 }
 
 // pods is how many pods count, and of how many of them the usage is known.

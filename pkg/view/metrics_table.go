@@ -85,14 +85,11 @@ func (v *metricsView) wideRow(r *cost.Row, extended []metrics.Resource) []Cell {
 	for _, res := range extended {
 		row = append(row, v.amount(r.Requested, res))
 	}
-	money, share := v.hour[r].StringFixed(hourPlaces), ""
-	if !v.instant() {
-		money = v.whole[r].StringFixed(hourPlaces)
-	}
+	share := ""
 	if r.Of > 1 {
 		share = percent(r.Share)
 	}
-	return append(row, text(share), text(money), text(v.month[r].StringFixed(monthPlaces)), v.efficiency(r), text(v.note(r)))
+	return append(row, text(share), money(v.cost, r, hourPlaces), money(v.month, r, monthPlaces), v.efficiency(r), text(v.note(r)))
 }
 
 // traffic is what went over the network, or since when it is counted.

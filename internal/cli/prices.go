@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+func newPrices(env Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "prices",
+		Short: "Show the prices that costs are reckoned by, and check a price book",
+		Long: `Costs are reckoned by a price book: one of your own (--prices FILE), or else
+OpenCost's public default prices, in USD. A book is a YAML file, or one of
+OpenCost's: its JSON configuration or its CSV. docs/price-book.md has the format.`,
+	}
+	holds(cmd)
+	cmd.AddCommand(newPricesShow(env), newPricesValidate(env))
+	return cmd
+}
+
+// largestBook is more than any price book has.
+const largestBook = 16 << 20
+
+// defaultPrices stands for the default prices where a file is named.
+const defaultPrices = "default"
+
+// bookHint is a way out of a book that is refused.
+const bookHint = "docs/price-book.md is the format; kubectl sysop prices show -o yaml writes a book to start from"
+
+// readPrices reads the price book of --prices; the default prices where name is
+// "default" or empty. Any problem refuses the book.
+func readPrices(ctx context.Context, name string) (*cost.Book, error) {
+	book, problems, err := parsePrices(ctx, name)
+	if len(problems) > 0 {
+		return nil, withHint(&linesError{placed(name, problems)}, bookHint)
+	}
+	return book, err
+}
+
+// parsePrices returns a book, or what is wrong with it, or why it cannot be read.
+func parsePrices(ctx context.Context, name string) (*cost.Book, []strict.Problem, error) {
+	if name == "" || name == defaultPrices {
+		return cost.DefaultBook(), nil, nil
+	}
+	data, err := readFile(ctx, name, largestBook, "price book")
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil:
+		return nil, nil, fmt.Errorf("read the prices: %w", err)
+	}
+	book, problems := cost.ParseBook(name, data)
+	return book, problems, nil
+}
+
+// pricesFlag adds --prices.
+func pricesFlag(cmd *cobra.Command, into *string) {
+	cmd.Flags().StringVar(into, "prices", "", `price book: a YAML FILE, or OpenCost's JSON or CSV; without it, or with "default", OpenCost's public prices`)
+	must(cmd.RegisterFlagCompletionFunc("prices", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{defaultPrices + "\tOpenCost's public prices"}, cobra.ShellCompDirectiveDefault
+	}))
+}
+
+type pricesShowOptions struct {
+	*common
+	prices  string
+	nodes   bool
+	forNode string
+}
+
+func newPricesShow(env Env) *cobra.Command {
+	o := &pricesShowOptions{common: newCommon(env, "table", "wide", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show the price book, or what each node costs by it",
+		Long: `Show the price book, line by line: what a unit costs an hour, what is left of that
+after discounts, and where an override holds. With -o yaml it is written in its
+normal form, which --prices reads again: so is a book of OpenCost's made one of
+this format. No cluster is asked.
+
+With --nodes or --for-node: what a core, a GiB of memory and a GPU cost on each
+node, and by which overrides. The price of a whole node is split in the ratio of
+the prices that hold without it. -n names a namespace whose prices are meant.`,
+		Example: `  # the default prices
+  kubectl sysop prices show
+
+  # a book to start from
+  kubectl sysop prices show -o yaml
+
+  # what the nodes cost
+  kubectl sysop prices show --nodes --from demo
+  kubectl sysop prices show --for-node worker-a -o json --from demo`,
+		Args:              between(0, 0, "a book with --prices FILE, and no arguments"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	o.connecting(cmd)
+	o.writing(cmd)
+	pricesFlag(cmd, &o.prices)
+	cmd.Flags().BoolVar(&o.nodes, "nodes", false, "show what each node costs")
+	cmd.Flags().StringVar(&o.forNode, "for-node", "", "show what the node of this NAME costs")
+	must(cmd.RegisterFlagCompletionFunc("for-node", o.completeNodes))
+	return cmd
+}
+
+func (o *pricesShowOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	book, err := readPrices(ctx, o.prices)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.nodes && o.forNode != "":
+		return fmt.Errorf("--nodes and --for-node exclude each other")
+	case o.nodes || o.forNode != "":
+		return o.showNodes(ctx, book)
+	case o.from != "" || given(o.config.Namespace):
+		return withHint(fmt.Errorf("a price book is no matter of a cluster"), "add --nodes, to see what its nodes cost")
+	}
+	if err := o.write(view.Prices(book)); err != nil {
+		return err
+	}
+	o.tellBook(book)
+	return nil
+}
+
+// tellBook says which book it was.
+func (o *pricesShowOptions) tellBook(book *cost.Book) {
+	about := fmt.Sprintf("prices of %s, in %s", safe(book.Name), book.Currency)
+	if o.prices == "" || o.prices == defaultPrices {
+		about = "OpenCost's default prices, in " + book.Currency + " (--prices FILE reads yours)"
+	}
+	fmt.Fprintln(o.env.ErrOut, about)
+}
+
+func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) error {
+	nodes, gaps, err := o.readNodes(ctx)
+	if err != nil {
+		return err
+	}
+	if o.forNode != "" {
+		var names []string
+		for _, n := range nodes {
+			names = append(names, n.Name)
+		}
+		nodes = slices.DeleteFunc(nodes, func(n *metrics.Node) bool { return n.Name != o.forNode })
+		if len(nodes) == 0 && len(gaps) == 0 {
+			return fmt.Errorf("there is no node %s%s", o.forNode, object.DidYouMean(object.Nearest(o.forNode, names)))
+		}
+	}
+	namespace := ""
+	if given(o.config.Namespace) {
+		namespace = *o.config.Namespace
+	}
+	o.tellGaps(gaps)
+	if err := o.write(view.NodePrices(book, nodes, namespace, gaps)); err != nil {
+		return err
+	}
+	if len(nodes) == 0 {
+		fmt.Fprintln(o.env.ErrOut, "no nodes are known: the prices without overrides of nodes hold (prices show)")
+	}
+	o.tellBook(book)
+	return nil
+}
+
+// readNodes reads the nodes, as they are at this moment, by name.
+func (o *pricesShowOptions) readNodes(ctx context.Context) ([]*metrics.Node, []object.Gap, error) {
+	from, _, err := o.source(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	sink := &nodeSink{}
+	if _, err := from.Kinds(ctx, sink); err != nil {
+		return nil, nil, err
+	}
+	switch whole := from.(type) {
+	case *source.Cluster:
+		from = whole.Whole()
+	case *source.Snapshot:
+		from = whole.Whole()
+	}
+	if err := from.Read(ctx, source.Ask{Kinds: []schema.GroupKind{{Kind: "Node"}}}, sink); err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(sink.nodes, func(a, b *metrics.Node) int { return strings.Compare(a.Name, b.Name) })
+	return sink.nodes, sink.gaps, nil
+}
+
+// nodeSink keeps nodes.
+type nodeSink struct {
+	early
+	mu    sync.Mutex
+	nodes []*metrics.Node
+}
+
+func (s *nodeSink) Add(o object.Object) {
+	if o.Group != "" || o.Kind != "Node" {
+		return
+	}
+	n := &metrics.Node{Name: o.Name, Labels: o.Meta.GetLabels(), Hours: decimal.NewFromInt(1), Capacity: metrics.Amounts{}}
+	fields := o.Fields()
+	n.ProviderID, _, _ = unstructured.NestedString(fields, "spec", "providerID")
+	capacity, _, _ := unstructured.NestedStringMap(fields, "status", "capacity")
+	for name, text := range capacity {
+		quantity, err := resource.ParseQuantity(text)
+		if err != nil || name != "cpu" && name != "memory" && !strings.Contains(name, "/") {
+			continue
+		}
+		if d, err := decimal.NewFromString(quantity.AsDec().String()); err == nil {
+			n.Capacity[metrics.Resource(name)] = d
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes = append(s.nodes, n)
+}
+
+func (s *nodeSink) Gap(g object.Gap) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.early.Gap(g)
+}
+
+func (c *common) completeNodes(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+	defer cancel()
+	quiet := *c
+	quiet.env.ErrOut = discard{}
+	s, err := quiet.open(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return s.names(ctx, "nodes"), cobra.ShellCompDirectiveNoFileComp
+}
+
+func newPricesValidate(env Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check price books",
+		Long: `Check price books, of any form that --prices reads, and write a line for each that
+is fine. Of every other one all that is wrong is told with its line and column, and
+the exit code is 1. No cluster is asked. A book to start from is written by
+"kubectl sysop prices show -o yaml > prices.yaml".`,
+		Example: `  # the default prices; for a book of your own write its file
+  kubectl sysop prices validate default`,
+		Args: between(1, math.MaxInt, "a FILE, or several"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{defaultPrices + "\tOpenCost's public prices"}, cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return validatePrices(cmd.Context(), env, args) },
+	}
+}
+
+// validatePrices checks every file, whatever is wrong with another.
+func validatePrices(ctx context.Context, env Env, files []string) error {
+	var wrong []string
+	for _, name := range files {
+		book, problems, err := parsePrices(ctx, name)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			wrong = append(wrong, err.Error())
+		case len(problems) > 0:
+			wrong = append(wrong, placed(name, problems)...)
+		default:
+			fmt.Fprintf(env.Out, "%s: fine: %d prices in %s\n", safe(name), len(book.Lines()), book.Currency)
+		}
+	}
+	if len(wrong) > 0 {
+		return withHint(&linesError{wrong}, bookHint)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package cost
+
+import (
+	"strconv"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Limit returns a smaller report of the same total, and leaves r as it is.
+//
+// Of the rows below each row the first top are kept, in the order in which they are
+// (Sort by cost for the most expensive); those left out become one row "N more" of
+// LevelRest, which sums them up. Rest rows and containers are kept, and do not count;
+// the nodes and namespaces below a rest row do.
+// depth is how many levels are shown: 1 is the first rows alone. Zero is without limit,
+// for each.
+func Limit(r *Report, top, depth int) *Report {
+	out := *r
+	l := limiter{top: top, depth: depth}
+	out.Rows = l.rows(&r.Total, r.Rows, 1)
+	return &out
+}
+
+type limiter struct {
+	top, depth int
+	totals     totals
+}
+
+func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
+	var kept, left, rests []*Row
+	for _, row := range rows {
+		switch {
+		case restRank(above, row) > 0:
+			rests = append(rests, row)
+		case l.top <= 0 || len(kept) < l.top || row.Level == LevelContainer:
+			kept = append(kept, row)
+		default:
+			left = append(left, row)
+		}
+	}
+	kept = append(kept, rests...)
+	out := make([]*Row, 0, len(kept)+1)
+	for _, row := range kept {
+		smaller := *row
+		smaller.Below = nil
+		if l.depth <= 0 || level < l.depth {
+			smaller.Below = l.rows(row, row.Below, level+1)
+		}
+		out = append(out, &smaller)
+	}
+	if len(left) > 0 {
+		out = append(out, l.more(left))
+	}
+	return out
+}
+
+// more sums rows up that are left out. A pod that several of them share counts once.
+func (l *limiter) more(rows []*Row) *Row {
+	sum := &Row{Level: LevelRest, Name: strconv.Itoa(len(rows)) + " more", Stack: rows[0].Stack}
+	l.totals.sum(sum, rows)
+	for _, row := range rows {
+		sum.shareWith(row.Share, row.Of)
+		if row.Stack != sum.Stack {
+			sum.Stack = object.Ref{}
+		}
+	}
+	sum.Pods, sum.Measured = distinctPods(rows)
+	sum.settleShare()
+	l.totals.settle(sum)
+	return sum
+}
+
+// distinctPods counts the pods below rows, and those that are measured. The rows of a
+// pod all count the same.
+func distinctPods(rows []*Row) (pods, measured int) {
+	seen := map[object.Ref]bool{}
+	var count func(rows []*Row)
+	count = func(rows []*Row) {
+		for _, row := range rows {
+			if len(row.Below) > 0 && row.Below[0].Level != LevelContainer {
+				count(row.Below)
+				continue
+			}
+			if row.Pods == 0 || seen[row.Ref] {
+				continue
+			}
+			seen[row.Ref] = isPod(row.Ref)
+			pods += row.Pods
+			measured += row.Measured
+		}
+	}
+	count(rows)
+	return pods, measured
+}
