@@ -30,7 +30,13 @@ func (s *session) now() time.Time {
 	return s.c.env.Now()
 }
 
-// creators finds who created objects.
+// creators finds who created objects; of a source that cannot tell, nobody is known.
 func (s *session) creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
-	return nil, nil
+	from, ok := s.source.(interface {
+		Creators(context.Context, []object.Ref) (map[object.Ref]string, error)
+	})
+	if !ok {
+		return nil, nil
+	}
+	return from.Creators(ctx, refs)
 }
