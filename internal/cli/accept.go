@@ -11,7 +11,7 @@ import (
 // nothing, gets the older: everybody reads it.
 func wantsOpenMetrics(accept []string) bool {
 	open, plain := 0.0, 0.0
-	for _, part := range strings.Split(strings.Join(accept, ","), ",") {
+	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
 		kind, params, err := mime.ParseMediaType(strings.TrimSpace(part))
 		if err != nil {
 			continue

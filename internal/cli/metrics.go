@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 type metricsOptions struct {
@@ -111,7 +112,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 
 	f.BoolVarP(&o.watch, "watch", "w", false, "show it again and again, until interrupted")
 	f.DurationVar(&o.interval, "interval", time.Minute, "how often to measure, with --watch and at most with --listen")
-	f.StringVar(&o.listen, "listen", "", "serve it to Prometheus at this address (127.0.0.1:9095), until interrupted")
+	f.StringVar(&o.listen, "listen", "", "serve it to Prometheus at this address (127.0.0.1:9808), until interrupted")
 	o.focus.flags(cmd)
 
 	must(cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"stack", "resource", "namespace", "node", "creator", "label:", "annotation:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
@@ -130,6 +131,8 @@ func (o *metricsOptions) run(ctx context.Context) error {
 		return err
 	}
 	switch {
+	case o.listen != "":
+		return o.serving(ctx, q)
 	case o.watch:
 		return o.watching(ctx, q)
 	}
@@ -151,6 +154,23 @@ func (o *metricsOptions) show(ctx context.Context, m *measured) error {
 		return err
 	}
 	return o.write(a)
+}
+
+// serving answers the scrapes of Prometheus.
+func (o *metricsOptions) serving(ctx context.Context, q *question) error {
+	o.output = "openmetrics"
+	told := false
+	return serve(ctx, o.env, o.listen, o.interval, func(ctx context.Context) (view.Answer, error) {
+		m, err := o.measure(ctx, q)
+		if err != nil {
+			return view.Answer{}, err
+		}
+		if !told {
+			told = true
+			o.tellMetrics(m)
+		}
+		return m.answer(ctx)
+	})
 }
 
 // watching measures and shows it, again and again. A terminal is cleared before

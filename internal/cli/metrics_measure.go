@@ -37,6 +37,9 @@ type measured struct {
 
 // measure reads the cluster and the sources of usage, and makes the report.
 func (o *metricsOptions) measure(ctx context.Context, q *question) (*measured, error) {
+	// One question may be asked again: what reading it notes is of one time only.
+	fresh, common := *o, *o.common
+	o, fresh.common = &fresh, &common
 	m := &measured{o: o, q: q}
 	collector := &metrics.Collector{}
 	o.collect, o.notes = collector.Add, []string{weightNote}
@@ -108,14 +111,10 @@ func (m *measured) read(ctx context.Context) error {
 	return nil
 }
 
-// alongside adds the namespaces that all stacks pay for, and says so where these are
-// not all stacks of the cluster.
+// alongside adds the namespaces that all stacks pay for.
 func (m *measured) alongside(namespaces []string) []string {
-	if shared := m.q.options.ShareNamespaces; len(shared) > 0 || m.q.options.ShareOverhead.IsPositive() {
-		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "what all pay for is split among the stacks that are asked about: -A without a ROOT splits it among all"})
-		namespaces = append(slices.Clone(namespaces), shared...)
-		slices.Sort(namespaces)
-	}
+	namespaces = slices.Concat(namespaces, m.q.options.ShareNamespaces)
+	slices.Sort(namespaces)
 	return slices.Compact(namespaces)
 }
 
@@ -205,6 +204,9 @@ func (m *measured) scope(collector *metrics.Collector) {
 	}
 	all := read()
 	m.find(all)
+	if shares := m.q.options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.session.namespace != "") {
+		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "what all pay for is split among the stacks that are asked about alone: -A without a ROOT splits it among all"})
+	}
 	if m.o.shareIdle && !options.Whole {
 		m.extra = append(m.extra, metrics.Note{Reason: "Idle", Message: "what is idle is not known: not every pod of the cluster was read"})
 	}
@@ -530,7 +532,7 @@ func (m *measured) alsoNeeded() {
 	}
 	for _, part := range parts {
 		if len(by[part]) > 0 {
-			fmt.Fprintf(m.o.env.ErrOut, "note: %s is counted whole; it is needed by %s too (name them, to split it)\n", safe(m.graph.Ref(part).String()), safe(strings.Join(by[part], ", ")))
+			fmt.Fprintf(m.o.env.ErrOut, "note: %s is needed by %s too, which pays nothing of it here (name it as well, to split it)\n", safe(m.graph.Ref(part).String()), safe(strings.Join(by[part], ", ")))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package cost
 
 import (
 	"maps"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -32,8 +31,8 @@ type Book struct {
 	// measures.
 	notCharged map[string]decimal.Decimal
 
-	spaces sync.Map // of a namespace: the numbers of the overrides that name it
-	rates  sync.Map // of a node and of those numbers: cachedRates
+	spaces sync.Map // by namespace: *space
+	rates  sync.Map // by rateKey: cachedRates
 }
 
 // prices are what the base or one override of a book says; what is nil, or not in a
@@ -88,10 +87,10 @@ const (
 // may be changed.
 func (b *Book) Node(node *metrics.Node, namespace string) Rates {
 	space := b.space(namespace)
-	if node == nil {
-		return b.ratesOf(nil, space)
+	key := rateKey{space: space.key}
+	if node != nil {
+		key.node = node.Name
 	}
-	key := rateKey{node.Name, space}
 	if c, ok := b.rates.Load(key); ok && c.(cachedRates).node == node {
 		return c.(cachedRates).Rates
 	}
@@ -117,14 +116,14 @@ func (b *Book) Storage(class, namespace string) Price { return b.storage("", cla
 func (b *Book) Claim(c *metrics.Claim) Price { return b.storage(c.Volume, c.Class, c.Ref.Namespace) }
 
 func (b *Book) storage(volume, class, namespace string) Price {
-	discounts := b.discounts(namespace)
-	for _, o := range b.inNamespace(namespace) {
+	space := b.space(namespace)
+	for _, o := range space.flat {
 		if price, sku, ok := o.storage.of(volume, class); ok {
-			return discounted(price, skuOf(sku, o.name), discounts, discountStorage)
+			return discounted(price, skuOf(sku, o.name), space.discounts, discountStorage)
 		}
 	}
 	price, sku, _ := b.base.storage.of(volume, class)
-	return discounted(price, sku, discounts, discountStorage)
+	return discounted(price, sku, space.discounts, discountStorage)
 }
 
 // of returns the price for a volume of a class, and the line that says it.
@@ -159,14 +158,14 @@ func (b *Book) Balancer(namespace string) Price {
 
 // flat is a price that no node has a part in.
 func (b *Book) flat(sku, discount, namespace string, get func(*prices) *decimal.Decimal) Price {
-	discounts := b.discounts(namespace)
-	for _, o := range b.inNamespace(namespace) {
+	space := b.space(namespace)
+	for _, o := range space.flat {
 		if d := get(&o.prices); d != nil {
-			return discounted(*d, skuOf(sku, o.name), discounts, discount)
+			return discounted(*d, skuOf(sku, o.name), space.discounts, discount)
 		}
 	}
 	if d := get(&b.base); d != nil {
-		return discounted(*d, sku, discounts, discount)
+		return discounted(*d, sku, space.discounts, discount)
 	}
 	return Price{SKU: sku}
 }
@@ -175,15 +174,6 @@ func (b *Book) flat(sku, discount, namespace string, get func(*prices) *decimal.
 // OpenCost's configuration: nobody measures traffic by class here. A GiB, or an hour
 // for forwarding rules.
 func (b *Book) NotCharged() map[string]decimal.Decimal { return b.notCharged }
-
-// discounts returns those that hold for a namespace, where no node has a part in it.
-func (b *Book) discounts(namespace string) map[string]decimal.Decimal {
-	all := b.base.discounts
-	for _, o := range slices.Backward(b.inNamespace(namespace)) {
-		all = over(o.discounts, all)
-	}
-	return all
-}
 
 // over returns the discounts of both; first goes before.
 func over(first, second map[string]decimal.Decimal) map[string]decimal.Decimal {

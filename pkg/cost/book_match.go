@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shopspring/decimal"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -85,47 +86,51 @@ func anyPattern(patterns []string, name string) bool {
 	})
 }
 
-// space names the set of overrides that name a namespace: namespaces of one space
-// have the same prices. It is empty where no override names it.
-func (b *Book) space(namespace string) string {
-	if namespace == "" {
-		return ""
-	}
+// space is what the overrides have to do with a namespace. Namespaces that the same
+// ones name have the same key, and the same prices on every node.
+type space struct {
+	key   string
+	named map[int]bool // the overrides that name it, by their place
+	// flat are those of them that hold wherever it runs, and discounts what is taken off
+	// there.
+	flat      []*override
+	discounts map[string]decimal.Decimal
+}
+
+// space looks at the overrides once for each namespace.
+func (b *Book) space(namespace string) *space {
 	if s, ok := b.spaces.Load(namespace); ok {
-		return s.(string)
+		return s.(*space)
 	}
+	s := &space{named: map[int]bool{}, discounts: b.base.discounts}
 	var key strings.Builder
 	for i := range b.overrides {
-		if o := &b.overrides[i]; len(o.namespaces) > 0 && anyPattern(o.namespaces, namespace) {
-			key.WriteString(strconv.Itoa(i) + ",")
+		o := &b.overrides[i]
+		if len(o.namespaces) == 0 || namespace == "" || !anyPattern(o.namespaces, namespace) {
+			continue
+		}
+		s.named[i] = true
+		key.WriteString(strconv.Itoa(i) + ",")
+		if o.nodes == nil {
+			s.flat = append(s.flat, o)
 		}
 	}
-	b.spaces.Store(namespace, key.String())
-	return key.String()
+	s.key = key.String()
+	for _, o := range slices.Backward(s.flat) {
+		s.discounts = over(o.discounts, s.discounts)
+	}
+	b.spaces.Store(namespace, s)
+	return s
 }
 
 // applying returns the overrides that apply on a node for the namespaces of a space.
-func (b *Book) applying(node *metrics.Node, space string) []*override {
+func (b *Book) applying(node *metrics.Node, s *space) []*override {
 	var all []*override
 	for i := range b.overrides {
 		o := &b.overrides[i]
-		if len(o.namespaces) > 0 {
-			number := strconv.Itoa(i) + ","
-			if !strings.HasPrefix(space, number) && !strings.Contains(space, ","+number) {
-				continue
-			}
-		}
-		if o.nodes == nil || node != nil && o.nodes.matches(node) {
+		if (len(o.namespaces) == 0 || s.named[i]) && (o.nodes == nil || node != nil && o.nodes.matches(node)) {
 			all = append(all, o)
 		}
 	}
 	return all
-}
-
-// inNamespace returns the overrides that name a namespace, wherever it runs.
-func (b *Book) inNamespace(namespace string) []*override {
-	if len(b.overrides) == 0 || namespace == "" {
-		return nil
-	}
-	return b.applying(nil, b.space(namespace))
 }

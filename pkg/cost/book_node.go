@@ -37,10 +37,10 @@ type onNode struct {
 // ratesOf works the prices of a node out: from the base prices up through the
 // overrides that apply, the last first, so that the first one has the last word. A
 // node has one price: the first that is said of it.
-func (b *Book) ratesOf(node *metrics.Node, space string) Rates {
+func (b *Book) ratesOf(node *metrics.Node, s *space) Rates {
 	w := &onNode{node: node, list: map[metrics.Resource]decimal.Decimal{}, sku: map[metrics.Resource]string{}, discounts: b.base.discounts}
 	w.apply(&b.base, "")
-	applying := b.applying(node, space)
+	applying := b.applying(node, s)
 	whole := slices.IndexFunc(applying, func(o *override) bool { return o.node != nil })
 	for i, o := range slices.Backward(applying) {
 		w.apply(&o.prices, o.name)

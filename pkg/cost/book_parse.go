@@ -36,8 +36,10 @@ const (
 const (
 	// mostProblems are told of one book.
 	mostProblems = 100
-	// mostOverrides may stand in one: each is looked at for every node.
-	mostOverrides = 10000
+	// mostRows may stand in a CSV, each of which may make two overrides.
+	mostRows = 10000
+	// mostOverrides may stand in a book: each is looked at for every node.
+	mostOverrides = 2*mostRows + 1
 )
 
 // ParseBook reads a price book: the YAML form (docs/price-book.md), which JSON is

@@ -2,6 +2,7 @@ package cost_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -225,6 +226,11 @@ func TestOpenCostCSV(t *testing.T) {
 		}
 	}
 
+	b = parseText(t, "b.csv", "InstanceID,Region,AssetClass,InstanceIDField,MarketPriceHourly\nworker-a,,node,metadata.name,1\nworker-a,eu-central-1,node,metadata.name,2\n")
+	if got := b.Matched(m5(), ""); !slices.Equal(got, []string{"worker-a", "override-2"}) || b.Document().Overrides[0].Node.Price != "2" {
+		t.Errorf("a region goes before all: %v", got)
+	}
+
 	b = parse(t, "opencost/gpu.csv")
 	r := b.Node(gpuNode(), "")
 	is(t, "beside GPUs", r.CPU, "0.048255911581968339 cpu/OnDemand")
@@ -256,6 +262,7 @@ func TestCSVRefused(t *testing.T) {
 	} {
 		refused(t, rows, "b.csv", head+rows, []string{want})
 	}
+	refused(t, "letters of several bytes", "b.csv", head+"ä,ö,,gpu,x,,viel,\n", []string{`2:13: "viel"`})
 	refused(t, "a wrong column", "b.csv", "EndTimestamp,InstanceId,AssetClass,InstanceIDField,MarketPriceHourly\n", []string{`1:14: unknown column "InstanceId" (did you mean InstanceID`})
 	refused(t, "a missing column", "b.csv", "InstanceID,AssetClass,InstanceIDField\n", []string{"1:1: the column MarketPriceHourly is missing"})
 	refused(t, "an unknown end of a name", "prices.txt", head+",a,,disk,x,,1,\n", []string{"2:5: unknown class"})

@@ -10,14 +10,12 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
@@ -58,6 +56,7 @@ func (r *bookReader) csv(text []byte) {
 	b := DefaultBook()
 	b.Name = r.name
 	r.book = b
+	defer func() { inRunes(r.Problems, text) }()
 	rows := r.csvRows(text)
 	if len(r.Problems) > 0 {
 		return
@@ -88,6 +87,18 @@ func (r *bookReader) csv(text []byte) {
 	}
 	r.csvGPUs(gpus)
 	r.csvNodes(nodes, len(gpus) > 0)
+}
+
+// inRunes makes columns of characters of columns of bytes, as the reader of CSV tells
+// them.
+func inRunes(problems []strict.Problem, text []byte) {
+	lines := bytes.Split(text, []byte("\n"))
+	for i := range problems {
+		p := &problems[i]
+		if p.Line <= len(lines) && p.Column <= len(lines[p.Line-1])+1 {
+			p.Column = utf8.RuneCount(lines[p.Line-1][:p.Column-1]) + 1
+		}
+	}
 }
 
 func (r *bookReader) reportAt(line, column int, format string, args ...any) {
@@ -130,8 +141,8 @@ func (r *bookReader) csvRows(text []byte) []csvRow {
 			r.reportAt(line, 1, "%d fields: want the %d of the columns", len(record), len(columns))
 			continue
 		}
-		if len(rows) == mostOverrides {
-			r.reportAt(line, 1, "more than %d prices", mostOverrides)
+		if len(rows) == mostRows {
+			r.reportAt(line, 1, "more than %d prices", mostRows)
 			return rows
 		}
 		if row, ok := r.csvRow(record, columns, in); ok {
@@ -243,125 +254,4 @@ func (row *csvRow) wrongField() string {
 		return fmt.Sprintf("%q can be no value of the label %s", field.Shorten(row.id), key)
 	}
 	return ""
-}
-
-// csvVolume takes the price of a GiB-hour of a volume or a storage class. The region
-// of a volume is not known here: a class has one price.
-func (r *bookReader) csvVolume(row csvRow) {
-	s := &r.book.base.storage
-	into := &s.classes
-	if row.idField == "metadata.name" {
-		into = &s.volumes
-	}
-	if *into == nil {
-		*into = map[string]decimal.Decimal{}
-	}
-	if price, ok := (*into)[row.id]; ok && !price.Equal(row.price) {
-		r.reportAt(row.line, row.idColumn, "%q has another price in another row: in which region a volume is, is not known here, so that it can have one only", field.Shorten(row.id))
-		return
-	}
-	(*into)[row.id] = row.price
-}
-
-// csvGPUs takes prices of GPUs by the label that names the model. A node whose model
-// is in no row has no price of a GPU: OpenCost counts none either.
-func (r *bookReader) csvGPUs(rows []csvRow) {
-	base := &r.book.base
-	if len(rows) > 0 {
-		delete(base.extended, defaultGPU)
-	}
-	for _, row := range rows {
-		label := strings.TrimPrefix(row.idField, "metadata.labels.")
-		i := slices.IndexFunc(base.models, func(m modelPrices) bool { return m.label == label })
-		if i < 0 {
-			i = len(base.models)
-			base.models = append(base.models, modelPrices{label: label, resource: defaultGPU, prices: map[string]decimal.Decimal{}})
-		}
-		for model, price := range base.models[i].prices {
-			if strings.EqualFold(model, row.id) && !price.Equal(row.price) {
-				r.reportAt(row.line, row.idColumn, "%q has another price in another row: want one price a model", field.Shorten(row.id))
-			}
-		}
-		base.models[i].prices[row.id] = row.price
-	}
-}
-
-// csvNodes makes an override of each price of a node; first come those of nodes that
-// are named, then those of instance types. Where GPUs have prices of their own, they
-// come on top, as OpenCost has it.
-func (r *bookReader) csvNodes(rows []csvRow, gpus bool) {
-	b := r.book
-	var over []metrics.Resource
-	if gpus {
-		over = []metrics.Resource{metrics.CPU, metrics.Memory}
-	}
-	taken := b.lineNames()
-	taken["spot"] = true
-	var all []override
-	add := func(name string, s *nodeSelector, price decimal.Decimal) {
-		if !isOverrideName(name) || taken[name] {
-			name = nameOf("", len(all))
-		}
-		taken[name] = true
-		all = append(all, override{name: name, nodes: s, prices: prices{node: &nodePrice{price: price, over: over}}})
-	}
-	for _, row := range rows {
-		if row.id != "" {
-			add(row.id, row.selector(), row.price)
-		}
-	}
-	for _, c := range instanceClasses(rows) {
-		add(c.kind, c.selector(), c.price)
-	}
-	b.overrides = append(all, b.overrides...)
-}
-
-// selector chooses the nodes of a row.
-func (row *csvRow) selector() *nodeSelector {
-	s := &nodeSelector{}
-	if row.region != "" {
-		s.regions = []string{row.region}
-	}
-	switch {
-	case row.id == "":
-		s.instanceTypes = []string{row.kind}
-	case row.idField == "metadata.name":
-		s.names = []string{row.id}
-	case row.idField == "spec.providerID":
-		s.providerIDs = []string{row.id}
-	default:
-		q, err := labels.NewRequirement(strings.TrimPrefix(row.idField, "metadata.labels."), selection.Equals, []string{row.id})
-		if err == nil {
-			s.labels = labels.NewSelector().Add(*q)
-		}
-	}
-	return s
-}
-
-// instanceClasses are the prices of the nodes of an instance type that no row names:
-// the mean of the rows of the type, in its region.
-func instanceClasses(rows []csvRow) []csvRow {
-	var all []csvRow
-	count, index := map[int]int64{}, map[[2]string]int{}
-	for _, row := range rows {
-		key, ofLabel := strings.CutPrefix(row.idField, "metadata.labels.")
-		if row.kind == "" || ofLabel && slices.Contains(instanceTypeLabels(), key) && row.id == row.kind {
-			continue
-		}
-		class := [2]string{strings.ToLower(row.kind), strings.ToLower(row.region)}
-		i, ok := index[class]
-		if !ok {
-			i = len(all)
-			index[class] = i
-			all = append(all, csvRow{region: row.region, kind: row.kind})
-		}
-		all[i].price = all[i].price.Add(row.price)
-		count[i]++
-	}
-	for i := range all {
-		if count[i] > 1 {
-			all[i].price = all[i].price.DivRound(decimal.NewFromInt(count[i]), Digits)
-		}
-	}
-	return all
 }

@@ -8,10 +8,10 @@ import (
 
 // Limit returns a smaller report of the same total, and leaves r as it is.
 //
-// Of the rows below each row the first top are kept, in the order in which they are
-// (Sort by cost for the most expensive); those left out become one row "N more" of
-// LevelRest, which sums them up. Rest rows and containers are kept, and do not count;
-// the nodes and namespaces below a rest row do.
+// Of the rows of the first level the first top are kept, in the order in which they
+// are (Sort by cost for the most expensive), with all that is below them; those left
+// out become one row "N more" of LevelRest, which sums them up. Rest rows are kept, and
+// do not count.
 // depth is how many levels are shown: 1 is the first rows alone. Zero is without limit,
 // for each.
 func Limit(r *Report, top, depth int) *Report {
@@ -32,7 +32,7 @@ func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
 		switch {
 		case restRank(above, row) > 0:
 			rests = append(rests, row)
-		case l.top <= 0 || len(kept) < l.top || row.Level == LevelContainer:
+		case l.top <= 0 || level > 1 || len(kept) < l.top:
 			kept = append(kept, row)
 		default:
 			left = append(left, row)

@@ -201,3 +201,28 @@ rest idle cost 1.5
 		t.Errorf("by creator:\n%swant:\n%s", got, want)
 	}
 }
+
+// Idle capacity is by node, and the nodes are limited like others; what was spread over
+// things of no stack is theirs.
+func TestRollIdle(t *testing.T) {
+	l := &Ledger{}
+	for i, node := range []string{"n1", "n2", "n3"} {
+		l.Charges = append(l.Charges, Charge{Kind: Idle, Item: object.Ref{Kind: "Node", Name: node}, Node: node, Cost: decimal.NewFromInt(int64(i + 1))})
+	}
+	spread := l.Charges[0]
+	spread.Namespace = "x"
+	l.Charges = append(l.Charges, spread)
+	r := Roll(&metrics.Reading{}, &metrics.Placement{}, l, Grouping{})
+	if err := Sort(r, "cost"); err != nil {
+		t.Fatal(err)
+	}
+	const want = `rest unattributed cost 1
+  rest idle cost 1
+rest idle cost 6
+  rest n3 cost 3
+  rest 2 more cost 3
+`
+	if got := outline(Limit(r, 1, 0).Rows); got != want {
+		t.Errorf("rows:\n%swant:\n%s", got, want)
+	}
+}

@@ -84,18 +84,24 @@ func (p *past) fillPods(r *Reading) {
 
 // measured says that anything is known of a pod in the window.
 func (q *pod) measured() bool {
-	return q.hours.known && q.hours.sum != total{} || integralsOf(q.used) != nil || len(q.traffic) > 0 || integralsOf(q.charged) != nil && q.asks()
+	return q.hours.known && q.hours.sum != total{} || integralsOf(q.used) != nil || len(q.traffic) > 0 || q.asks()
 }
 
 // asks says that a pod held something in the window; one that ended before has samples
 // as well, and holds nothing.
 func (q *pod) asks() bool {
-	for _, a := range q.charged {
-		if a.sum != (total{}) {
-			return true
-		}
+	all := []map[Resource]*amount{q.charged}
+	for _, c := range q.box {
+		all = append(all, c.limited)
 	}
-	return false
+	return slices.ContainsFunc(all, func(m map[Resource]*amount) bool {
+		for _, a := range m {
+			if a.sum != (total{}) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func (p *past) fillPod(out *Pod, q *pod) {
@@ -162,7 +168,7 @@ func (q *pod) fillContainers(out *Pod) {
 		if shown.Used != nil || shown.Requested != nil || shown.Limited != nil {
 			out.Containers = append(out.Containers, shown)
 		}
-		if told && !c.main {
+		if told && !c.main && !c.init {
 			continue
 		}
 		count++
@@ -176,6 +182,11 @@ func (q *pod) fillContainers(out *Pod) {
 	for name := range limits {
 		if bounded[name] < count {
 			delete(limits, name)
+		}
+	}
+	for name, a := range limits { // what the pod itself takes comes on top of a limit
+		if over := q.overhead[name]; over != nil && a.sum != (total{}) {
+			a.plus(over.sum)
 		}
 	}
 	out.Limited = integralsOf(limits)
@@ -232,8 +243,10 @@ func (p *past) fillBalancers(r *Reading) {
 // unknown tells that things of the cluster are in no sample, and so not in the window.
 func (p *past) unknown(r *Reading, what string, n int) {
 	if n > 0 {
-		r.Notes = append(r.Notes, Note{Source: "prometheus", Reason: "NotServed", Marks: true,
-			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are left out", n, what)})
+		r.Notes = append(r.Notes, Note{
+			Source: "prometheus", Reason: "NotServed", Marks: true,
+			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are left out", n, what),
+		})
 	}
 }
 

@@ -188,6 +188,7 @@ func TestRequests(t *testing.T) {
 		f.over("kube_pod_container_resource_limits", with2(l, "container", "app", "resource", "memory", "unit", "byte"), 0, 240, "1000")
 		for _, c := range []string{"mesh", "migrate"} {
 			f.over("kube_pod_init_container_resource_requests", with2(l, "container", c, "resource", "cpu", "unit", "core"), 0, 240, "0.25")
+			f.over("kube_pod_init_container_resource_limits", with2(l, "container", c, "resource", "cpu", "unit", "core"), 0, 240, "0.5")
 		}
 		f.over("kube_pod_overhead_cpu_cores", l, 0, 240, "0.125")
 	}
@@ -198,7 +199,7 @@ func TestRequests(t *testing.T) {
 	equal(t, "GPU", p.Requested["nvidia.com/gpu"], "2")
 	equal(t, "GPU charged", p.Charged["nvidia.com/gpu"], "2")
 	equal(t, "memory, which it requests none of", p.Requested[Memory], "0")
-	equal(t, "limit", p.Limited[CPU], "8")
+	equal(t, "limit, of three containers and the overhead", p.Limited[CPU], "9.25")
 	if _, ok := p.Limited[Memory]; ok {
 		t.Error("one container has no limit of memory, and so the pod has none")
 	}

@@ -143,7 +143,7 @@ func (s *Snapshot) gapOf(resource, ns string) *object.Gap {
 	return nil
 }
 
-// Measured says that a gap is about what was measured, and not about objects.
-func Measured(resource string) bool {
+// ofUsage says that a gap is about what was measured, and not about objects.
+func ofUsage(resource string) bool {
 	return resource == "nodes/proxy" || strings.HasSuffix(resource, ".metrics.k8s.io")
 }

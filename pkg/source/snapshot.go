@@ -215,7 +215,7 @@ func (s *Snapshot) cover(ask Ask, sink Sink) {
 			}
 		}
 		for _, g := range s.head.Gaps {
-			if !Measured(g.Resource) { // Get tells of those, to who measures.
+			if !ofUsage(g.Resource) { // Get tells of those, to who measures.
 				sink.Gap(g)
 			}
 		}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -191,8 +192,7 @@ func (f *families) leaf(l sheetLeaf, node map[object.Ref]string) {
 	row := l.row
 	labels := rowLabels(row, l.top, node[row.Ref])
 	key := keyOf(labels)
-	with := append(labels[:len(labels):len(labels)], Label{"currency", f.rep.Currency})
-	f.of[costPerHour].add(key, with, f.rate(row.Cost))
+	f.of[costPerHour].add(key, plus(labels, "currency", f.rep.Currency), f.rate(row.Cost))
 	gauge := func(to int, amounts metrics.Amounts, r metrics.Resource) {
 		if v, ok := amounts[r]; ok {
 			f.of[to].add(key, labels, f.rate(v))
@@ -241,8 +241,7 @@ func (f *families) traffic(row *cost.Row, key string, labels []Label) {
 func (f *families) pieces(to int, amounts metrics.Amounts, key string, labels []Label) {
 	for _, r := range f.extended {
 		if v, ok := amounts[r]; ok {
-			with := append(labels[:len(labels):len(labels)], Label{"resource", string(r)})
-			f.of[to].add(key+"\x00"+string(r), with, f.rate(v))
+			f.of[to].add(key+"\x00"+string(r), plus(labels, "resource", string(r)), f.rate(v))
 		}
 	}
 }
@@ -281,6 +280,11 @@ func rowLabels(row, top *cost.Row, node string) []Label {
 	}
 	add("node", node)
 	return labels
+}
+
+// plus returns the labels and one more; the others stay as they are.
+func plus(labels []Label, name, value string) []Label {
+	return slices.Concat(labels, []Label{{name, value}})
 }
 
 func keyOf(labels []Label) string {

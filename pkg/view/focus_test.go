@@ -570,3 +570,32 @@ func TestGoldenFocus(t *testing.T) {
 		}
 	}
 }
+
+// TestFocusIsDocumented holds that docs/focus.md names every column, service and
+// method of splitting.
+func TestFocusIsDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/focus.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, sharing := range sharings() {
+		r, p := schools()
+		o := focusOptions("1.3")
+		o.Sharing = sharing
+		d := readFocusData(t, focusText(t, discounted(r, p, sharing), r, p, o))
+		for _, column := range d.names {
+			if !bytes.Contains(doc, []byte("`"+column+"`")) {
+				t.Errorf("column %s is not there", column)
+			}
+		}
+		for i := range d.rows {
+			method, _ := d.cell(i, "AllocatedMethodId")
+			service, _ := d.cell(i, "ServiceName")
+			category, _ := d.cell(i, "ServiceCategory")
+			subcategory, _ := d.cell(i, "ServiceSubcategory")
+			if row := "| " + service + " | " + category + " | " + subcategory + " |"; !bytes.Contains(doc, []byte(row)) || !bytes.Contains(doc, []byte("`"+method+"`")) {
+				t.Errorf("%s: %s or %s is not there", name, row, method)
+			}
+		}
+	}
+}

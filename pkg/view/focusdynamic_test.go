@@ -80,7 +80,7 @@ func asciiText(text string) error {
 func unitText(text string) error {
 	sizes := strings.Fields("b Kb Mb Gb Tb Pb Eb Kib Mib Gib Tib Pib Eib B KB MB GB TB PB EB KiB MiB GiB TiB PiB EiB")
 	counted := regexp.MustCompile(`^[A-Z][A-Za-z]*$`)
-	for _, side := range strings.Split(text, "/") {
+	for side := range strings.SplitSeq(text, "/") {
 		parts := strings.Split(side, "-")
 		for i, part := range parts {
 			if slices.Contains(sizes, part) {

@@ -102,8 +102,12 @@ func NodePrices(b *cost.Book, nodes []*metrics.Node, namespace string, gaps []ob
 	doc := NodePricesDocument{Head: Head{APIVersion, "NodePrices"}, Book: b.Name, Currency: b.Currency, Namespace: namespace, Nodes: []NodePriceDocument{}, Gaps: none(gaps)}
 	head := []Column{
 		{Name: "NODE", Cut: Middle, Least: leastName},
-		{Name: "A CORE", Right: true}, {Name: "A GIB", Right: true}, {Name: "A PIECE", Right: true, Drop: 3},
-		{Name: b.Currency + " AN HOUR", Right: true}, {Name: "A MONTH", Right: true, Drop: 1}, {Name: "OVERRIDES", Cut: End, Least: 9, Drop: 2},
+		{Name: "A CORE", Right: true},
+		{Name: "A GIB", Right: true},
+		{Name: "A PIECE", Right: true, Drop: 3},
+		{Name: b.Currency + " AN HOUR", Right: true},
+		{Name: "A MONTH", Right: true, Drop: 1},
+		{Name: "OVERRIDES", Cut: End, Least: 9, Drop: 2},
 	}
 	table, wide := &Table{Columns: head}, &Table{Columns: head}
 	for _, n := range nodes {

@@ -66,7 +66,8 @@ func schoolReport() *cost.Report {
 func schoolReading() *metrics.Reading {
 	return &metrics.Reading{To: at("2026-11-15T10:41:07.25Z"), Hours: dec("1"), Pods: []metrics.Pod{
 		{Ref: object.Ref{Kind: "Pod", Namespace: "school-a", Name: "web-10"}, Node: "worker-a"},
-		{Ref: mysql, Node: "worker-a"}, {Ref: mysql, Node: "worker-b"},
+		{Ref: mysql, Node: "worker-a"},
+		{Ref: mysql, Node: "worker-b"},
 	}}
 }
 
