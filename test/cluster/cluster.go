@@ -18,8 +18,9 @@
 // A pod with the annotation sysop.dev/fail, with the value CrashLoopBackOff,
 // ImagePullBackOff or CreateContainerConfigError, fails in that way. What a pod
 // uses is said by the annotations kwok.x-k8s.io/usage-cpu and usage-memory (of
-// each container), and for /stats/summary net-rx, net-tx, volume-used-NAME and
-// volume-capacity-NAME.
+// each container), and for /stats/summary net-rx, net-tx, volume-used-NAME,
+// volume-capacity-NAME and ephemeral-used. A pod on its host's network sees the traffic
+// of the whole node.
 package cluster
 
 import (

@@ -17,10 +17,12 @@ const (
 	transmitted    = "kwok.x-k8s.io/net-tx"
 	volumeUsed     = "kwok.x-k8s.io/volume-used-"
 	volumeCapacity = "kwok.x-k8s.io/volume-capacity-"
+	ephemeralUsed  = "kwok.x-k8s.io/ephemeral-used"
 )
 
 // summarize is what a kubelet would answer for the node with these pods. Only
-// running pods count. The node uses the sum of its pods.
+// running pods count. The node uses the sum of its pods. A pod on the network of its
+// host sees the traffic of the whole node, its own included.
 func summarize(node string, pods []corev1.Pod, now metav1.Time) *stats.Summary {
 	s := &stats.Summary{Node: stats.NodeStats{NodeName: node, StartTime: now}}
 	var cpu, memory, rx, tx uint64
@@ -39,6 +41,15 @@ func summarize(node string, pods []corev1.Pod, now metav1.Time) *stats.Summary {
 	s.Node.CPU = cpuStats(cpu, now, now)
 	s.Node.Memory = memoryStats(memory, now)
 	s.Node.Network = networkStats(rx, tx, now)
+	host := map[string]bool{}
+	for i := range pods {
+		host[string(pods[i].UID)] = pods[i].Spec.HostNetwork
+	}
+	for i := range s.Pods {
+		if host[s.Pods[i].PodRef.UID] {
+			s.Pods[i].Network = s.Node.Network
+		}
+	}
 	return s
 }
 
@@ -53,6 +64,8 @@ func podStats(p *corev1.Pod, now metav1.Time) stats.PodStats {
 		Memory:    memoryStats(memory, now),
 		Network:   networkStats(quantity(p, received, "1000", 0), quantity(p, transmitted, "500", 0), now),
 	}
+	ephemeral := quantity(p, ephemeralUsed, "64Ki", 0)
+	ps.EphemeralStorage = &stats.FsStats{Time: now, UsedBytes: &ephemeral}
 	n := uint64(max(len(p.Spec.Containers), 1))
 	for _, c := range p.Spec.Containers {
 		ps.Containers = append(ps.Containers, stats.ContainerStats{
