@@ -1,0 +1,286 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// What makes an hour of what amounts are added up in.
+const (
+	milliseconds = 3_600_000
+	nanoseconds  = milliseconds * 1_000_000
+	nanocores    = milliseconds * 1_000_000_000 // nanocore-milliseconds
+)
+
+func (a amount) of(units int64) decimal.Decimal { return a.sum.over(units) }
+
+// amountsOf are sums over time in hours. What nothing was added to is not known.
+func amountsOf(m map[Resource]*amount) Amounts {
+	var out Amounts
+	for name, a := range m {
+		if !a.known {
+			continue
+		}
+		if out == nil {
+			out = Amounts{}
+		}
+		units := int64(milliseconds)
+		if name == CPU {
+			units = nanocores
+		}
+		out[name] = a.of(units)
+	}
+	return out
+}
+
+// fill writes what was read into a reading.
+func (p *past) fill(r *Reading, f *fetcher) {
+	w := p.options.Window
+	r.From, r.To = w.From.UTC().Truncate(time.Millisecond), w.To.UTC().Truncate(time.Millisecond)
+	span := total{}.add(uint64(r.To.UnixMilli() - r.From.UnixMilli()))
+	r.Hours = span.over(milliseconds)
+	p.fillPods(r)
+	p.fillClaims(r)
+	p.fillBalancers(r)
+	p.fillNodes(r)
+	slices.SortFunc(r.Pods, func(a, b Pod) int { return cmp.Or(object.Compare(a.Ref, b.Ref), cmp.Compare(a.UID, b.UID)) })
+	slices.SortFunc(r.Claims, func(a, b Claim) int { return cmp.Or(object.Compare(a.Ref, b.Ref), cmp.Compare(a.UID, b.UID)) })
+	slices.SortFunc(r.Balancers, func(a, b Balancer) int { return object.Compare(a.Service, b.Service) })
+	slices.SortFunc(r.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
+	p.tell(r, f)
+}
+
+func (p *past) fillPods(r *Reading) {
+	here := map[*pod]bool{}
+	for i := range r.Pods {
+		out := &r.Pods[i]
+		q := p.pod(out.Ref.Namespace, out.Ref.Name, string(out.UID), 0)
+		here[q] = true
+		p.fillPod(out, q)
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(p.pods), compareNames) {
+		for _, q := range p.pods[key] {
+			if here[q] || !q.measured() || p.options.Pods != nil && !p.options.Pods(q.namespace, q.name) {
+				continue
+			}
+			out := Pod{
+				Ref: object.Ref{Kind: "Pod", Namespace: q.namespace, Name: q.name}, UID: types.UID(q.uid),
+				Node: q.node, Gone: true, Owners: p.chain(q), Labels: q.label, HostNetwork: q.host,
+			}
+			p.fillPod(&out, q)
+			r.Pods = append(r.Pods, out)
+		}
+	}
+}
+
+// measured says that anything is known of a pod in the window.
+func (q *pod) measured() bool {
+	return q.hours.known && q.hours.sum != total{} || amountsOf(q.used) != nil || len(q.traffic) > 0 || amountsOf(q.charged) != nil && q.asks()
+}
+
+// asks says that a pod held something in the window; one that ended before has samples
+// as well, and holds nothing.
+func (q *pod) asks() bool {
+	for _, a := range q.charged {
+		if a.sum != (total{}) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *past) fillPod(out *Pod, q *pod) {
+	out.Hours = q.hours.of(milliseconds)
+	out.HostNetwork = out.HostNetwork || q.host
+	out.Used, out.Requested, out.Charged = amountsOf(q.used), amountsOf(q.requested), amountsOf(q.charged)
+	out.Limited, out.Unmeasured, out.Containers = nil, "", nil
+	if out.Node == "" {
+		out.Node = q.node
+	}
+	for _, direction := range []Resource{Received, Sent} {
+		a := q.traffic[direction]
+		if a == nil || !a.known {
+			continue
+		}
+		if out.Used == nil {
+			out.Used = Amounts{}
+		}
+		out.Used[direction] = a.of(1)
+		delete(out.Counters, direction)
+	}
+	_, cpu := out.Used[CPU]
+	_, memory := out.Used[Memory]
+	if !cpu && !memory {
+		out.Unmeasured = "no samples in the window"
+	}
+	// A pod of which kube-state-metrics told that it ran, and no request, has none.
+	if p.served["requests"] && (!q.run.empty() || !q.phase.empty() || q.hours.known) {
+		for _, name := range []Resource{CPU, Memory} {
+			if _, ok := out.Requested[name]; !ok {
+				out.Requested = with(out.Requested, name)
+				if _, ok := out.Charged[name]; !ok {
+					out.Charged = with(out.Charged, name)
+				}
+			}
+		}
+	}
+	q.fillContainers(out)
+}
+
+// with adds a resource with nothing of it.
+func with(a Amounts, name Resource) Amounts {
+	if a == nil {
+		a = Amounts{}
+	}
+	a[name] = decimal.Decimal{}
+	return a
+}
+
+// fillContainers adds the containers that run beside each other, and the limits of the
+// pod: those that every one of them has.
+func (q *pod) fillContainers(out *Pod) {
+	told := false // by kube-state-metrics
+	for _, c := range q.box {
+		told = told || c.main
+	}
+	limits, bounded, count := map[Resource]*amount{}, map[Resource]int{}, 0
+	for _, name := range slices.Sorted(maps.Keys(q.box)) {
+		c := q.box[name]
+		if c.init && !c.aside && !c.ran {
+			continue
+		}
+		shown := Container{Name: name, Used: amountsOf(c.used), Requested: amountsOf(c.requested), Limited: amountsOf(c.limited)}
+		if shown.Used != nil || shown.Requested != nil || shown.Limited != nil {
+			out.Containers = append(out.Containers, shown)
+		}
+		if told && !c.main {
+			continue
+		}
+		count++
+		for name, a := range c.limited {
+			if a.known {
+				entry(limits, name).plus(a.sum)
+				bounded[name]++
+			}
+		}
+	}
+	for name := range limits {
+		if bounded[name] < count {
+			delete(limits, name)
+		}
+	}
+	out.Limited = amountsOf(limits)
+}
+
+func (p *past) fillClaims(r *Reading) {
+	present := map[podName]Claim{}
+	for _, c := range r.Claims {
+		present[podName{c.Ref.Namespace, c.Ref.Name}] = c
+	}
+	r.Claims = nil
+	for key, c := range p.claims {
+		if !c.hours.known {
+			continue
+		}
+		out, here := present[key]
+		if !here {
+			out = Claim{Ref: object.Ref{Kind: "PersistentVolumeClaim", Namespace: key.namespace, Name: key.name}, Gone: true}
+		}
+		out.Class, out.Volume = cmp.Or(out.Class, c.class), cmp.Or(out.Volume, c.volume)
+		out.Claimed = c.claimed.of(milliseconds)
+		out.Used, out.UsedKnown = c.used.of(milliseconds), c.used.known
+		out.Mounts, out.Unmounted = nil, c.unmounted.over(nanoseconds)
+		// The sum of the rounded parts is the whole.
+		out.Hours = out.Unmounted
+		for q, sum := range c.mounted {
+			hours := sum.over(nanoseconds)
+			out.Hours = out.Hours.Add(hours)
+			out.Mounts = append(out.Mounts, Mount{Pod: object.Ref{Kind: "Pod", Namespace: q.namespace, Name: q.name}, UID: types.UID(q.uid), Hours: hours})
+		}
+		slices.SortFunc(out.Mounts, func(a, b Mount) int { return cmp.Or(object.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID)) })
+		r.Claims = append(r.Claims, out)
+		delete(present, key)
+	}
+	p.unknown(r, "volume claims", len(present))
+}
+
+func (p *past) fillBalancers(r *Reading) {
+	present := map[podName]bool{}
+	for _, b := range r.Balancers {
+		present[podName{b.Service.Namespace, b.Service.Name}] = true
+	}
+	r.Balancers = nil
+	for key, b := range p.balancers {
+		if !b.hours.known {
+			continue
+		}
+		delete(present, key)
+		r.Balancers = append(r.Balancers, Balancer{Service: object.Ref{Kind: "Service", Namespace: key.namespace, Name: key.name}, Hours: b.hours.of(milliseconds)})
+	}
+	p.unknown(r, "load balancers", len(present))
+}
+
+// unknown tells that things of the cluster are in no sample, and so not in the window.
+func (p *past) unknown(r *Reading, what string, n int) {
+	if n > 0 {
+		r.Notes = append(r.Notes, Note{Source: "prometheus", Reason: "NotServed", Marks: true,
+			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are left out", n, what)})
+	}
+}
+
+// tell adds the notes: of the server, and of what is not there.
+func (p *past) tell(r *Reading, f *fetcher) {
+	missing := func(message string) { f.note(Note{Reason: "NotServed", Message: message, Marks: true}) }
+	var cpu, memory, pods, requests bool
+	for _, l := range p.counters {
+		cpu = cpu || l.have
+	}
+	for i := range r.Pods {
+		_, used := r.Pods[i].Used[Memory]
+		memory = memory || used
+		_, used = r.Pods[i].Used[CPU]
+		cpu = cpu || used
+	}
+	pods, requests = p.served["pods"], p.served["requests"]
+	switch {
+	case !cpu && !memory:
+		missing("the server has no samples of cAdvisor in the window: usage of CPU and memory is not known")
+	case !cpu:
+		missing("the server has no container_cpu_usage_seconds_total in the window: usage of CPU is not known")
+	case !memory:
+		missing("the server has no container_memory_working_set_bytes in the window: usage of memory is not known")
+	}
+	switch {
+	case !pods && !requests:
+		missing("the server has no samples of kube-state-metrics in the window: requests, and who owned pods that are gone, are not known")
+	case !pods:
+		missing("the server has no kube_pod_info in the window: of pods that are gone the node may not be known")
+	case !requests:
+		missing("the server has no requests of pods in the window (kube_pod_container_resource_requests)")
+	}
+	if len(p.holes) > 0 {
+		longest := slices.MaxFunc(slices.Sorted(maps.Keys(p.holes)), func(a, b string) int { return cmp.Compare(p.holes[a], p.holes[b]) })
+		f.note(Note{
+			About: strings.TrimPrefix(longest, "/"), Reason: "Gap", Marks: true,
+			Message: fmt.Sprintf("samples of %d objects have holes, of up to %s: what was used and reserved meanwhile is not counted",
+				len(p.holes), (time.Duration(p.holes[longest]) * time.Millisecond).Round(time.Second)),
+		})
+	}
+	if p.wild > 0 {
+		f.note(Note{Reason: "Garbage", Marks: true, Message: fmt.Sprintf("%d samples of CPU usage are beyond belief, and left out", p.wild)})
+	}
+	r.Notes = append(r.Notes, slices.SortedFunc(maps.Keys(f.notes), compareNotes)...)
+}
+
+func compareNotes(a, b Note) int {
+	return cmp.Or(strings.Compare(a.Reason, b.Reason), strings.Compare(a.About, b.About), strings.Compare(a.Message, b.Message))
+}

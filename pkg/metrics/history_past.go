@@ -1,0 +1,302 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// past is what is known of the pods, claims, nodes and balancers of a window, while it
+// is being read.
+type past struct {
+	options HistoryOptions
+	piece   int64 // how long the next piece of the window is
+	pods    map[podName][]*pod
+	claims  map[podName]*claim
+	nodes   map[string]*node
+	// balancers are Services of type LoadBalancer, capacities those of volumes.
+	balancers  map[podName]*lasting
+	capacities map[string]*steps
+
+	counters map[string]*counterLane
+	gauges   map[string]*gaugeLane
+
+	// Facts of others than pods, by what names them.
+	owners         map[ownerKey]owner
+	started        map[string]int64    // containers by the labels that name them
+	startedByName  map[string][]sample // and by name, of kube-state-metrics
+	seen           map[string]*steps   // when a container of a name had samples
+	extended       map[string]Resource
+	served         map[string]bool
+	serviceStarted map[podName]int64
+
+	holes map[string]int64 // by what has them
+	wild  int              // differences that nobody can believe
+}
+
+// podName is a namespace and a name: of a pod, a claim or a Service.
+type podName struct{ namespace, name string }
+
+// amount is a sum, and whether anything was added at all.
+type amount struct {
+	sum   total
+	known bool
+}
+
+func (a *amount) add(n uint64)    { a.sum, a.known = a.sum.add(n), true }
+func (a *amount) plus(t total)    { a.sum, a.known = a.sum.plus(t), true }
+func (a *amount) area(v interval) { a.add(v.whole()) }
+
+// pod is one pod: of a name that is used again there are several.
+type pod struct {
+	podName
+	uid   string
+	node  string
+	host  bool
+	life  span
+	born  int64 // when it was created
+	first int64 // its first sample, of any metric
+	owner owner
+	owned bool
+	label map[string]string
+
+	running, pending, beside steps // phases, and whether a container runs
+	run, phase, seen         track
+	use                      map[Resource]*track
+	scheduler, containers    map[Resource]*track
+	box                      map[string]*container
+
+	hours                    amount
+	traffic                  map[Resource]*amount
+	used, requested, charged map[Resource]*amount
+}
+
+// container is a container of a pod.
+type container struct {
+	name string
+	// main and init say what kube-state-metrics told of it; aside that an init
+	// container is a sidecar, and ran that it was seen running beside the others.
+	main, init, aside, ran   bool
+	running                  steps
+	used, requested, limited map[Resource]*amount
+}
+
+// claim is a volume claim.
+type claim struct {
+	podName
+	class, volume string
+	started       int64
+	requests      steps
+	volumes       map[string]*steps
+	lane, stats   gauge
+	mounts        map[*pod]*steps
+
+	hours, claimed, used amount
+	mounted              map[*pod]total // nanoseconds
+	unmounted            total
+}
+
+// node is a node.
+type node struct {
+	name, provider string
+	labels         map[string]string
+	started        int64
+	lane           gauge
+	there          []sample // of the piece
+	hours          amount
+	capacity       map[Resource]*amount
+}
+
+// lasting is something that is there for a time.
+type lasting struct {
+	lane  gauge
+	hours amount
+}
+
+type counterLane struct {
+	counter
+	start int64
+}
+
+type gaugeLane struct {
+	gauge
+	life  span
+	begun bool
+}
+
+func newPast(o HistoryOptions, r *Reading) *past {
+	p := &past{
+		options: o, piece: firstPiece,
+		pods: map[podName][]*pod{}, claims: map[podName]*claim{}, nodes: map[string]*node{},
+		balancers: map[podName]*lasting{}, capacities: map[string]*steps{},
+		counters: map[string]*counterLane{}, gauges: map[string]*gaugeLane{},
+		owners: map[ownerKey]owner{}, started: map[string]int64{}, startedByName: map[string][]sample{}, seen: map[string]*steps{},
+		extended: map[string]Resource{}, served: map[string]bool{}, serviceStarted: map[podName]int64{}, holes: map[string]int64{},
+	}
+	for i := range r.Pods {
+		q := &r.Pods[i]
+		p.pod(q.Ref.Namespace, q.Ref.Name, string(q.UID), 0)
+		p.learn(q.Requested)
+	}
+	for i := range r.Nodes {
+		p.learn(r.Nodes[i].Capacity)
+	}
+	for _, name := range []Resource{"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "aws.amazon.com/neuron", Ephemeral} {
+		p.extended[sanitize(string(name))] = name
+	}
+	return p
+}
+
+// learn remembers the true names of resources, which metrics have with underscores.
+func (p *past) learn(a Amounts) {
+	for name := range a {
+		p.extended[sanitize(string(name))] = name
+	}
+}
+
+// resource is what a label says; false for what is no resource of a pod.
+func (p *past) resource(label string) (Resource, bool) {
+	if label == "" || label == "pods" || strings.HasPrefix(label, "attachable_volumes") {
+		return "", false
+	}
+	if name, ok := p.extended[label]; ok {
+		return name, true
+	}
+	return Resource(label), true
+}
+
+// pod returns the pod that is meant at a moment, and makes it where it is not known.
+// Without a UID it is the youngest one of the name that was there.
+func (p *past) pod(namespace, name, uid string, at int64) *pod {
+	key := podName{namespace, name}
+	list := p.pods[key]
+	// The kubelet knows a static pod by the hash of its file, and the API server by
+	// another UID.
+	hash := len(uid) == 32 && !strings.Contains(uid, "-")
+	var found *pod
+	if uid == "" || hash && len(list) > 0 {
+		for _, q := range list {
+			if found == nil || q.begun() <= at && (q.begun() > found.begun() || found.begun() > at) {
+				found = q
+			}
+		}
+	} else {
+		for _, q := range list {
+			if q.uid == uid {
+				found = q
+			}
+		}
+		if found == nil && len(list) == 1 && list[0].uid == "" {
+			found, found.uid = list[0], uid
+		}
+	}
+	if found == nil {
+		found = &pod{
+			podName: key, uid: uid, use: map[Resource]*track{}, scheduler: map[Resource]*track{}, containers: map[Resource]*track{},
+			box: map[string]*container{}, traffic: map[Resource]*amount{},
+			used: map[Resource]*amount{}, requested: map[Resource]*amount{}, charged: map[Resource]*amount{},
+		}
+		p.pods[key] = append(list, found)
+	}
+	if at > 0 && (found.first == 0 || at < found.first) {
+		found.first = at
+	}
+	return found
+}
+
+// of returns the pod that labels name.
+func (p *past) of(labels map[string]string, at int64) *pod {
+	return p.pod(labels["namespace"], labels["pod"], labels["uid"], at)
+}
+
+// begun is when the pod began, as well as that is known.
+func (q *pod) begun() int64 { return cmp.Or(q.born, q.life.start, q.first) }
+
+func (q *pod) container(name string) *container {
+	c := q.box[name]
+	if c == nil {
+		c = &container{name: name, used: map[Resource]*amount{}, requested: map[Resource]*amount{}, limited: map[Resource]*amount{}}
+		q.box[name] = c
+	}
+	return c
+}
+
+// entry returns what a map has of a key, and makes it.
+func entry[K comparable, V any](m map[K]*V, key K) *V {
+	v := m[key]
+	if v == nil {
+		v = new(V)
+		m[key] = v
+	}
+	return v
+}
+
+// cgroup forms of the UID of a pod: with dashes, with underscores (systemd), and the
+// hash of a static pod.
+var cgroupUID = regexp.MustCompile(`pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})`)
+
+// uidOf is the UID of the pod of a cAdvisor series: its own label where a scraper adds
+// one, or out of the path of the cgroup.
+func uidOf(labels map[string]string) string {
+	if uid := cmp.Or(labels["uid"], labels["pod_uid"]); uid != "" {
+		return uid
+	}
+	m := cgroupUID.FindStringSubmatch(labels["id"])
+	if m == nil {
+		return ""
+	}
+	return strings.ReplaceAll(m[1], "_", "-")
+}
+
+// group is the series of one thing, by who stored them.
+type group struct {
+	key    string
+	labels map[string]string
+	lists  map[string][]sample
+}
+
+// groups puts series together that are of one thing: those that have the same values of
+// the labels that name it. What a scraper adds makes no difference.
+func groups(list []series, names ...string) []group {
+	byKey := map[string]int{}
+	var out []group
+	for _, s := range list {
+		key := keyOf(s.labels, names)
+		i, ok := byKey[key]
+		if !ok {
+			i = len(out)
+			byKey[key] = i
+			out = append(out, group{key: key, labels: s.labels, lists: map[string][]sample{}})
+		}
+		by := keyOf(s.labels, slices.Sorted(maps.Keys(s.labels)))
+		out[i].lists[by] = append(out[i].lists[by], s.samples...)
+	}
+	slices.SortFunc(out, func(a, b group) int { return strings.Compare(a.key, b.key) })
+	return out
+}
+
+func keyOf(labels map[string]string, names []string) string {
+	var b strings.Builder
+	for _, n := range names {
+		b.WriteString(labels[n])
+		b.WriteByte(0xff)
+	}
+	return b.String()
+}
+
+// samples of a group, of several scrapers, as those of one gauge.
+func (g group) samples() []sample {
+	return unite(slices.Collect(maps.Values(g.lists))...)
+}
+
+// sanitize writes a name as a label of Prometheus has it.
+func sanitize(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+}

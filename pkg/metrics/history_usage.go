@@ -1,0 +1,319 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+)
+
+// containerNames are the labels that name a container of cAdvisor. A container that
+// was restarted has another id and name.
+var containerNames = []string{"namespace", "pod", "container", "id", "name", "image"} //nolint:gochecknoglobals // a constant
+
+var containerName = containerNames[:3] //nolint:gochecknoglobals // a constant
+
+// nanocore-milliseconds, in which CPU is added up, of a nanosecond of CPU time.
+const nanosecond = 1000
+
+// streams are the metrics that a window is read from. What says which pods ran comes
+// before what depends on it.
+func (p *past) streams() []stream {
+	usage := `container!="",container!="POD"`
+	out := []stream{
+		{name: "kube_pod_status_phase", matchers: `phase=~"Pending|Running"`, back: backRequest + staleness, take: p.takePhase},
+		{name: "kube_pod_container_status_running", back: backRequest + staleness, take: p.takeRunning},
+		{name: "kube_pod_init_container_status_running", back: backRequest + staleness, take: p.takeInitRunning},
+		{name: "kube_pod_container_state_started", scale: 3, back: lookBack, ahead: staleness, take: p.takeStarted},
+		{name: "container_cpu_usage_seconds_total", matchers: usage, scale: 9, back: backCPU, take: p.takeCPU},
+		{name: "container_memory_working_set_bytes", matchers: usage, back: backGauge, take: p.takeMemory},
+		{name: "container_network_receive_bytes_total", matchers: `pod!="",interface!="lo"`, back: backCounter, take: p.takeTraffic(Received)},
+		{name: "container_network_transmit_bytes_total", matchers: `pod!="",interface!="lo"`, back: backCounter, take: p.takeTraffic(Sent)},
+	}
+	out = append(out, p.requestStreams()...)
+	out = append(out, p.claimStreams()...)
+	return append(out, p.nodeStreams()...)
+}
+
+// startOf is when a container started, as far as that is known, for its first sample
+// at a moment: by itself, by its name, or not before its pod.
+func (p *past) startOf(labels map[string]string, q *pod, at int64) int64 {
+	if start := p.started[keyOf(labels, containerNames)]; start > 0 {
+		return start
+	}
+	var start int64
+	for _, s := range p.startedByName[keyOf(labels, containerName)] {
+		if s.v <= at {
+			start = max(start, s.v)
+		}
+	}
+	return cmp.Or(start, q.life.start)
+}
+
+func (p *past) takeStarted(list []series) {
+	for _, s := range list {
+		name := keyOf(s.labels, containerName)
+		for _, x := range s.samples {
+			known := p.startedByName[name]
+			if x.v > 0 && (len(known) == 0 || known[len(known)-1].v != x.v) {
+				p.startedByName[name] = append(known, sample{x.t, x.v})
+			}
+		}
+	}
+}
+
+// count feeds a counter and gives each interval, with the pod that it is of.
+func (p *past) count(g group, key string, start func(q *pod, at int64) int64, take func(*pod, interval)) {
+	lane := p.counters[key]
+	if lane == nil {
+		lane = &counterLane{}
+		p.counters[key] = lane
+	}
+	namespace, name, uid := g.labels["namespace"], g.labels["pod"], uidOf(g.labels)
+	list, holes := lane.feed(merge(g.lists), func(at int64) int64 { return start(p.pod(namespace, name, uid, at), at) })
+	for _, v := range list {
+		take(p.pod(namespace, name, uid, v.b), v)
+	}
+	p.hole(namespace, name, holes)
+}
+
+func (p *past) hole(namespace, name string, length int64) {
+	if length > 0 {
+		key := namespace + "/" + name
+		p.holes[key] = max(p.holes[key], length)
+	}
+}
+
+func (p *past) takeCPU(list []series) {
+	for _, g := range groups(p.onlyTotal(list), append(slices.Clone(containerNames), "cpu")...) {
+		name := g.labels["container"]
+		p.count(g, "cpu"+g.key, func(q *pod, at int64) int64 { return p.startOf(g.labels, q, at) }, func(q *pod, v interval) {
+			if v.n > math.MaxInt64/nanosecond {
+				p.wild++
+				return
+			}
+			v.n *= nanosecond
+			entry(q.use, CPU).add(v)
+			entry(q.used, CPU).add(v.n)
+			entry(q.container(name).used, CPU).add(v.n)
+		})
+	}
+}
+
+// onlyTotal leaves out the series of the single CPUs of a container that has one of
+// their sum as well.
+func (p *past) onlyTotal(list []series) []series {
+	total := map[string]bool{}
+	for _, s := range list {
+		if cpu := s.labels["cpu"]; cpu == "total" || cpu == "" {
+			total[keyOf(s.labels, containerNames)] = true
+		}
+	}
+	return slices.DeleteFunc(list, func(s series) bool {
+		cpu := s.labels["cpu"]
+		return cpu != "total" && cpu != "" && total[keyOf(s.labels, containerNames)]
+	})
+}
+
+func (p *past) takeMemory(list []series) {
+	for _, g := range groups(list, containerName...) {
+		entry(p.seen, g.key).feed(g.samples())
+	}
+	for _, g := range groups(list, containerNames...) {
+		namespace, name, uid := g.labels["namespace"], g.labels["pod"], uidOf(g.labels)
+		samples := g.samples()
+		lane := entry(p.gauges, "memory"+g.key)
+		if !lane.begun {
+			at := samples[0].t
+			// Where the start of the pod alone is known, the container may have been
+			// restarted since, and one of its name was seen meanwhile.
+			start := p.startOf(g.labels, p.pod(namespace, name, uid, at), at)
+			if start > 0 && at-start <= staleness {
+				start = max(start, p.seen[keyOf(g.labels, containerName)].before(at))
+			}
+			lane.begun, lane.life.start = true, start
+		}
+		list, holes := lane.feed(samples, lane.life)
+		p.hole(namespace, name, holes)
+		for _, v := range list {
+			q := p.pod(namespace, name, uid, v.b)
+			entry(q.use, Memory).add(v)
+			entry(q.used, Memory).area(v)
+			entry(q.container(g.labels["container"]).used, Memory).area(v)
+			q.seen.add(interval{a: v.a, b: v.b, n: 1, flat: true})
+		}
+	}
+}
+
+// takeTraffic adds up the interfaces of a pod, which share one network among its
+// containers.
+func (p *past) takeTraffic(direction Resource) func([]series) {
+	names := append(slices.Clone(containerNames), "interface")
+	return func(list []series) {
+		for _, g := range groups(list, names...) {
+			start := func(q *pod, at int64) int64 {
+				return cmp.Or(p.started[keyOf(g.labels, containerNames)], q.life.start, q.born)
+			}
+			p.count(g, string(direction)+g.key, start, func(q *pod, v interval) {
+				entry(q.traffic, direction).add(v.n)
+			})
+		}
+	}
+}
+
+// podNames are the labels that name a pod of kube-state-metrics.
+var podNames = []string{"namespace", "pod", "uid"} //nolint:gochecknoglobals // a constant
+
+func (p *past) takePhase(list []series) {
+	for _, g := range groups(list, append(slices.Clone(podNames), "phase")...) {
+		samples := g.samples()
+		q := p.of(g.labels, samples[0].t)
+		if g.labels["phase"] != "Running" {
+			q.pending.feed(samples)
+			continue
+		}
+		q.running.feed(samples)
+		p.present("phase"+g.key, q, samples, &q.phase)
+	}
+}
+
+func (p *past) takeRunning(list []series) {
+	for _, s := range list {
+		p.of(s.labels, s.samples[0].t).container(s.labels["container"]).main = true
+	}
+	for _, g := range groups(list, podNames...) {
+		samples := g.samples()
+		q := p.of(g.labels, samples[0].t)
+		q.beside.feed(samples)
+		p.present("run"+g.key, q, samples, &q.run)
+	}
+}
+
+// present feeds a gauge that is 1 while a pod runs.
+func (p *past) present(key string, q *pod, samples []sample, to *track) {
+	if q.life.end > 0 {
+		// What ended is told as not running, of the time since the sample before too; its
+		// end says better until when it ran.
+		samples = slices.Clone(samples)
+		for i := range samples {
+			if samples[i].t > q.life.end {
+				samples[i].v = 1
+			}
+		}
+	}
+	list, holes := entry(p.gauges, key).feed(samples, q.life)
+	to.add(list...)
+	p.hole(q.namespace, q.name, holes)
+}
+
+func (p *past) takeInitRunning(list []series) {
+	for _, g := range groups(list, append(slices.Clone(podNames), "container")...) {
+		samples := g.samples()
+		c := p.of(g.labels, samples[0].t).container(g.labels["container"])
+		c.init = true
+		c.running.feed(samples)
+	}
+}
+
+// begin starts the window: what came before it is remembered, and not counted.
+func (p *past) begin() {
+	for _, list := range p.pods {
+		for _, q := range list {
+			q.hours, q.traffic = amount{}, map[Resource]*amount{}
+			q.used, q.requested, q.charged = map[Resource]*amount{}, map[Resource]*amount{}, map[Resource]*amount{}
+			for _, c := range q.box {
+				c.used, c.requested, c.limited = map[Resource]*amount{}, map[Resource]*amount{}, map[Resource]*amount{}
+			}
+		}
+	}
+	for _, c := range p.claims {
+		c.hours, c.claimed, c.used, c.unmounted = amount{}, amount{}, amount{}, total{}
+		c.mounted = map[*pod]total{}
+	}
+	for _, n := range p.nodes {
+		n.hours, n.capacity = amount{}, map[Resource]*amount{}
+	}
+	for _, b := range p.balancers {
+		b.hours = amount{}
+	}
+	clear(p.holes)
+	p.wild = 0
+}
+
+// settle ends a piece: what its samples made known is added, and what can matter to no
+// later one is forgotten.
+func (p *past) settle(at int64) {
+	for _, list := range p.pods {
+		for _, q := range list {
+			q.settle(at)
+		}
+	}
+	for _, c := range p.claims {
+		c.requests.forget(at)
+		for _, s := range c.volumes {
+			s.forget(at)
+		}
+		for _, s := range c.mounts {
+			s.forget(at)
+		}
+	}
+	for _, s := range p.capacities {
+		s.forget(at)
+	}
+	for _, s := range p.seen {
+		s.forget(at)
+	}
+	for _, n := range p.nodes {
+		n.settle()
+	}
+	// A day after its last sample nothing is known of a series any more.
+	maps.DeleteFunc(p.counters, func(_ string, l *counterLane) bool { return l.last < at-24*reach })
+	maps.DeleteFunc(p.gauges, func(_ string, l *gaugeLane) bool { return l.last.t < at-24*reach })
+}
+
+func (q *pod) settle(at int64) {
+	tracks := []*track{&q.run, &q.phase, &q.seen}
+	if fresh(tracks...) {
+		q.hours.plus(gained(presence, tracks...))
+	}
+	names := map[Resource]bool{}
+	for _, m := range []map[Resource]*track{q.use, q.scheduler, q.containers} {
+		for name := range m {
+			names[name] = true
+		}
+	}
+	for name := range names {
+		use, asked := entry(q.use, name), []*track{entry(q.scheduler, name), entry(q.containers, name)}
+		if fresh(asked...) {
+			entry(q.requested, name).plus(gained(first, asked...))
+		}
+		if fresh(append(asked, use)...) {
+			entry(q.charged, name).plus(gained(paid, append([]*track{use}, asked...)...))
+		}
+		tracks = append(tracks, append(asked, use)...)
+	}
+	for _, t := range tracks {
+		t.settle(at)
+	}
+	for _, s := range []*steps{&q.running, &q.pending, &q.beside} {
+		s.forget(at)
+	}
+	for _, c := range q.box {
+		c.running.forget(at)
+	}
+}
+
+func fresh(tracks ...*track) bool {
+	return slices.ContainsFunc(tracks, func(t *track) bool { return len(t.fresh) > 0 })
+}
+
+// presence is the rule of a pod's hours: of what says best whether it ran. Containers
+// that ran beside each other are there once.
+func presence(ms int64, parts []uint64, say []int) uint64 {
+	return min(first(ms, parts, say), uint64(ms))
+}
+
+// paid is the rule of what is charged: usage, or what was requested where that is more.
+func paid(ms int64, parts []uint64, say []int) uint64 {
+	return max(parts[0], first(ms, parts[1:], say[1:]))
+}

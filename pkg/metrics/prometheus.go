@@ -1,0 +1,258 @@
+package metrics
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// ask sends one query of the HTTP API and returns the status and the body.
+type ask func(ctx context.Context, form url.Values) (status int, body []byte, err error)
+
+const (
+	// maxBody bounds a response: far above what a piece of a window has.
+	maxBody = 256 << 20
+	// maxQueryURL is how long a query may be before it is posted: proxies refuse URLs
+	// of 8 KiB.
+	maxQueryURL = 4 << 10
+)
+
+var (
+	serviceForm = regexp.MustCompile(`^(?:(https?):)?([a-z0-9-]+)/([a-z0-9-]+)(?::([a-z0-9-]+))?(/.*)?$`)
+	targetForms = "write its URL (http://prometheus:9090, https://user:password@mimir/prometheus), " +
+		"or a Service to be reached through the API server (svc:monitoring/prometheus-k8s:9090, svc:https:NAMESPACE/NAME:PORT)"
+)
+
+// parseTarget returns how to ask the server that text names, and the name of it for
+// errors, without a password.
+func parseTarget(text string, get Get, client *http.Client) (ask, string, error) {
+	if rest, ok := strings.CutPrefix(text, "svc:"); ok {
+		return serviceTarget(text, rest, get)
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		// The text is not repeated: a password may be in it.
+		return nil, "", fmt.Errorf("address of prometheus is no http or https URL: %s", targetForms)
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, "", fmt.Errorf("address of prometheus at %s has a query or a fragment: write it without", u.Host)
+	}
+	return directTarget(u, client), u.Redacted(), nil
+}
+
+// serviceTarget reaches a Service through the proxy of the API server, which needs the
+// right to get services/proxy there, and no more: it is only ever GET.
+func serviceTarget(text, rest string, get Get) (ask, string, error) {
+	m := serviceForm.FindStringSubmatch(rest)
+	if m == nil {
+		return nil, "", fmt.Errorf("address of prometheus %q: is no svc:NAMESPACE/NAME[:PORT]: %s", text, targetForms)
+	}
+	if get == nil {
+		return nil, "", fmt.Errorf("address of prometheus %q: no cluster is there to reach it through", text)
+	}
+	scheme, namespace, name, port, prefix := m[1], m[2], m[3], m[4], strings.TrimSuffix(m[5], "/")
+	service := name
+	if scheme != "" || port != "" {
+		service += ":" + port
+	}
+	if scheme != "" {
+		service = scheme + ":" + service
+	}
+	path := "/api/v1/namespaces/" + namespace + "/services/" + service + "/proxy" + prefix + "/api/v1/query"
+	return func(ctx context.Context, form url.Values) (int, []byte, error) {
+		body, err := get(ctx, path, form)
+		var status apierrors.APIStatus
+		if err != nil && errors.As(err, &status) && status.Status().Code != 0 {
+			code := int(status.Status().Code)
+			if len(body) == 0 && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
+				return code, []byte(err.Error()), nil
+			}
+			if len(body) > 0 {
+				return code, body, nil
+			}
+		}
+		return http.StatusOK, body, err
+	}, text, nil
+}
+
+func directTarget(u *url.URL, client *http.Client) ask {
+	if client == nil {
+		client = &http.Client{}
+	}
+	at := *u
+	at.User = nil
+	at = *at.JoinPath("api", "v1", "query")
+	return func(ctx context.Context, form url.Values) (int, []byte, error) {
+		text := form.Encode()
+		method, body, query := http.MethodGet, io.Reader(nil), text
+		if len(text) > maxQueryURL {
+			method, body, query = http.MethodPost, strings.NewReader(text), ""
+		}
+		to := at
+		to.RawQuery = query
+		req, err := http.NewRequestWithContext(ctx, method, to.String(), body)
+		if err != nil {
+			return 0, nil, err
+		}
+		req.Header.Set("Accept", "application/json")
+		if body != nil {
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		if u.User != nil {
+			password, _ := u.User.Password()
+			req.SetBasicAuth(u.User.Username(), password)
+		}
+		res, err := client.Do(req)
+		if err != nil {
+			var at *url.Error
+			if errors.As(err, &at) { // its text repeats the whole query
+				err = at.Err
+			}
+			return 0, nil, err
+		}
+		defer func() { _ = res.Body.Close() }()
+		got, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+		switch {
+		case err != nil:
+			return res.StatusCode, nil, fmt.Errorf("the answer was cut off after %d bytes: %w", len(got), err)
+		case len(got) > maxBody:
+			return http.StatusUnprocessableEntity, []byte("the answer is too large"), nil
+		}
+		return res.StatusCode, got, nil
+	}
+}
+
+// QueryError is what a server answered to a query that it did not carry out.
+type QueryError struct {
+	Status  int    // of HTTP
+	Type    string // errorType of the API (execution, timeout, bad_data); may be empty
+	Message string
+	// Useless says that other queries would fare no better: no rights, no such
+	// server, something else than Prometheus.
+	Useless bool
+}
+
+func (e *QueryError) Error() string {
+	if e.Type == "" {
+		return fmt.Sprintf("HTTP status %d: %s", e.Status, e.Message)
+	}
+	return fmt.Sprintf("HTTP status %d, %s: %s", e.Status, e.Type, e.Message)
+}
+
+var largeForm = regexp.MustCompile(`(?i)too many|too large|too long|exceed|max-samples|maximum|limit|timed? ?out|timeout|resource exhausted|not enough memory`)
+
+// tooLarge says that a query over less time may pass. A proxy hides what a server
+// said with status 422, and so does it.
+func (e *QueryError) tooLarge() bool {
+	switch {
+	case e.Useless || e.Status == http.StatusTooManyRequests:
+		return false
+	case e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusRequestEntityTooLarge || e.Type == "timeout":
+		return true
+	}
+	return largeForm.MatchString(e.Message)
+}
+
+// transient says that the same query may pass a little later.
+func (e *QueryError) transient() bool {
+	switch e.Status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return e.Type == ""
+	}
+	return false
+}
+
+// prometheus asks one server.
+type prometheus struct {
+	name    string
+	ask     ask
+	timeout time.Duration
+	wait    func(ctx context.Context, d time.Duration) error
+}
+
+// query evaluates an expression at a moment, in milliseconds since 1970, and returns
+// the series and what the server had to say besides. A query that did not get
+// through is tried three times.
+func (p *prometheus) query(ctx context.Context, expression string, at int64, scale int) (*answer, error) {
+	form := url.Values{"query": {expression}, "time": {formatMillis(at)}, "timeout": {strconv.Itoa(int(p.timeout.Seconds())) + "s"}}
+	for try := 0; ; try++ {
+		got, err := p.once(ctx, form, scale)
+		var refused *QueryError
+		retry := err != nil && (!errors.As(err, &refused) || refused.transient()) && !errors.Is(err, context.DeadlineExceeded)
+		if !retry || try == 2 || ctx.Err() != nil {
+			return got, err
+		}
+		if err := p.wait(ctx, time.Duration(try+1)*200*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (p *prometheus) once(ctx context.Context, form url.Values, scale int) (*answer, error) {
+	// The server is given the time first, so that it can say that it was too short.
+	limited, cancel := context.WithTimeout(ctx, p.timeout+p.timeout/8)
+	defer cancel()
+	status, body, err := p.ask(limited, form)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, &QueryError{Status: http.StatusGatewayTimeout, Type: "timeout", Message: fmt.Sprintf("no answer within %s", p.timeout)}
+	case err != nil:
+		return nil, err
+	}
+	got, err := decodeAnswer(body, scale)
+	switch {
+	case got != nil && got.Status == "error":
+		e := &QueryError{Status: status, Type: got.ErrorType, Message: got.Error}
+		e.Useless = status == http.StatusUnauthorized || status == http.StatusForbidden
+		return nil, e
+	case status != http.StatusOK:
+		return nil, strange(status, body)
+	case err != nil:
+		return nil, fmt.Errorf("read the answer: %w%s", err, excerpt(body))
+	}
+	return got, nil
+}
+
+// strange explains an answer that is not of the API.
+func strange(status int, body []byte) *QueryError {
+	e := &QueryError{Status: status, Message: strings.TrimPrefix(excerpt(body), ": ")}
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		e.Useless, e.Message = true, "access is denied: "+e.Message
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		e.Useless, e.Message = true, "no query API is there (is a path missing, such as /prometheus?): "+e.Message
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
+		e.Useless, e.Message = true, "the server redirects elsewhere, maybe to a page to log in: "+e.Message
+	}
+	return e
+}
+
+// excerpt is the head of a body, for an error.
+func excerpt(body []byte) string {
+	body = bytes.TrimSpace(body)
+	switch {
+	case len(body) == 0:
+		return ": the body is empty"
+	case body[0] == '<':
+		return ": the body is a web page, maybe one to log in"
+	case len(body) > 120:
+		body = append(append([]byte{}, body[:120]...), "..."...)
+	}
+	return fmt.Sprintf(": %q", body)
+}
+
+func formatMillis(ms int64) string {
+	return strconv.FormatInt(ms/1000, 10) + "." + fmt.Sprintf("%03d", ms%1000)
+}

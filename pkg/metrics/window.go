@@ -1,0 +1,123 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Window is a span of time, half-open: (From, To]. What a sample at From says is of
+// the window before.
+type Window struct{ From, To time.Time }
+
+// Length is how long the window is.
+func (w Window) Length() time.Duration { return w.To.Sub(w.From) }
+
+func (w Window) String() string {
+	return w.From.UTC().Format(time.RFC3339) + "/" + w.To.UTC().Format(time.RFC3339)
+}
+
+// windowForms is the hint for who wrote a window wrongly.
+const windowForms = "write a duration (90m, 24h, 7d, 2w), today, yesterday, week, lastweek, month, lastmonth, " +
+	"or two times with a slash between: dates (2026-11-01/2026-11-15), RFC 3339, unix seconds or now"
+
+var (
+	durationForm = regexp.MustCompile(`^(\d+[smhdw])+$`)
+	durationPart = regexp.MustCompile(`\d+[smhdw]`)
+)
+
+// ParseWindow reads a window as a user writes it: 90m, 24h, 7d, 2w (and 1d12h) up to
+// now; today, week (from Monday) and month up to now; yesterday, lastweek, lastmonth;
+// or a pair FROM/TO of dates, RFC 3339 times, unix seconds or now. Days, weeks and
+// months are those of the calendar in UTC, and a date is its midnight: of
+// 2026-11-01/2026-11-15 the last day is the 14th. now is cut to milliseconds, which
+// is what Prometheus keeps. A window that is empty, turned round or ends in the future
+// is an error.
+func ParseWindow(text string, now time.Time) (Window, error) {
+	now = now.UTC().Truncate(time.Millisecond)
+	w, err := parseWindow(strings.TrimSpace(text), now)
+	if err != nil {
+		return Window{}, fmt.Errorf("window %q: %w", text, err)
+	}
+	switch {
+	case w.From.Unix() < 0 || w.From.After(now):
+		return Window{}, fmt.Errorf("window %q: begins at %s, which is before 1970 or in the future", text, w.From.Format(time.RFC3339))
+	case w.To.Before(w.From):
+		return Window{}, fmt.Errorf("window %q: ends before it begins: write the earlier time first", text)
+	case w.To.Equal(w.From):
+		return Window{}, fmt.Errorf("window %q: is empty: its end is not part of it (of dates, write the day after the last)", text)
+	case w.To.After(now):
+		return Window{}, fmt.Errorf("window %q: ends in the future: write now for its end", text)
+	}
+	return w, nil
+}
+
+func parseWindow(text string, now time.Time) (Window, error) {
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	week := day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+	month := day.AddDate(0, 0, 1-day.Day())
+	switch strings.ToLower(text) {
+	case "today":
+		return Window{day, now}, nil
+	case "yesterday":
+		return Window{day.AddDate(0, 0, -1), day}, nil
+	case "week":
+		return Window{week, now}, nil
+	case "lastweek":
+		return Window{week.AddDate(0, 0, -7), week}, nil
+	case "month":
+		return Window{month, now}, nil
+	case "lastmonth":
+		return Window{month.AddDate(0, -1, 0), month}, nil
+	}
+	if durationForm.MatchString(text) {
+		d, err := parseDuration(text)
+		return Window{now.Add(-d), now}, err
+	}
+	from, to, ok := strings.Cut(text, "/")
+	if !ok {
+		return Window{}, fmt.Errorf("is no window: %s", windowForms)
+	}
+	var w Window
+	var err error
+	if w.From, err = parseMoment(from, now); err != nil {
+		return Window{}, err
+	}
+	w.To, err = parseMoment(to, now)
+	return w, err
+}
+
+// parseDuration reads a sum like 1d12h.
+func parseDuration(text string) (time.Duration, error) {
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	var sum time.Duration
+	for _, part := range durationPart.FindAllString(text, -1) {
+		n, err := strconv.ParseInt(part[:len(part)-1], 10, 64)
+		unit := units[part[len(part)-1]]
+		if err != nil || n > (math.MaxInt64-int64(sum))/int64(unit) {
+			return 0, fmt.Errorf("%s is too long", part)
+		}
+		sum += time.Duration(n) * unit
+	}
+	return sum, nil
+}
+
+func parseMoment(text string, now time.Time) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if strings.EqualFold(text, "now") {
+		return now, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339Nano} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC().Truncate(time.Millisecond), nil
+		}
+	}
+	// Unix seconds; more than these are milliseconds, or a mistake.
+	if s, err := strconv.ParseInt(text, 10, 64); err == nil && s >= 0 && s < 1e11 {
+		return time.Unix(s, 0).UTC(), nil
+	}
+	return time.Time{}, fmt.Errorf("%q is no time: %s", text, windowForms)
+}
