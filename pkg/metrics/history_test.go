@@ -81,3 +81,7 @@ func TestHistoryPod(t *testing.T) {
 		t.Logf("%+v", n)
 	}
 }
+
+func windowHour() decimal.Decimal { return decimal.NewFromInt(1) }
+
+func decimalOf(s string) decimal.Decimal { return decimal.RequireFromString(s) }

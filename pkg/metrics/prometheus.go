@@ -88,6 +88,11 @@ func serviceTarget(text, rest string, get Get) (ask, string, error) {
 func directTarget(u *url.URL, client *http.Client) ask {
 	if client == nil {
 		client = &http.Client{}
+		if plain, ok := http.DefaultTransport.(*http.Transport); ok {
+			own := plain.Clone()
+			own.MaxIdleConnsPerHost = parallel
+			client.Transport = own
+		}
 	}
 	at := *u
 	at.User = nil

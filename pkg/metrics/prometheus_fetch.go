@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,6 +30,9 @@ type series struct {
 type fetcher struct {
 	server *prometheus
 	slots  chan struct{}
+
+	// mute counts the queries since the last one that was answered at all.
+	mute atomic.Int64
 
 	mu    sync.Mutex
 	notes map[Note]bool
@@ -59,6 +64,7 @@ func (f *fetcher) last(ctx context.Context, selector string, scale int, from, to
 	}, scale, from, to)
 }
 
+// fetch splits a query in two where the server says that it is too large.
 func (f *fetcher) fetch(ctx context.Context, expression func(from, to int64) string, scale int, from, to int64) ([]series, error) {
 	got, err := f.query(ctx, expression(from, to), to, scale)
 	var refused *QueryError
@@ -98,6 +104,12 @@ func (f *fetcher) query(ctx context.Context, expression string, at int64, scale 
 	}
 	defer func() { <-f.slots }()
 	got, err := f.server.query(ctx, expression, at, scale)
+	var refused *QueryError
+	if mute := errors.As(err, &refused) && refused.Status == http.StatusGatewayTimeout; !mute {
+		f.mute.Store(0)
+	} else if f.mute.Add(1) > 2*parallel {
+		refused.Useless = true // not even small queries are answered
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,401 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// steady is a server with one container of one core, a sample a minute for four hours.
+func steady() *fakeServer {
+	f := &fakeServer{}
+	var cpu []fakeSample
+	times := grid(fakeBegin, fakeBegin+4*60*minute, minute)
+	for _, t := range times {
+		cpu = append(cpu, fakeSample{t, formatMillis(t - fakeBegin)})
+	}
+	labels := cadvisor("shop", "web-1", "web", "/kubepods/pod"+uidA+"/abc")
+	f.add("container_cpu_usage_seconds_total", labels, cpu...)
+	f.add("container_memory_working_set_bytes", labels, constant("1000", times...)...)
+	return f
+}
+
+// lastHour is the last one of steady.
+func lastHour() Window { return window(fakeBegin+3*60*minute, fakeBegin+4*60*minute) }
+
+func TestTargetErrors(t *testing.T) {
+	get := func(context.Context, string, url.Values) ([]byte, error) { return nil, nil }
+	for target, want := range map[string]string{
+		"":                              "svc:monitoring/prometheus-k8s:9090",
+		"prometheus:9090":               "no http or https URL",
+		"ftp://prometheus":              "no http or https URL",
+		"http://":                       "no http or https URL",
+		"http://u:secret@p ro:9090":     "no http or https URL",
+		"http://prometheus:9090/?a=b":   "a query or a fragment",
+		"http://prometheus:9090/#graph": "a query or a fragment",
+		"svc:prometheus":                "svc:NAMESPACE/NAME[:PORT]",
+		"svc:monitoring/":               "svc:NAMESPACE/NAME[:PORT]",
+		"svc:ftp:monitoring/prometheus": "svc:NAMESPACE/NAME[:PORT]",
+		"svc:a/b:9090:1":                "svc:NAMESPACE/NAME[:PORT]",
+		"svc:a/../b":                    "svc:NAMESPACE/NAME[:PORT]",
+	} {
+		_, err := NewHistory(target, get, HistoryOptions{Window: lastHour()})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: error is %v, want one with %q", target, err, want)
+		}
+	}
+	if _, err := NewHistory("svc:a/b", nil, HistoryOptions{Window: lastHour()}); err == nil {
+		t.Error("a Service without a cluster is no error")
+	}
+	if _, err := NewHistory("http://a", nil, HistoryOptions{}); err == nil {
+		t.Error("no window is no error")
+	}
+}
+
+// TestServiceProxy reaches a server through the API server: by GET alone, under the path
+// of the proxy.
+func TestServiceProxy(t *testing.T) {
+	f := steady()
+	server := httptest.NewServer(f)
+	defer server.Close()
+	for target, want := range map[string]string{
+		"svc:monitoring/prometheus:9090":         "/api/v1/namespaces/monitoring/services/prometheus:9090/proxy/api/v1/query",
+		"svc:monitoring/prometheus":              "/api/v1/namespaces/monitoring/services/prometheus/proxy/api/v1/query",
+		"svc:https:monitoring/prometheus:web":    "/api/v1/namespaces/monitoring/services/https:prometheus:web/proxy/api/v1/query",
+		"svc:https:monitoring/prometheus":        "/api/v1/namespaces/monitoring/services/https:prometheus:/proxy/api/v1/query",
+		"svc:mimir/mimir-gateway:80/prometheus/": "/api/v1/namespaces/mimir/services/mimir-gateway:80/proxy/prometheus/api/v1/query",
+	} {
+		var paths atomic.Pointer[string]
+		get := func(_ context.Context, path string, query url.Values) ([]byte, error) {
+			paths.Store(&path)
+			res := httptest.NewRecorder()
+			f.ServeHTTP(res, httptest.NewRequest(http.MethodGet, "/?"+query.Encode(), nil))
+			return res.Body.Bytes(), nil
+		}
+		h, err := NewHistory(target, get, HistoryOptions{Window: lastHour()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Reading
+		if err := h.Measure(t.Context(), &r); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, target, r.Pods[0].Used[CPU], "1")
+		if got := *paths.Load(); got != want {
+			t.Errorf("%s asks %s, want %s", target, got, want)
+		}
+	}
+}
+
+// TestServiceProxyRefuses has the API server refuse, and a proxy that hides why a query
+// was too large.
+func TestServiceProxyRefuses(t *testing.T) {
+	forbidden := func(context.Context, string, url.Values) ([]byte, error) {
+		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "services/proxy"}, "prometheus", errors.New("no"))
+	}
+	h, err := NewHistory("svc:monitoring/prometheus", forbidden, HistoryOptions{Window: lastHour()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Measure(t.Context(), &Reading{}); !apierrors.IsForbidden(err) {
+		t.Errorf("error is %v, want the refusal", err)
+	}
+	f := steady()
+	f.most = 50
+	get := func(_ context.Context, _ string, query url.Values) ([]byte, error) {
+		res := httptest.NewRecorder()
+		f.ServeHTTP(res, httptest.NewRequest(http.MethodGet, "/?"+query.Encode(), nil))
+		if res.Code != http.StatusOK {
+			return nil, &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(res.Code), Message: "the server responded with the status code 422"}}
+		}
+		return res.Body.Bytes(), nil
+	}
+	h, err = NewHistory("svc:monitoring/prometheus", get, HistoryOptions{Window: lastHour()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Reading
+	if err := h.Measure(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+}
+
+// TestDirect looks at what is sent: the path, who asks, and that a long query is posted.
+func TestDirect(t *testing.T) {
+	f := steady()
+	server := httptest.NewServer(http.StripPrefix("/prometheus", f))
+	defer server.Close()
+	target := strings.Replace(server.URL, "http://", "http://ann:pa%20ss@", 1) + "/prometheus/"
+	r := measure(t, target, lastHour(), nil, func(o *HistoryOptions) {
+		o.Namespaces = append(strings.Fields(strings.Repeat("a-rather-long-namespace-of-somebody ", 200)), "shop", "b.c")
+		for i := range o.Namespaces[:200] {
+			o.Namespaces[i] += "-" + formatMillis(int64(i))
+		}
+	})
+	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	posted, got := 0, 0
+	for i, h := range f.headers {
+		user, password, _ := (&http.Request{Header: h}).BasicAuth()
+		if user != "ann" || password != "pa ss" || f.paths[i] != "/api/v1/query" {
+			t.Fatalf("query %d is of %q to %s", i, user, f.paths[i])
+		}
+		if f.methods[i] == http.MethodPost {
+			posted++
+		} else {
+			got++
+		}
+		query := f.queries[i].Get("query")
+		if strings.Contains(query, "rate(") || strings.Contains(query, "increase(") {
+			t.Errorf("query %s is no raw one", query)
+		}
+		if strings.HasPrefix(query, "container_") && (!strings.Contains(query, `namespace=~"a-rather`) || !strings.Contains(query, `|b\\.c|shop"`)) {
+			t.Errorf("query %s is of all namespaces", query)
+		}
+	}
+	if posted == 0 || got == 0 {
+		t.Errorf("%d are posted, %d are not", posted, got)
+	}
+}
+
+// TestSplits has a server that loads few samples: the queries are split, the figures the
+// same.
+func TestSplits(t *testing.T) {
+	for _, most := range []int{7, 30, 61} {
+		f := steady()
+		f.most = most
+		r := measure(t, f.start(t), lastHour(), nil)
+		equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+		equal(t, "memory", r.Pods[0].Used[Memory], "1000")
+		for _, n := range r.Notes {
+			if n.Reason == "Refused" {
+				t.Errorf("at most %d samples: %+v", most, n)
+			}
+		}
+	}
+}
+
+// TestRefused has a server that will not answer one metric: it is told, and the others
+// stand.
+func TestRefused(t *testing.T) {
+	f := steady()
+	f.answer = func(w http.ResponseWriter, query string) bool {
+		if !strings.Contains(query, "container_memory_working_set_bytes") {
+			return false
+		}
+		fakeError(w, http.StatusUnprocessableEntity, "execution", "query processing would load too many samples into memory in query execution")
+		return true
+	}
+	r := measure(t, f.start(t), lastHour(), nil)
+	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+	if _, ok := r.Pods[0].Used[Memory]; ok {
+		t.Error("memory is known")
+	}
+	if n := note(r, "Refused"); !n.Marks || n.About != "container_memory_working_set_bytes" || !strings.Contains(n.Message, "too many samples") {
+		t.Errorf("note is %+v", n)
+	}
+}
+
+func note(r *Reading, reason string) Note {
+	for _, n := range r.Notes {
+		if n.Reason == reason {
+			return n
+		}
+	}
+	return Note{}
+}
+
+// TestWarnings has a server that says that its answers are not whole.
+func TestWarnings(t *testing.T) {
+	f := steady()
+	f.extra = map[string]any{
+		"warnings": []string{"results truncated due to limit"}, "infos": []string{"PromQL info: metric might not be a counter"}, "isPartial": true,
+	}
+	r := measure(t, f.start(t), lastHour(), nil)
+	var marked, plain int
+	for _, n := range r.Notes {
+		switch {
+		case n.Reason == "Warning" && n.Marks:
+			marked++
+		case n.Reason == "Info" && !n.Marks:
+			plain++
+		}
+	}
+	if marked != 2 || plain != 1 {
+		t.Errorf("notes are %+v", r.Notes)
+	}
+	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+}
+
+// TestBroken has servers that are none, or stop answering: the error says so, and the
+// reading is left as it was.
+func TestBroken(t *testing.T) {
+	page := func(status int, kind, body string) func(http.ResponseWriter, string) bool {
+		return func(w http.ResponseWriter, _ string) bool {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+			return true
+		}
+	}
+	for name, c := range map[string]struct {
+		answer func(http.ResponseWriter, string) bool
+		want   string
+	}{
+		"a page to log in":     {page(200, "text/html", "<html>Log in</html>"), "web page"},
+		"a page with 401":      {page(401, "text/html", "<html>Log in</html>"), "access is denied"},
+		"forbidden":            {page(403, "application/json", `{"status":"error","errorType":"forbidden","error":"tenant is not yours"}`), "tenant is not yours"},
+		"not found":            {page(404, "text/plain", "404 page not found"), "is a path missing"},
+		"other JSON":           {page(200, "application/json", `{"kind":"Status"}`), "not of Prometheus"},
+		"a scalar":             {page(200, "application/json", `{"status":"success","data":{"resultType":"scalar","result":[]}}`), "series are wanted"},
+		"nothing":              {page(200, "application/json", ``), "the body is empty"},
+		"half of the JSON":     {page(200, "application/json", `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1,"2"],[2,`), "cut off"},
+		"a bad gateway":        {page(502, "text/html", "<html>Bad gateway</html>"), "502"},
+		"every query is wrong": {page(400, "application/json", `{"status":"error","errorType":"bad_data","error":"parse error"}`), "parse error"},
+		"a body that is cut": {func(w http.ResponseWriter, _ string) bool {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = w.Write([]byte(`{"status":`))
+			return true
+		}, "cut off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fakeServer{answer: c.answer}
+			err := failure(t, f.start(t))
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "127.0.0.1") {
+				t.Errorf("error is %v, want one with %q and the server", err, c.want)
+			}
+		})
+	}
+}
+
+// failure measures with a server that will fail, without a pause between tries.
+func failure(t *testing.T, target string) error {
+	t.Helper()
+	h, err := NewHistory(target, nil, HistoryOptions{Window: lastHour()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.server.wait = func(context.Context, time.Duration) error { return nil }
+	r := Reading{Hours: windowHour()}
+	err = h.Measure(t.Context(), &r)
+	if err != nil && (!r.From.IsZero() || len(r.Pods) > 0) {
+		t.Errorf("the reading was changed: %+v", r)
+	}
+	return err
+}
+
+// TestStops has a server that goes away within the window.
+func TestStops(t *testing.T) {
+	f := steady()
+	var n atomic.Int64
+	var server *httptest.Server
+	f.answer = func(http.ResponseWriter, string) bool {
+		if n.Add(1) == 40 {
+			go server.CloseClientConnections()
+			_ = server.Listener.Close()
+		}
+		return false
+	}
+	server = httptest.NewServer(f)
+	defer server.Close()
+	if err := failure(t, server.URL); err == nil || !strings.Contains(err.Error(), "query http://127.0.0.1") || strings.Contains(err.Error(), "query=") {
+		t.Errorf("error is %v, want a short one that names the server", err)
+	}
+}
+
+// TestTries has a server that is away for a moment.
+func TestTries(t *testing.T) {
+	f := steady()
+	var n atomic.Int64
+	f.answer = func(w http.ResponseWriter, _ string) bool {
+		if n.Add(1)%3 != 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		}
+		return false
+	}
+	h, err := NewHistory(f.start(t), nil, HistoryOptions{Window: lastHour()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One query at a time, so that each is refused twice.
+	h.server.wait = func(context.Context, time.Duration) error { return nil }
+	ask := h.server.ask
+	slot := make(chan struct{}, 1)
+	h.server.ask = func(ctx context.Context, form url.Values) (status int, body []byte, err error) {
+		slot <- struct{}{}
+		defer func() { <-slot }()
+		for range 3 {
+			if status, body, err = ask(ctx, form); status == http.StatusOK {
+				break
+			}
+		}
+		return status, body, err
+	}
+	var r Reading
+	if err := h.Measure(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+}
+
+// TestCancel ends the context while a query is under way.
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &fakeServer{answer: func(http.ResponseWriter, string) bool { cancel(); return false }}
+	h, err := NewHistory(f.start(t), nil, HistoryOptions{Window: lastHour()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Measure(ctx, &Reading{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want that the context ended", err)
+	}
+}
+
+// TestSlow has a server that answers no query of more than ten minutes in time, and says
+// so as Prometheus does.
+func TestSlow(t *testing.T) {
+	f := steady()
+	f.answer = func(w http.ResponseWriter, query string) bool {
+		if m := fakeQuery.FindStringSubmatch(query); strings.HasPrefix(query, "container_") && (len(m[4]) > 3 || m[4] > "600") {
+			fakeError(w, http.StatusServiceUnavailable, "timeout", "query timed out in expression evaluation")
+			return true
+		}
+		return false
+	}
+	equal(t, "CPU", measure(t, f.start(t), lastHour(), nil).Pods[0].Used[CPU], "1")
+}
+
+// TestMuteServer never answers: after the time that a query has, that is told.
+func TestMuteServer(t *testing.T) {
+	h, err := NewHistory("http://127.0.0.1:1", nil, HistoryOptions{Window: lastHour(), Timeout: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int64
+	h.server.ask = func(ctx context.Context, _ url.Values) (int, []byte, error) {
+		asked.Add(1)
+		<-ctx.Done()
+		return 0, nil, ctx.Err()
+	}
+	var refused *QueryError
+	if err := h.Measure(t.Context(), &Reading{}); !errors.As(err, &refused) || refused.Type != "timeout" {
+		t.Errorf("error is %v, want that no answer came", err)
+	}
+	if n := asked.Load(); n > 4*parallel {
+		t.Errorf("it was asked %d times", n)
+	}
+}
