@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// claimStreams are volume claims, what they have and who mounts them. What a claim is
-// bound to comes before the claims, and pods' phases before that.
+// claimStreams are volume claims, what they have and who mounts them.
 func (p *past) claimStreams() []stream {
 	return []stream{
 		{name: "kube_persistentvolume_capacity_bytes", everywhere: true, back: backGauge, take: func(list []series) {
@@ -22,7 +21,7 @@ func (p *past) claimStreams() []stream {
 			}
 		}},
 		{name: "kube_pod_spec_volumes_persistentvolumeclaims_info", back: backGauge, take: p.takeMounts},
-		{name: "kube_persistentvolumeclaim_info", back: backGauge, take: p.takeClaims},
+		{name: "kube_persistentvolumeclaim_info", back: backGauge, take: p.takeBindings},
 		{name: "kubelet_volume_stats_used_bytes", back: backGauge, take: func(list []series) {
 			for _, g := range groups(list, "namespace", "persistentvolumeclaim") {
 				c := p.claim(g.labels)
@@ -57,23 +56,29 @@ func (p *past) takeMounts(list []series) {
 	}
 }
 
-// takeClaims adds up the claims. It is called in each piece, also where no claim tells
-// what it is bound to.
-func (p *past) takeClaims(list []series) {
+func (p *past) takeBindings(list []series) {
 	for _, g := range groups(list, "namespace", "persistentvolumeclaim", "volumename") {
 		if volume := g.labels["volumename"]; volume != "" {
 			entry(p.claim(g.labels).volumes, volume).feed(g.samples())
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(p.claims), compareNames) {
-		c := p.claims[key]
-		got, holes := c.lane.feed(p.sizes(c), span{start: c.started})
-		p.hole(c.namespace, c.name, holes)
-		for _, v := range got {
-			c.claimed.area(v)
-			c.hours.add(uint64(v.b - v.a))
-			c.split(v)
-		}
+}
+
+// settleClaim ends a piece: it adds up what its samples say together.
+func (p *past) settleClaim(c *claim, at int64) {
+	got, holes := c.lane.feed(p.sizes(c), span{start: c.started})
+	p.hole(c.namespace, c.name, holes)
+	for _, v := range got {
+		c.claimed.area(v)
+		c.hours.add(uint64(v.b - v.a))
+		c.split(v)
+	}
+	c.requests.forget(at)
+	for _, s := range c.volumes {
+		s.forget(at)
+	}
+	for _, s := range c.mounts {
+		s.forget(at)
 	}
 }
 

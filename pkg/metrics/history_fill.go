@@ -232,8 +232,10 @@ func (p *past) fillBalancers(r *Reading) {
 // unknown tells that things of the cluster are in no sample, and so not in the window.
 func (p *past) unknown(r *Reading, what string, n int) {
 	if n > 0 {
-		r.Notes = append(r.Notes, Note{Source: "prometheus", Reason: "NotServed", Marks: true,
-			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are left out", n, what)})
+		r.Notes = append(r.Notes, Note{
+			Source: "prometheus", Reason: "NotServed", Marks: true,
+			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are left out", n, what),
+		})
 	}
 }
 

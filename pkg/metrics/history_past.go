@@ -3,8 +3,10 @@ package metrics
 import (
 	"cmp"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,7 +22,7 @@ type past struct {
 	balancers  map[podName]*lasting
 	capacities map[string]*steps
 
-	counters map[string]*counterLane
+	counters map[string]*counter
 	gauges   map[string]*gaugeLane
 
 	// Facts of others than pods, by what names them.
@@ -53,6 +55,7 @@ func (a *amount) area(v interval) { a.add(v.whole()) }
 type pod struct {
 	podName
 	uid   string
+	id    string // of its own, also where the UID is not known yet
 	node  string
 	host  bool
 	life  span
@@ -115,11 +118,6 @@ type lasting struct {
 	hours amount
 }
 
-type counterLane struct {
-	counter
-	start int64
-}
-
 type gaugeLane struct {
 	gauge
 	life  span
@@ -131,7 +129,7 @@ func newPast(o HistoryOptions, r *Reading) *past {
 		options: o, piece: firstPiece,
 		pods: map[podName][]*pod{}, claims: map[podName]*claim{}, nodes: map[string]*node{},
 		balancers: map[podName]*lasting{}, capacities: map[string]*steps{},
-		counters: map[string]*counterLane{}, gauges: map[string]*gaugeLane{},
+		counters: map[string]*counter{}, gauges: map[string]*gaugeLane{},
 		owners: map[ownerKey]owner{}, started: map[string]int64{}, startedByName: map[string][]sample{}, seen: map[string]*steps{},
 		extended: map[string]Resource{}, served: map[string]bool{}, serviceStarted: map[podName]int64{}, holes: map[string]int64{},
 	}
@@ -194,7 +192,7 @@ func (p *past) pod(namespace, name, uid string, at int64) *pod {
 	}
 	if found == nil {
 		found = &pod{
-			podName: key, uid: uid, use: map[Resource]*track{}, scheduler: map[Resource]*track{}, containers: map[Resource]*track{},
+			podName: key, uid: uid, id: strconv.Itoa(len(list)), use: map[Resource]*track{}, scheduler: map[Resource]*track{}, containers: map[Resource]*track{},
 			box: map[string]*container{}, traffic: map[Resource]*amount{},
 			used: map[Resource]*amount{}, requested: map[Resource]*amount{}, charged: map[Resource]*amount{},
 		}
@@ -284,6 +282,15 @@ func keyOf(labels map[string]string, names []string) string {
 		b.WriteByte(0xff)
 	}
 	return b.String()
+}
+
+// begun is the moment of the first sample.
+func (g group) begun() int64 {
+	at := int64(math.MaxInt64)
+	for _, list := range g.lists {
+		at = min(at, list[0].t)
+	}
+	return at
 }
 
 // samples of a group, of several scrapers, as those of one gauge.

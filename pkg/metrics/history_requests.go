@@ -157,7 +157,7 @@ func (p *past) takeScheduler(Resource) func([]series) {
 			// A name may have been used again: each sample goes to the pod of its time.
 			for _, part := range p.byPod(g) {
 				q := part.pod
-				key := "scheduler" + string(name) + g.key + q.uid
+				key := "scheduler" + string(name) + g.key + q.id
 				p.ask(key, q, part.samples, q.reserves, func(v interval) { entry(q.scheduler, name).add(v) })
 			}
 		}

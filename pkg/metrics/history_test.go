@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -22,9 +23,7 @@ func podLabels(namespace, pod, uid string) map[string]string {
 
 func with2(labels map[string]string, pairs ...string) map[string]string {
 	out := map[string]string{}
-	for k, v := range labels {
-		out[k] = v
-	}
+	maps.Copy(out, labels)
 	for i := 0; i < len(pairs); i += 2 {
 		out[pairs[i]] = pairs[i+1]
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 )
 
 // containerNames are the labels that name a container of cAdvisor. A container that
@@ -38,7 +39,7 @@ func (p *past) streams() []stream {
 // startOf is when a container started, as far as that is known, for its first sample
 // at a moment: by itself, by its name, or not before its pod.
 func (p *past) startOf(labels map[string]string, q *pod, at int64) int64 {
-	if start := p.started[keyOf(labels, containerNames)]; start > 0 {
+	if start := p.started[keyOf(labels, containerNames)]; start > 0 && start <= at {
 		return start
 	}
 	var start int64
@@ -64,17 +65,41 @@ func (p *past) takeStarted(list []series) {
 
 // count feeds a counter and gives each interval, with the pod that it is of.
 func (p *past) count(g group, key string, start func(q *pod, at int64) int64, take func(*pod, interval)) {
-	lane := p.counters[key]
-	if lane == nil {
-		lane = &counterLane{}
-		p.counters[key] = lane
+	for _, part := range p.apart(g) {
+		list, holes := entry(p.counters, key+part.pod.id).feed(merge(part.lists), func(at int64) int64 { return start(part.pod, at) })
+		for _, v := range list {
+			take(part.pod, v)
+		}
+		p.hole(part.pod.namespace, part.pod.name, holes)
 	}
+}
+
+// podGroup is what a group has of one pod.
+type podGroup struct {
+	group
+	pod *pod
+}
+
+// apart splits a group of cAdvisor by pods. Mostly it is of one, which its cgroup says;
+// else a name that was used again is split by time.
+func (p *past) apart(g group) []podGroup {
 	namespace, name, uid := g.labels["namespace"], g.labels["pod"], uidOf(g.labels)
-	list, holes := lane.feed(merge(g.lists), func(at int64) int64 { return start(p.pod(namespace, name, uid, at), at) })
-	for _, v := range list {
-		take(p.pod(namespace, name, uid, v.b), v)
+	if known := p.pods[podName{namespace, name}]; strings.Contains(uid, "-") || len(known) < 2 {
+		return []podGroup{{g, p.pod(namespace, name, uid, g.begun())}}
 	}
-	p.hole(namespace, name, holes)
+	var out []podGroup
+	for _, by := range slices.Sorted(maps.Keys(g.lists)) {
+		for _, s := range g.lists[by] {
+			q := p.pod(namespace, name, uid, s.t)
+			i := slices.IndexFunc(out, func(o podGroup) bool { return o.pod == q })
+			if i < 0 {
+				i = len(out)
+				out = append(out, podGroup{group{g.key, g.labels, map[string][]sample{}}, q})
+			}
+			out[i].lists[by] = append(out[i].lists[by], s)
+		}
+	}
+	return out
 }
 
 func (p *past) hole(namespace, name string, length int64) {
@@ -120,28 +145,32 @@ func (p *past) takeMemory(list []series) {
 		entry(p.seen, g.key).feed(g.samples())
 	}
 	for _, g := range groups(list, containerNames...) {
-		namespace, name, uid := g.labels["namespace"], g.labels["pod"], uidOf(g.labels)
-		samples := g.samples()
-		lane := entry(p.gauges, "memory"+g.key)
-		if !lane.begun {
-			at := samples[0].t
-			// Where the start of the pod alone is known, the container may have been
-			// restarted since, and one of its name was seen meanwhile.
-			start := p.startOf(g.labels, p.pod(namespace, name, uid, at), at)
-			if start > 0 && at-start <= staleness {
-				start = max(start, p.seen[keyOf(g.labels, containerName)].before(at))
-			}
-			lane.begun, lane.life.start = true, start
+		for _, part := range p.apart(g) {
+			p.takeMemoryOf(part)
 		}
-		list, holes := lane.feed(samples, lane.life)
-		p.hole(namespace, name, holes)
-		for _, v := range list {
-			q := p.pod(namespace, name, uid, v.b)
-			entry(q.use, Memory).add(v)
-			entry(q.used, Memory).area(v)
-			entry(q.container(g.labels["container"]).used, Memory).area(v)
-			q.seen.add(interval{a: v.a, b: v.b, n: 1, flat: true})
+	}
+}
+
+func (p *past) takeMemoryOf(g podGroup) {
+	q, samples := g.pod, g.samples()
+	lane := entry(p.gauges, "memory"+g.key+q.id)
+	if !lane.begun {
+		at := samples[0].t
+		// Where the start of the pod alone is known, the container may have been
+		// restarted since, and one of its name was seen meanwhile.
+		start := p.startOf(g.labels, q, at)
+		if start > 0 && at-start <= staleness {
+			start = max(start, p.seen[keyOf(g.labels, containerName)].before(at))
 		}
+		lane.begun, lane.life.start = true, start
+	}
+	list, holes := lane.feed(samples, lane.life)
+	p.hole(q.namespace, q.name, holes)
+	for _, v := range list {
+		entry(q.use, Memory).add(v)
+		entry(q.used, Memory).area(v)
+		entry(q.container(g.labels["container"]).used, Memory).area(v)
+		q.seen.add(interval{a: v.a, b: v.b, n: 1, flat: true})
 	}
 }
 
@@ -243,18 +272,12 @@ func (p *past) begin() {
 // settle ends a piece: what its samples made known is added, and what can matter to no
 // later one is forgotten.
 func (p *past) settle(at int64) {
+	for _, c := range p.claims { // before the pods forget when they ran
+		p.settleClaim(c, at)
+	}
 	for _, list := range p.pods {
 		for _, q := range list {
 			q.settle(at)
-		}
-	}
-	for _, c := range p.claims {
-		c.requests.forget(at)
-		for _, s := range c.volumes {
-			s.forget(at)
-		}
-		for _, s := range c.mounts {
-			s.forget(at)
 		}
 	}
 	for _, s := range p.capacities {
@@ -267,7 +290,7 @@ func (p *past) settle(at int64) {
 		n.settle()
 	}
 	// A day after its last sample nothing is known of a series any more.
-	maps.DeleteFunc(p.counters, func(_ string, l *counterLane) bool { return l.last < at-24*reach })
+	maps.DeleteFunc(p.counters, func(_ string, l *counter) bool { return l.last < at-24*reach })
 	maps.DeleteFunc(p.gauges, func(_ string, l *gaugeLane) bool { return l.last.t < at-24*reach })
 }
 

@@ -119,8 +119,7 @@ func directTarget(u *url.URL, client *http.Client) ask {
 		}
 		res, err := client.Do(req)
 		if err != nil {
-			var at *url.Error
-			if errors.As(err, &at) { // its text repeats the whole query
+			if at, ok := errors.AsType[*url.Error](err); ok { // its text repeats the whole query
 				err = at.Err
 			}
 			return 0, nil, err

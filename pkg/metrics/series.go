@@ -150,12 +150,7 @@ func (vs voices) weigh(rule func(ms int64, parts []uint64, say []int) uint64) to
 	return sum
 }
 
-// The rules by which voices are weighed.
-
-// larger takes the voice that has most.
-func larger(_ int64, parts []uint64, _ []int) uint64 { return slices.Max(parts) }
-
-// first takes the first voice that says something.
+// first is the rule that takes the first voice that says something.
 func first(_ int64, parts []uint64, say []int) uint64 {
 	for i := range parts {
 		if say[i] > 0 {
@@ -193,7 +188,7 @@ func gained(rule func(int64, []uint64, []int) uint64, tracks ...*track) total {
 	fresh := false
 	for i, t := range tracks {
 		before[i] = t.old
-		after[i] = append(t.old[:len(t.old):len(t.old)], t.fresh...)
+		after[i] = append(slices.Clip(t.old), t.fresh...)
 		fresh = fresh || len(t.fresh) > 0
 	}
 	if !fresh {

@@ -125,9 +125,9 @@ func (c *counter) seen(s tagged) (int64, bool) {
 // floor is the value that the counter had longer ago than a sample can be late.
 func (c *counter) floor(t int64) int64 {
 	v := c.high
-	for i := len(c.recent) - 1; i >= 0; i-- {
-		v = c.recent[i].v
-		if c.recent[i].t <= t-late {
+	for _, s := range slices.Backward(c.recent) {
+		v = s.v
+		if s.t <= t-late {
 			break
 		}
 	}

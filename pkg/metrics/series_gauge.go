@@ -9,6 +9,17 @@ import (
 // itself; 0 where it is not known.
 type span struct{ start, end int64 }
 
+// clip returns what of (a, b] is within the life. A start after it is of another life.
+func (l span) clip(a, b int64) (from, to int64) {
+	if l.start > 0 && l.start <= b {
+		a = max(a, l.start)
+	}
+	if l.end > 0 {
+		b = min(b, l.end)
+	}
+	return a, b
+}
+
 // gauge makes intervals of the samples of one thing: each stands for the time since
 // the one before it.
 //
@@ -26,13 +37,7 @@ type gauge struct {
 // the life of the thing. It returns how long the holes are, too.
 func (g *gauge) feed(samples []sample, life span) (out []interval, holes int64) {
 	emit := func(a, b, v int64) {
-		if life.start > 0 && life.start <= b {
-			a = max(a, life.start)
-		}
-		if life.end > 0 {
-			b = min(b, life.end)
-		}
-		if a < b && v >= 0 {
+		if a, b = life.clip(a, b); a < b && v >= 0 {
 			out = append(out, interval{a: a, b: b, n: uint64(v), flat: true})
 		}
 	}
@@ -54,12 +59,9 @@ func (g *gauge) feed(samples []sample, life span) (out []interval, holes int64) 
 			g.pending = false
 		default:
 			g.pending = true
-			// What ended has no hole after its end.
-			if until := s.t; had && (life.end == 0 || life.end > before.t) {
-				if life.end > 0 {
-					until = min(until, life.end)
-				}
-				holes += until - before.t
+			if had { // what ended has no hole after its end
+				_, until := life.clip(before.t, s.t)
+				holes += max(until-before.t, 0)
 			}
 		}
 	}
@@ -99,9 +101,9 @@ func (s *steps) at(after, t int64) (int64, bool) {
 
 // before is the moment of the last sample before t; 0 if there is none.
 func (s *steps) before(t int64) int64 {
-	for i := len(s.samples) - 1; i >= 0; i-- {
-		if s.samples[i].t < t {
-			return s.samples[i].t
+	for _, x := range slices.Backward(s.samples) {
+		if x.t < t {
+			return x.t
 		}
 	}
 	return 0
