@@ -289,7 +289,7 @@ func (m *measured) namespaces() []string {
 func (m *measured) sources() ([]metrics.Source, error) {
 	get := m.session.get()
 	if m.q.window != nil {
-		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), KindOf: m.session.groupOf})
+		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, KindOf: m.session.groupOf})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}
