@@ -15,13 +15,14 @@ func (p *past) requestStreams() []stream {
 		out = append(out, stream{name: name, scale: scale, back: backRequest, take: take(resource)})
 	}
 	add("kube_pod_container_resource_requests", p.takeRequests(false))
-	add("kube_pod_container_resource_limits", p.takeLimits)
+	add("kube_pod_container_resource_limits", p.takeLimits(false))
+	add("kube_pod_init_container_resource_limits", p.takeLimits(true))
 	add("kube_pod_init_container_resource_requests", p.takeRequests(true))
 	// The names of kube-state-metrics before version 2.
 	plain("kube_pod_container_resource_requests_cpu_cores", CPU, 9, p.takeRequests(false))
 	plain("kube_pod_container_resource_requests_memory_bytes", Memory, 0, p.takeRequests(false))
-	plain("kube_pod_container_resource_limits_cpu_cores", CPU, 9, p.takeLimits)
-	plain("kube_pod_container_resource_limits_memory_bytes", Memory, 0, p.takeLimits)
+	plain("kube_pod_container_resource_limits_cpu_cores", CPU, 9, p.takeLimits(false))
+	plain("kube_pod_container_resource_limits_memory_bytes", Memory, 0, p.takeLimits(false))
 	plain("kube_pod_overhead_cpu_cores", CPU, 9, p.takeOverhead)
 	plain("kube_pod_overhead_memory_bytes", Memory, 0, p.takeOverhead)
 	add("kube_pod_resource_request", p.takeScheduler)
@@ -119,16 +120,23 @@ func (q *pod) runsAside(c *container, at int64) bool {
 	return true
 }
 
-func (p *past) takeLimits(resource Resource) func([]series) {
-	return func(list []series) {
-		p.asked(list, resource, func(g group, name Resource) {
-			samples := g.samples()
-			q := p.of(g.labels, samples[0].t)
-			c := q.container(g.labels["container"])
-			c.main = true
-			key := "limit" + string(name) + keyOf(g.labels, []string{"namespace", "pod", "uid", "container"})
-			p.ask(key, q, samples, q.reserves, func(v interval) { entry(c.limited, name).area(v) })
-		})
+func (p *past) takeLimits(init bool) func(Resource) func([]series) {
+	return func(resource Resource) func([]series) {
+		return func(list []series) {
+			p.asked(list, resource, func(g group, name Resource) {
+				samples := g.samples()
+				q := p.of(g.labels, samples[0].t)
+				c := q.container(g.labels["container"])
+				if init {
+					c.init = true
+				} else {
+					c.main = true
+				}
+				holds := func(at int64) bool { return q.reserves(at) && (!init || q.runsAside(c, at)) }
+				key := "limit" + string(name) + keyOf(g.labels, []string{"namespace", "pod", "uid", "container"})
+				p.ask(key, q, samples, holds, func(v interval) { entry(c.limited, name).area(v) })
+			})
+		}
 	}
 }
 
@@ -137,7 +145,10 @@ func (p *past) takeOverhead(resource Resource) func([]series) {
 		for _, g := range groups(list, podNames...) {
 			samples := g.samples()
 			q := p.of(g.labels, samples[0].t)
-			p.ask("overhead"+string(resource)+g.key, q, samples, q.reserves, func(v interval) { entry(q.containers, resource).add(v) })
+			p.ask("overhead"+string(resource)+g.key, q, samples, q.reserves, func(v interval) {
+				entry(q.containers, resource).add(v)
+				entry(q.overhead, resource).area(v)
+			})
 		}
 	}
 }
