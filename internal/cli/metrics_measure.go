@@ -338,7 +338,7 @@ func (m *measured) price() {
 	if m.asked {
 		// What others pay, of what is idle or of a claim that they mount as well, is none
 		// of the stacks' that are asked about.
-		m.ledger.Charges = slices.DeleteFunc(m.ledger.Charges, func(c cost.Charge) bool { return c.Stack == (object.Ref{}) })
+		cost.Paid(m.reading, m.ledger)
 		m.drop()
 	}
 }
