@@ -30,13 +30,13 @@ func (s *session) now() time.Time {
 	return s.c.env.Now()
 }
 
-// creators finds who created objects; of a source that cannot tell, nobody is known.
+// creators finds who created objects.
 func (s *session) creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
-	from, ok := s.source.(interface {
-		Creators(context.Context, []object.Ref) (map[object.Ref]string, error)
-	})
-	if !ok {
-		return nil, nil
+	switch from := s.source.(type) {
+	case *source.Cluster:
+		return from.Creators(ctx, refs)
+	case *source.Snapshot:
+		return from.Creators(ctx, refs)
 	}
-	return from.Creators(ctx, refs)
+	return nil, nil
 }
