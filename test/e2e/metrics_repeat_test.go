@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
 
 // interrupted sends Ctrl-C to a run that goes on until then, and returns what it left.
@@ -30,19 +31,33 @@ func interrupted(t *testing.T, run *process) result {
 	return r
 }
 
-// --watch shows the figures again and again, until it is interrupted. It says once what
-// they leave out.
+// --watch shows the figures again and again, until it is interrupted, whatever the API
+// server does in between. It says once what they leave out.
 func TestMetricsWatch(t *testing.T) {
 	c := shared.Cluster(t)
 	ns := settledSite(t, c)
 	p := proxy(t, c, "")
 	run := start(t, p.Kubeconfig(), "metrics", "deployment/site", "-n", ns, "--watch", "--interval", "1s")
+	shownTimes := func(least int) {
+		t.Helper()
+		cluster.Eventually(t, limit, func() error {
+			if n := strings.Count(run.stdout.String(), "Deployment/site"); n < least {
+				return fmt.Errorf("it was shown %d times; stderr:\n%s", n, run.stderr.String())
+			}
+			return nil
+		})
+	}
+	shownTimes(3)
+	p.Inject(faults.Fault{Effect: faults.Forbidden()})
 	cluster.Eventually(t, limit, func() error {
-		if n := strings.Count(run.stdout.String(), "Deployment/site"); n < 3 {
-			return fmt.Errorf("it was shown %d times; stderr:\n%s", n, run.stderr.String())
+		if said := run.stderr.String(); !strings.Contains(said, "trying again in 1s") {
+			return errors.New("nothing is said of a server that refuses everything: " + said)
 		}
 		return nil
 	})
+	before := strings.Count(run.stdout.String(), "Deployment/site")
+	p.Reset()
+	shownTimes(before + 2)
 	r := interrupted(t, run)
 	if strings.Contains(r.stdout, "\x1b") {
 		t.Errorf("no terminal, and it clears the screen: %q", r.stdout)

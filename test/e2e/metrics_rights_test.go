@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -88,6 +90,42 @@ func TestMetricsWithoutRights(t *testing.T) {
 	text := sysop(t, kubeconfig, "metrics", "deployment/site", "-n", ns).succeeds(t)
 	if !strings.Contains(text.stdout, "0/2") {
 		t.Errorf("no word of 0/2 pods in:\n%s", text.stdout)
+	}
+}
+
+// The prices of a node are those of its labels; who may not read nodes pays the prices
+// of the book, and is told what was not read.
+func TestMetricsPricesOfNodes(t *testing.T) {
+	c := shared.Cluster(t)
+	ns := settledSite(t, c)
+	book := filepath.Join(t.TempDir(), "prices.yaml")
+	err := os.WriteFile(book, []byte(`{apiVersion: sysop.dev/v1alpha1, kind: PriceBook, currency: EUR, cpu: 1, memory: 0, storage: 0,
+  overrides: [{name: fast, nodes: "kubernetes.io/hostname=node-1", cpu: 10}]}`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenant := user(t, c, "tenant-of-"+ns, ns, "/*", "apps/*", "batch/*", "networking.k8s.io/*", "autoscaling/*", "policy/*")
+	readable(t, tenant, ns)
+	for _, s := range []struct {
+		kubeconfig, hour string
+		gap              bool
+	}{
+		{c.Kubeconfig, "2.4", false}, // two pods request 120m, and use less
+		{tenant, "0.24", true},
+	} {
+		u, said := metricsSaying(t, s.kubeconfig, "deployment/site", "-n", ns, "--prices", book)
+		if !value(u.Total.Cost.Hour).Equal(exactOf(s.hour)) {
+			t.Errorf("an hour costs %s, want %s", value(u.Total.Cost.Hour), s.hour)
+		}
+		gaps := 0
+		for _, g := range u.Gaps {
+			if g.Resource == "nodes" && g.Reason == "Forbidden" {
+				gaps++
+			}
+		}
+		if gaps > 1 || (gaps == 1) != s.gap || strings.Contains(said, "cannot get resource \"nodes\"") != s.gap {
+			t.Errorf("%d gaps of nodes, want them told: %t; stderr:\n%s", gaps, s.gap, said)
+		}
 	}
 }
 
