@@ -289,7 +289,7 @@ func (m *measured) namespaces() []string {
 func (m *measured) sources() ([]metrics.Source, error) {
 	get := m.session.get()
 	if m.q.window != nil {
-		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), KindOf: m.session.groupOf})
+		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, KindOf: m.session.groupOf})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}
@@ -335,7 +335,9 @@ func (m *measured) price() {
 	m.place.Weights = m.weights()
 	m.ledger = cost.Allocate(m.reading, m.place, m.q.book, m.q.options)
 	m.reading.Notes = append(m.reading.Notes, m.ledger.Notes...)
-	if m.asked && m.o.shareIdle {
+	if m.asked {
+		// What others pay, of what is idle or of a claim that they mount as well, is none
+		// of the stacks' that are asked about.
 		m.ledger.Charges = slices.DeleteFunc(m.ledger.Charges, func(c cost.Charge) bool { return c.Stack == (object.Ref{}) })
 		m.drop()
 	}

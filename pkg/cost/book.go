@@ -167,7 +167,7 @@ func (b *Book) flat(sku, discount, namespace string, get func(*prices) *decimal.
 	if d := get(&b.base); d != nil {
 		return discounted(*d, sku, space.discounts, discount)
 	}
-	return Price{SKU: sku}
+	return Price{}
 }
 
 // NotCharged are prices of the book that nothing is charged by, by their names in

@@ -119,27 +119,27 @@ func moodles(t *testing.T) world {
 func TestRollByStack(t *testing.T) {
 	w := moodles(t)
 	const want = `stack Moodle.edu.example.com/x/b pods 2 cpu 5 claimed 75 cost 53.1
-  pod PersistentVolumeClaim/x/data-db-0 claimed 75 cost 3 share 0.75
-  workload Deployment.apps/x/b pods 1 cpu 2 cost 20
-    pod Pod/x/b-1 pods 1 cpu 2 cost 20
   resource Cluster.mysql.example.com/x/db pods 1 cpu 3 cost 30 share 0.75
     workload StatefulSet.apps/x/db pods 1 cpu 3 cost 30 share 0.75
       pod Pod/x/db-0 pods 1 cpu 3 cost 30 share 0.75
+  workload Deployment.apps/x/b pods 1 cpu 2 cost 20
+    pod Pod/x/b-1 pods 1 cpu 2 cost 20
+  pod PersistentVolumeClaim/x/data-db-0 claimed 75 cost 3 share 0.75
   rest overhead cost 0.1
 stack Moodle.edu.example.com/x/a pods 2 cpu 2 claimed 25 cost 26.1
-  pod PersistentVolumeClaim/x/data-db-0 claimed 25 cost 1 share 0.25
-  pod Service/x/a cost 5
-  workload Deployment.apps/x/a pods 1 cpu 1 cost 10
-    pod Pod/x/a-1 pods 1 cpu 1 cost 10
   resource Cluster.mysql.example.com/x/db pods 1 cpu 1 cost 10 share 0.25
     workload StatefulSet.apps/x/db pods 1 cpu 1 cost 10 share 0.25
       pod Pod/x/db-0 pods 1 cpu 1 cost 10 share 0.25
+  workload Deployment.apps/x/a pods 1 cpu 1 cost 10
+    pod Pod/x/a-1 pods 1 cpu 1 cost 10
+  pod PersistentVolumeClaim/x/data-db-0 claimed 25 cost 1 share 0.25
+  pod Service/x/a cost 5
   rest overhead cost 0.1
 stack Pod/x/bare pods 1 cpu 0.25 cost 2
 rest unattributed pods 2 cpu 3.5 cost 3.5
-  pod Pod/y/lost pods 1 cpu 3 cost 3
   workload Deployment.apps/x/old pods 1 cpu 0.5 cost 0.5
     pod Pod/x/gone pods 1 cpu 0.5 cost 0.5
+  pod Pod/y/lost pods 1 cpu 3 cost 3
 rest unmounted claimed 7 cost 0.7
   rest z claimed 7 cost 0.7
     pod PersistentVolumeClaim/z/old claimed 7 cost 0.7
@@ -202,7 +202,7 @@ rest idle cost 1.5
 	}
 }
 
-// Idle capacity is by node, and the nodes are limited like others; what was spread over
+// Idle capacity is by node, which a limit leaves alone; what was spread over
 // things of no stack is theirs.
 func TestRollIdle(t *testing.T) {
 	l := &Ledger{}
@@ -220,7 +220,8 @@ func TestRollIdle(t *testing.T) {
   rest idle cost 1
 rest idle cost 6
   rest n3 cost 3
-  rest 2 more cost 3
+  rest n2 cost 2
+  rest n1 cost 1
 `
 	if got := outline(Limit(r, 1, 0).Rows); got != want {
 		t.Errorf("rows:\n%swant:\n%s", got, want)

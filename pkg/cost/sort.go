@@ -135,7 +135,7 @@ func (b *roller) order(r *Report) {
 
 // compareRows is an order of rows that depends on nothing but what they stand for.
 func compareRows(x, y *Row) int {
-	if c := cmp.Compare(noneRank(x), noneRank(y)); c != 0 {
+	if c := cmp.Or(cmp.Compare(noneRank(x), noneRank(y)), cmp.Compare(levelRank(x), levelRank(y))); c != 0 {
 		return c
 	}
 	if c := object.Compare(x.Ref, y.Ref); c != 0 {
@@ -165,6 +165,17 @@ func noneRank(r *Row) int {
 		return 1
 	}
 	return 0
+}
+
+// levelRank puts what owns others first, then pods, and then claims and Services.
+func levelRank(r *Row) int {
+	switch {
+	case r.Level != LevelPod:
+		return slices.Index([]Level{LevelGroup, LevelStack, LevelResource, LevelWorkload}, r.Level)
+	case isPod(r.Ref):
+		return 5
+	}
+	return 6
 }
 
 // walk calls a function for the rows below each row, from the top.

@@ -17,6 +17,9 @@ type HistoryOptions struct {
 	Window Window
 	// Namespaces that are asked for; none means all.
 	Namespaces []string
+	// Matchers are added to every query, as PromQL has them, where a server has the
+	// series of several clusters: cluster="prod-1".
+	Matchers string
 	// Pods says which pods are of interest; nil means all of the namespaces.
 	Pods func(namespace, name string) bool
 	// KindOf returns the API group of a kind that an owner has, for kinds beyond the
@@ -58,6 +61,8 @@ type HistoryOptions struct {
 type History struct {
 	server  *prometheus
 	options HistoryOptions
+	// want is how many samples an answer should have.
+	want int64
 }
 
 // NewHistory returns a source that asks target: the URL of a server, with what comes
@@ -75,7 +80,7 @@ func NewHistory(target string, get Get, o HistoryOptions) (*History, error) {
 		o.Timeout = time.Minute
 	}
 	o.Namespaces = slices.Compact(slices.Sorted(slices.Values(o.Namespaces)))
-	return &History{options: o, server: &prometheus{name: name, ask: ask, timeout: o.Timeout, wait: pause}}, nil
+	return &History{options: o, want: wantSamples, server: &prometheus{name: name, ask: ask, timeout: o.Timeout, wait: pause}}, nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -158,8 +163,8 @@ func (h *History) read(ctx context.Context, f *fetcher, p *past, from, to int64)
 		p.settle(end)
 		// The next piece is as much longer or shorter as this one was off, within a factor
 		// of four.
-		if n := max(int64(most), 1); end-from == length || n > wantSamples {
-			length = min(max((end-from)*wantSamples/n, length/4, leastPiece), length*4, longPiece)
+		if n := max(int64(most), 1); end-from == length || n > h.want {
+			length = min(max((end-from)*h.want/n, length/4, leastPiece), length*4, longPiece)
 		}
 		p.piece, from = length, end
 	}
@@ -195,6 +200,7 @@ func (h *History) together(ctx context.Context, f *fetcher, streams []stream, as
 		for _, see := range seen {
 			see(results[i])
 		}
+		f.compare(results[i])
 		s.take(results[i])
 	}
 	return nil
@@ -234,8 +240,10 @@ type stream struct {
 // selector writes the selector of a stream, for the namespaces that are asked for.
 func (p *past) selector(s stream) string {
 	var matchers []string
-	if s.matchers != "" {
-		matchers = append(matchers, s.matchers)
+	for _, m := range []string{s.matchers, p.options.Matchers} {
+		if m != "" {
+			matchers = append(matchers, m)
+		}
 	}
 	if len(p.options.Namespaces) > 0 && !s.everywhere {
 		matchers = append(matchers, "namespace=~"+quoteMatcher(p.options.Namespaces))

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -238,62 +237,4 @@ func (p *past) fillBalancers(r *Reading) {
 		r.Balancers = append(r.Balancers, Balancer{Service: object.Ref{Kind: "Service", Namespace: key.namespace, Name: key.name}, Hours: b.hours.of(milliseconds)})
 	}
 	p.unknown(r, "load balancers", len(present))
-}
-
-// unknown tells that things of the cluster are in no sample, and so not in the window.
-func (p *past) unknown(r *Reading, what string, n int) {
-	if n > 0 {
-		r.Notes = append(r.Notes, Note{
-			Source: "prometheus", Reason: "NotServed", Marks: true,
-			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are left out", n, what),
-		})
-	}
-}
-
-// tell adds the notes: of the server, and of what is not there.
-func (p *past) tell(r *Reading, f *fetcher) {
-	missing := func(message string) { f.note(Note{Reason: "NotServed", Message: message, Marks: true}) }
-	var cpu, memory, pods, requests bool
-	for _, l := range p.counters {
-		cpu = cpu || l.have
-	}
-	for i := range r.Pods {
-		_, used := r.Pods[i].Used[Memory]
-		memory = memory || used
-		_, used = r.Pods[i].Used[CPU]
-		cpu = cpu || used
-	}
-	pods, requests = p.served["pods"], p.served["requests"]
-	switch {
-	case !cpu && !memory:
-		missing("the server has no samples of cAdvisor in the window: usage of CPU and memory is not known")
-	case !cpu:
-		missing("the server has no container_cpu_usage_seconds_total in the window: usage of CPU is not known")
-	case !memory:
-		missing("the server has no container_memory_working_set_bytes in the window: usage of memory is not known")
-	}
-	switch {
-	case !pods && !requests:
-		missing("the server has no samples of kube-state-metrics in the window: requests, and who owned pods that are gone, are not known")
-	case !pods:
-		missing("the server has no kube_pod_info in the window: of pods that are gone the node may not be known")
-	case !requests:
-		missing("the server has no requests of pods in the window (kube_pod_container_resource_requests)")
-	}
-	if len(p.holes) > 0 {
-		longest := slices.MaxFunc(slices.Sorted(maps.Keys(p.holes)), func(a, b string) int { return cmp.Compare(p.holes[a], p.holes[b]) })
-		f.note(Note{
-			About: strings.TrimPrefix(longest, "/"), Reason: "Gap", Marks: true,
-			Message: fmt.Sprintf("samples of %d objects have holes, of up to %s: what was used and reserved meanwhile is not counted",
-				len(p.holes), (time.Duration(p.holes[longest]) * time.Millisecond).Round(time.Second)),
-		})
-	}
-	if p.wild > 0 {
-		f.note(Note{Reason: "Garbage", Marks: true, Message: fmt.Sprintf("%d samples of CPU usage are beyond belief, and left out", p.wild)})
-	}
-	r.Notes = append(r.Notes, slices.SortedFunc(maps.Keys(f.notes), compareNotes)...)
-}
-
-func compareNotes(a, b Note) int {
-	return cmp.Or(strings.Compare(a.Reason, b.Reason), strings.Compare(a.About, b.About), strings.Compare(a.Message, b.Message))
 }

@@ -62,6 +62,7 @@ func TestRestart(t *testing.T) {
 	f.over("container_memory_working_set_bytes", two, 151, 240, "120")
 	p := podOf(t, f.read(nil), "web", uidA)
 	equal(t, "CPU", p.Used[CPU], "2")
+	equal(t, "CPU charged, without a request", p.Charged[CPU], "2")
 	equal(t, "memory", p.Used[Memory], "210") // 60 for half an hour, 120 for one and a half
 	equal(t, "hours, which only cAdvisor tells", p.Hours, "2")
 	if len(p.Containers) != 1 {
@@ -498,6 +499,38 @@ func TestGap(t *testing.T) {
 	equal(t, "memory", r.Pods[0].Used[Memory], "101")
 	if n := note(r, "Gap"); !n.Marks || !strings.Contains(n.Message, "20m0s") || n.About != "shop/web" {
 		t.Errorf("notes are %+v", r.Notes)
+	}
+}
+
+// TestGapBefore has a hole across the beginning of the window: what was used in it became
+// known in the window, which is told.
+func TestGapBefore(t *testing.T) {
+	f := &truth{T: t}
+	c := cadvisor("shop", "web", "app", "/kubepods/pod"+uidA+"/1")
+	for _, part := range [][2]int64{{0, 90}, {121, 240}} {
+		f.ramp("container_cpu_usage_seconds_total", c, 0, part[0], part[1], 60)
+	}
+	r := f.read(nil)
+	equal(t, "CPU", r.Pods[0].Used[CPU], "2.5")
+	if n := note(r, "Gap"); n.Marks || !strings.Contains(n.Message, "30m0s before") {
+		t.Errorf("notes are %+v", r.Notes)
+	}
+}
+
+// TestClusters has a server with the series of two clusters.
+func TestClusters(t *testing.T) {
+	f := &truth{T: t}
+	for i, cluster := range []string{"one", "two"} {
+		l := map[string]string{"namespace": "shop", "persistentvolumeclaim": "data", "cluster": cluster}
+		f.over("kube_persistentvolumeclaim_resource_requests_storage_bytes", l, 0, 240, strconv.Itoa(100*(i+1)))
+	}
+	if n := note(f.read(nil), "Ambiguous"); !n.Marks {
+		t.Error("that they are mixed up is not told")
+	}
+	r := f.read(nil, func(o *HistoryOptions) { o.Matchers = `cluster="one"` })
+	equal(t, "claimed", r.Claims[0].Claimed, "200")
+	if n := note(r, "Ambiguous"); n.Marks {
+		t.Errorf("note is %+v", n)
 	}
 }
 

@@ -68,6 +68,7 @@ func (p *past) count(g group, key string, start func(q *pod, at int64) int64, ta
 	for _, part := range p.apart(g) {
 		list, holes := entry(p.counters, key+part.pod.id).feed(merge(part.lists), func(at int64) int64 { return start(part.pod, at) })
 		for _, v := range list {
+			p.early = max(p.early, p.options.Window.From.UnixMilli()-v.a)
 			take(part.pod, v)
 		}
 		p.hole(part.pod.namespace, part.pod.name, holes)
@@ -242,102 +243,4 @@ func (p *past) takeInitRunning(list []series) {
 		c.init = true
 		c.running.feed(samples)
 	}
-}
-
-// begin starts the window: what came before it is remembered, and not counted.
-func (p *past) begin() {
-	for _, list := range p.pods {
-		for _, q := range list {
-			q.hours, q.traffic = amount{}, map[Resource]*amount{}
-			q.used, q.requested, q.charged = map[Resource]*amount{}, map[Resource]*amount{}, map[Resource]*amount{}
-			q.overhead = map[Resource]*amount{}
-			for _, c := range q.box {
-				c.used, c.requested, c.limited = map[Resource]*amount{}, map[Resource]*amount{}, map[Resource]*amount{}
-			}
-		}
-	}
-	for _, c := range p.claims {
-		c.hours, c.claimed, c.used, c.unmounted = amount{}, amount{}, amount{}, total{}
-		c.mounted = map[*pod]total{}
-	}
-	for _, n := range p.nodes {
-		n.hours, n.capacity = amount{}, map[Resource]*amount{}
-	}
-	for _, b := range p.balancers {
-		b.hours = amount{}
-	}
-	clear(p.holes)
-	p.wild = 0
-}
-
-// settle ends a piece: what its samples made known is added, and what can matter to no
-// later one is forgotten.
-func (p *past) settle(at int64) {
-	for _, c := range p.claims { // before the pods forget when they ran
-		p.settleClaim(c, at)
-	}
-	for _, list := range p.pods {
-		for _, q := range list {
-			q.settle(at)
-		}
-	}
-	for _, s := range p.capacities {
-		s.forget(at)
-	}
-	for _, s := range p.seen {
-		s.forget(at)
-	}
-	for _, n := range p.nodes {
-		n.settle()
-	}
-	// A day after its last sample nothing is known of a series any more.
-	maps.DeleteFunc(p.counters, func(_ string, l *counter) bool { return l.last < at-24*reach })
-	maps.DeleteFunc(p.gauges, func(_ string, l *gaugeLane) bool { return l.last.t < at-24*reach })
-}
-
-func (q *pod) settle(at int64) {
-	tracks := []*track{&q.run, &q.phase, &q.seen}
-	if fresh(tracks...) {
-		q.hours.plus(gained(presence, tracks...))
-	}
-	names := map[Resource]bool{}
-	for _, m := range []map[Resource]*track{q.use, q.scheduler, q.containers} {
-		for name := range m {
-			names[name] = true
-		}
-	}
-	for name := range names {
-		use, asked := entry(q.use, name), []*track{entry(q.scheduler, name), entry(q.containers, name)}
-		if fresh(asked...) {
-			entry(q.requested, name).plus(gained(first, asked...))
-		}
-		if fresh(append(asked, use)...) {
-			entry(q.charged, name).plus(gained(paid, append([]*track{use}, asked...)...))
-		}
-		tracks = append(tracks, append(asked, use)...)
-	}
-	for _, t := range tracks {
-		t.settle(at)
-	}
-	for _, s := range []*steps{&q.running, &q.pending, &q.beside} {
-		s.forget(at)
-	}
-	for _, c := range q.box {
-		c.running.forget(at)
-	}
-}
-
-func fresh(tracks ...*track) bool {
-	return slices.ContainsFunc(tracks, func(t *track) bool { return len(t.fresh) > 0 })
-}
-
-// presence is the rule of a pod's hours: of what says best whether it ran. Containers
-// that ran beside each other are there once.
-func presence(ms int64, parts []uint64, say []int) uint64 {
-	return min(first(ms, parts, say), uint64(ms))
-}
-
-// paid is the rule of what is charged: usage, or what was requested where that is more.
-func paid(ms int64, parts []uint64, say []int) uint64 {
-	return max(parts[0], first(ms, parts[1:], say[1:]))
 }

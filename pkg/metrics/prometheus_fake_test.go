@@ -47,7 +47,7 @@ type fakeSample struct {
 	v string
 }
 
-func (f *fakeServer) start(t *testing.T) string {
+func (f *fakeServer) start(t testing.TB) string {
 	t.Helper()
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)

@@ -31,6 +31,8 @@ type fetcher struct {
 	server *prometheus
 	slots  chan struct{}
 
+	// cluster is the first value of the label of that name.
+	cluster string
 	// mute counts the queries since the last one that was answered at all.
 	mute atomic.Int64
 
@@ -125,6 +127,25 @@ func (f *fetcher) query(ctx context.Context, expression string, at int64, scale 
 		f.note(Note{About: f.server.name, Reason: "Warning", Message: "the answer is partial: a part of the storage did not answer", Marks: true})
 	}
 	return got, nil
+}
+
+// compare tells that series are of several clusters: what has the same name in both
+// would be taken for one thing.
+func (f *fetcher) compare(list []series) {
+	for i := range list {
+		name := list[i].labels["cluster"]
+		if name == "" || name == f.cluster {
+			continue
+		}
+		if f.cluster != "" {
+			f.note(Note{
+				About: f.server.name, Reason: "Ambiguous", Marks: true,
+				Message: "the server has series of several clusters (label cluster), which are mixed up: ask for those of one alone",
+			})
+			return
+		}
+		f.cluster = name
+	}
 }
 
 // unexport gives labels back the names that kube-state-metrics gave them, where a

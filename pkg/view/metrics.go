@@ -248,10 +248,26 @@ func (v *metricsView) mark(r, above *cost.Row) Cell {
 		return Cell{Text: "(" + r.Unmeasured + ")", Tone: Warn}
 	case r.Of > 1 && (above == nil || above.Of != r.Of || !above.Share.Equal(r.Share)):
 		return Cell{Text: "(shared: " + part(r) + ")", Tone: Faint}
+	case r.Of == 0 && sharedUnevenly(r) && (above == nil || !sharedUnevenly(above)):
+		return Cell{Text: "(shared)", Tone: Faint}
 	case r.HostNetwork:
 		return Cell{Text: "(host network)", Tone: Faint}
 	}
 	return Cell{}
+}
+
+// sharedUnevenly says whether all that a row stands for is shared, one part of it
+// otherwise than another.
+func sharedUnevenly(r *cost.Row) bool {
+	if r.Level == cost.LevelStack || r.Of == 1 {
+		return false
+	}
+	for _, below := range r.Below {
+		if below.Level != cost.LevelContainer && below.Of <= 1 && !sharedUnevenly(below) {
+			return false
+		}
+	}
+	return r.Level == cost.LevelPod || len(r.Below) > 0
 }
 
 // part is the share of a row: a fraction where it is an even one.

@@ -1,0 +1,212 @@
+package e2e
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+// truth is what a pod used in a window, in whole numbers: nanocore-seconds, byte-seconds,
+// bytes, and seconds.
+type truth struct {
+	seconds                      int64
+	cpu, memory, received, sent  int64
+	requestedCPU, requestedBytes int64 // millicore-seconds, byte-seconds
+	chargedCPU, chargedBytes     int64 // nanocore-seconds, byte-seconds
+}
+
+// of is the truth about a pod in (from, to].
+func (p *podLife) of(from, to time.Time) truth {
+	t := truth{seconds: p.seconds(from, to), received: p.received.sum(p.span, from, to, plain), sent: p.sent.sum(p.span, from, to, plain)}
+	t.requestedCPU, t.requestedBytes = p.overhead.cores*t.seconds, p.overhead.bytes*t.seconds
+	for _, c := range p.containers {
+		t.requestedCPU += c.cores * t.seconds
+		t.requestedBytes += c.bytes * t.seconds
+		for _, l := range c.launches {
+			t.cpu += l.cpu.sum(l.span, from, to, plain)
+			t.memory += l.memory.sum(l.span, from, to, plain)
+		}
+	}
+	t.chargedCPU, t.chargedBytes = p.charged(from, to)
+	return t
+}
+
+// charged is what is paid for: of each block the larger of what was used and what was
+// requested.
+func (p *podLife) charged(from, to time.Time) (cpu, memory int64) {
+	cores, bytes := p.overhead.cores, p.overhead.bytes
+	for _, c := range p.containers {
+		cores, bytes = cores+c.cores, bytes+c.bytes
+	}
+	for i := range int(historyOf / block) {
+		begin, end := latest(from, at(i)), earliest(to, at(i+1))
+		seconds := p.seconds(begin, end)
+		if seconds <= 0 {
+			continue
+		}
+		var usedCPU, usedBytes int64
+		for _, c := range p.containers {
+			for _, l := range c.launches {
+				usedCPU += l.cpu.sum(l.span, begin, end, plain)
+				usedBytes += l.memory.sum(l.span, begin, end, plain)
+			}
+		}
+		cpu += max(usedCPU, cores*1e6*seconds)
+		memory += max(usedBytes, bytes*seconds)
+	}
+	return cpu, memory
+}
+
+// lives are the pods of the namespace that ran in the window, by UID.
+func (h *history) lives(from, to time.Time) map[types.UID]*podLife {
+	lives := map[types.UID]*podLife{}
+	for i := range h.pods {
+		if p := &h.pods[i]; p.namespace == historyNamespace && p.seconds(from, to) > 0 {
+			lives[types.UID(p.uid)] = p
+		}
+	}
+	return lives
+}
+
+// checkTotal compares the sum of what all pods used, in core-hours and GiB-hours, with
+// the truth. Pods that were not seen all the time are left out.
+func (h *history) checkTotal(t *testing.T, r *metrics.Reading, lives map[types.UID]*podLife) {
+	t.Helper()
+	var cpu, memory decimal.Decimal
+	var want truth
+	for _, p := range r.Pods {
+		life := lives[p.UID]
+		if life == nil || life.name == "patchy" || life.name == "quiet" {
+			continue
+		}
+		cpu, memory = cpu.Add(p.Used[metrics.CPU]), memory.Add(p.Used[metrics.Memory])
+		one := life.of(r.From, r.To)
+		want.cpu, want.memory = want.cpu+one.cpu, want.memory+one.memory
+	}
+	const places = 9
+	coreHours := decimal.NewFromInt(want.cpu).DivRound(decimal.NewFromInt(hour*1e9), places)
+	if !cpu.Round(places).Equal(coreHours) || coreHours.IsZero() {
+		t.Errorf("%s core-hours in all, want %s", cpu, coreHours)
+	}
+	gib := decimal.NewFromInt(1 << 30)
+	gibHours := decimal.NewFromInt(want.memory).DivRound(gib.Mul(decimal.NewFromInt(hour)), places)
+	if got := memory.DivRound(gib, places); !got.Equal(gibHours) || gibHours.IsZero() {
+		t.Errorf("%s GiB-hours in all, want %s", got, gibHours)
+	}
+}
+
+// mounts goes through the window second by second: which pods mount the claim, each
+// for half a second where there are two, and how many seconds there is none. At most
+// two mount it at a time.
+func (h *history) mounts(claim string, from, to time.Time) (half map[types.UID]int64, unmounted int64) {
+	half = map[types.UID]int64{}
+	for t := from.Add(time.Second); !t.After(to); t = t.Add(time.Second) {
+		var by []types.UID
+		for i := range h.pods {
+			if p := &h.pods[i]; p.namespace == historyNamespace && slices.Contains(p.claims, claim) && inside(t, p.span) {
+				by = append(by, types.UID(p.uid))
+			}
+		}
+		if len(by) == 0 {
+			unmounted++
+		}
+		for _, uid := range by {
+			half[uid] += int64(2 / len(by))
+		}
+	}
+	return half, unmounted
+}
+
+const hour = 3600 // seconds
+
+// wholeOf is an amount of a reading in a smaller unit, of which there are so many in
+// its own. It must be a whole number of them, but for what rounding quotients to 18
+// places leaves.
+func wholeOf(t *testing.T, what string, amount decimal.Decimal, units int64) int64 {
+	t.Helper()
+	n := amount.Mul(decimal.NewFromInt(units))
+	if !n.Sub(n.Round(0)).Abs().LessThan(decimal.New(1, -4)) {
+		t.Errorf("%s: %s is no whole number of 1/%d", what, amount, units)
+	}
+	return n.Round(0).IntPart()
+}
+
+// checkPod compares a pod of a reading with the truth, to the nanocore-second, the
+// byte-second and the byte.
+func checkPod(t *testing.T, p metrics.Pod, want truth) {
+	t.Helper()
+	name := p.Ref.Name + " " + string(p.UID)
+	compare := func(what string, a metrics.Amounts, r metrics.Resource, units, want int64) {
+		t.Helper()
+		amount, known := a[r]
+		if !known {
+			t.Errorf("%s: %s of %s is not known, want %d", name, what, r, want)
+			return
+		}
+		if got := wholeOf(t, name, amount, units); got != want {
+			t.Errorf("%s: %s of %s is %d, want %d (%+.6f%%)", name, what, r, got, want, 100*(float64(got)/float64(max(want, 1))-1))
+		}
+	}
+	compare("usage", p.Used, metrics.CPU, hour*1e9, want.cpu)
+	compare("usage", p.Used, metrics.Memory, hour, want.memory)
+	if !p.HostNetwork {
+		compare("usage", p.Used, metrics.Received, 1, want.received)
+		compare("usage", p.Used, metrics.Sent, 1, want.sent)
+	}
+	compare("request", p.Requested, metrics.CPU, hour*1000, want.requestedCPU)
+	compare("request", p.Requested, metrics.Memory, hour, want.requestedBytes)
+	compare("limit", p.Limited, metrics.CPU, hour*1000, want.requestedCPU)
+	compare("limit", p.Limited, metrics.Memory, hour, want.requestedBytes)
+	compare("charge", p.Charged, metrics.CPU, hour*1e9, want.chargedCPU)
+	compare("charge", p.Charged, metrics.Memory, hour, want.chargedBytes)
+	if got := wholeOf(t, name, p.Hours, hour); got != want.seconds {
+		t.Errorf("%s: ran for %d s, want %d", name, got, want.seconds)
+	}
+}
+
+// figures are all figures of a reading, in their smallest units: what a sample of
+// Prometheus has, times milliseconds.
+func figures(t *testing.T, r *metrics.Reading) map[string]int64 {
+	t.Helper()
+	out := map[string]int64{}
+	const ms = hour * 1000
+	add := func(what string, d decimal.Decimal, units int64) { out[what] = wholeOf(t, what, d, units) }
+	amounts := func(what string, a metrics.Amounts) {
+		for r, d := range a {
+			switch r {
+			case metrics.CPU:
+				add(what+string(r), d, ms*1e6) // of usage, nanocore-seconds; of requests, finer than they are
+			case metrics.Received, metrics.Sent:
+				add(what+string(r), d, 1)
+			default:
+				add(what+string(r), d, ms)
+			}
+		}
+	}
+	for _, p := range r.Pods {
+		about := p.Ref.String() + " " + string(p.UID)
+		add(about+" hours", p.Hours, ms)
+		amounts(about+" used ", p.Used)
+		amounts(about+" requested ", p.Requested)
+		amounts(about+" limited ", p.Limited)
+		amounts(about+" charged ", p.Charged)
+	}
+	for _, c := range r.Claims {
+		add(c.Ref.String()+" hours", c.Hours, ms)
+		add(c.Ref.String()+" claimed", c.Claimed, ms)
+		add(c.Ref.String()+" used", c.Used, ms)
+	}
+	for _, n := range r.Nodes {
+		add(n.Name+" hours", n.Hours, ms)
+		amounts(n.Name+" ", n.Capacity)
+	}
+	for _, b := range r.Balancers {
+		add(b.Service.String(), b.Hours, ms)
+	}
+	return out
+}
