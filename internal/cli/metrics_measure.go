@@ -255,9 +255,35 @@ func (m *measured) usage(ctx context.Context) error {
 			m.unplaced()
 			m.drop()
 		}
+	} else {
+		m.flat()
 	}
 	m.reading.Notes = append(m.reading.Notes, m.extra...)
 	return nil
+}
+
+// flat notes the nodes of which nothing is known: no price that is theirs can hold.
+func (m *measured) flat() {
+	known := map[string]bool{"": true}
+	for i := range m.reading.Nodes {
+		known[m.reading.Nodes[i].Name] = true
+	}
+	var nodes []string
+	for i := range m.reading.Pods {
+		if name := m.reading.Pods[i].Node; !known[name] {
+			known[name], nodes = true, append(nodes, name)
+		}
+	}
+	if len(nodes) == 0 {
+		return
+	}
+	const few = 4
+	slices.Sort(nodes)
+	about := strings.Join(nodes[:min(few, len(nodes))], ", ")
+	if more := len(nodes) - few; more > 0 {
+		about += fmt.Sprintf(" and %d more", more)
+	}
+	m.extra = append(m.extra, metrics.Note{About: about, Reason: "FlatPrices", Message: "nodes that are not known: what runs there has the prices that hold for any node"})
 }
 
 // namespaces are those of the pods of the reading; nil for all.

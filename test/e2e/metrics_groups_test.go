@@ -28,7 +28,7 @@ func (u used) groups() map[string]int {
 func TestMetricsByOtherThings(t *testing.T) {
 	c := shared.Cluster(t)
 	ns := settledSite(t, c)
-	whole := metrics(t, c.Kubeconfig, "-n", ns)
+	whole := metricsOf(t, c.Kubeconfig, "-n", ns)
 	for by, want := range map[string]map[string]int{
 		"namespace":                     {ns: 3},
 		"node":                          {"node-1": 2, "node-2": 1},
@@ -37,7 +37,7 @@ func TestMetricsByOtherThings(t *testing.T) {
 		"label:app":                     {"site": 2, "agent": 1},
 	} {
 		t.Run(by, func(t *testing.T) {
-			u := metrics(t, c.Kubeconfig, "-n", ns, "--by", by)
+			u := metricsOf(t, c.Kubeconfig, "-n", ns, "--by", by)
 			got := u.groups()
 			for name, pods := range want {
 				if got[name] != pods {
@@ -90,7 +90,7 @@ func TestMetricsByCreator(t *testing.T) {
 	}
 	var u used
 	cluster.Eventually(t, limit, func() error {
-		u = metrics(t, c.Kubeconfig, "-n", ns, "--by", "creator")
+		u = metricsOf(t, c.Kubeconfig, "-n", ns, "--by", "creator")
 		if u.Total.Pods != 4 {
 			return fmt.Errorf("%d pods, want 4", u.Total.Pods)
 		}
@@ -132,13 +132,13 @@ func TestMetricsOfWhatIsShared(t *testing.T) {
 	weigh(t.Context(), `"3"`)
 	t.Cleanup(func() { weigh(context.Background(), "null") }) // the test's context has ended by now
 	const database = "MysqlCluster.mysql.presslabs.org/" + demo + "/cluster1"
-	alone := metrics(t, c.Kubeconfig, "mysqlcluster/cluster1", "-n", demo).Total
+	alone := metricsOf(t, c.Kubeconfig, "mysqlcluster/cluster1", "-n", demo).Total
 	for _, s := range []struct{ share, first, second string }{
 		{"even", "0.5", "0.5"},
 		{"weight", "0.75", "0.25"},
 	} {
 		t.Run(s.share, func(t *testing.T) {
-			u := metrics(t, c.Kubeconfig, "moodle/moodle-1", "moodle/moodle-2", "-n", demo, "--share", s.share)
+			u := metricsOf(t, c.Kubeconfig, "moodle/moodle-1", "moodle/moodle-2", "-n", demo, "--share", s.share)
 			for _, d := range u.addsUp() {
 				t.Error(d)
 			}

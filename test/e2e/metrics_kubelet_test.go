@@ -18,7 +18,7 @@ import (
 func TestMetricsOfKubelets(t *testing.T) {
 	c := shared.Cluster(t)
 	ns := sampledSite(t, c)
-	u := metrics(t, c.Kubeconfig, "-n", ns)
+	u := metricsOf(t, c.Kubeconfig, "-n", ns)
 	for _, d := range u.addsUp() {
 		t.Error(d)
 	}
@@ -173,11 +173,11 @@ func TestMetricsOfAJobThatEnded(t *testing.T) {
 	if err != nil || len(ended.Items) != 1 {
 		t.Fatalf("%d pods of the Job, %v", len(ended.Items), err)
 	}
-	u := metrics(t, c.Kubeconfig, "job/import", "-n", ns)
+	u := metricsOf(t, c.Kubeconfig, "job/import", "-n", ns)
 	if u.Total.Pods != 0 || u.Total.Used != (amounts{}) || u.Total.Requests != (amounts{}) || !value(u.Total.Cost.Hour).IsZero() {
 		t.Errorf("the Job that ended: %+v, want no pods, and no cost", u.Total)
 	}
-	u = metrics(t, c.Kubeconfig, "-n", ns)
+	u = metricsOf(t, c.Kubeconfig, "-n", ns)
 	if r := u.row("Pod/" + ns + "/" + ended.Items[0].Name); r.ID != "" || u.Total.Pods != 3 {
 		t.Errorf("%d pods, among them %+v: want the 3 that run", u.Total.Pods, r)
 	}

@@ -87,7 +87,7 @@ func TestMetricsListen(t *testing.T) {
 	if second := scraped(t, address); second != first {
 		t.Errorf("within the interval it says:\n%s\nand then:\n%s", first, second)
 	}
-	u := metrics(t, c.Kubeconfig, "-n", ns)
+	u := metricsOf(t, c.Kubeconfig, "-n", ns)
 
 	config := fmt.Sprintf("scrape_configs: [{job_name: sysop, scrape_interval: 1s, scrape_timeout: 1s, static_configs: [{targets: [%q]}]}]\n", address)
 	prometheus := cluster.StartPrometheus(t, cluster.PrometheusOptions{Config: config, Series: []model.SampleStream{

@@ -113,7 +113,7 @@ func TestMetricsRequests(t *testing.T) {
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			p.Reset()
-			metrics(t, p.Kubeconfig(), s.args...)
+			metricsOf(t, p.Kubeconfig(), s.args...)
 			if got := measuring(p); !maps.Equal(got, s.want) {
 				t.Errorf("requests %v, want %v", got, s.want)
 			}
@@ -122,7 +122,7 @@ func TestMetricsRequests(t *testing.T) {
 	}
 	t.Run("the cluster", func(t *testing.T) {
 		p.Reset()
-		u := metrics(t, p.Kubeconfig(), "-A")
+		u := metricsOf(t, p.Kubeconfig(), "-A")
 		if u.Total.Pods < 3 {
 			t.Errorf("%d pods", u.Total.Pods)
 		}

@@ -64,15 +64,15 @@ func TestMetricsFromASnapshot(t *testing.T) {
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			args := append(args, "-n", demo, "--no-inferred") // variables are not in it
-			want := metrics(t, p.Kubeconfig(), args...)
+			want := metricsOf(t, p.Kubeconfig(), args...)
 			if want.Total.Measured == 0 || want.Total.Counters.Received == nil {
 				t.Fatalf("nothing is measured: %+v", want.Total)
 			}
-			got := metrics(t, "", append(args, "--from", with)...)
-			if want, got := plain(want.withoutTime()), plain(got.withoutTime()); !reflect.DeepEqual(want, got) {
+			got := metricsOf(t, "", append(args, "--from", with)...)
+			if want, got := rowsOf(want.withoutTime()), rowsOf(got.withoutTime()); !reflect.DeepEqual(want, got) {
 				t.Errorf("from the snapshot:\n%+v\nwant as of the cluster:\n%+v", got, want)
 			}
-			blind := metrics(t, "", append(args, "--from", without)...)
+			blind := metricsOf(t, "", append(args, "--from", without)...)
 			if blind.Total.Pods != want.Total.Pods {
 				t.Errorf("%d pods in the snapshot without metrics, want %d", blind.Total.Pods, want.Total.Pods)
 			}
@@ -84,8 +84,8 @@ func TestMetricsFromASnapshot(t *testing.T) {
 	}
 }
 
-// plain is a document as text, line by line, so that a difference can be seen.
-func plain(u used) []string {
+// rowsOf is a document as text, line by line, so that a difference can be seen.
+func rowsOf(u used) []string {
 	var out []string
 	var walk func(indent string, r usedRow)
 	walk = func(indent string, r usedRow) {
