@@ -168,7 +168,10 @@ func (m *measured) fold(opts graph.StackOptions) {
 func (m *measured) find(r *metrics.Reading) {
 	var pods []graph.ID
 	for i := range r.Pods {
-		if id, ok := m.graph.Find(r.Pods[i].Ref); ok && (m.asked || m.here(r.Pods[i].Ref)) {
+		if !m.asked && !m.here(r.Pods[i].Ref) {
+			continue
+		}
+		if id, ok := m.standing(&r.Pods[i]); ok {
 			pods = append(pods, id)
 		}
 	}
@@ -176,6 +179,7 @@ func (m *measured) find(r *metrics.Reading) {
 	if m.asked {
 		return
 	}
+	m.stacks = nil
 	for _, id := range m.apexes {
 		m.stacks = append(m.stacks, metrics.Stack{Ref: m.graph.Ref(id), Roots: []graph.ID{id}})
 	}
@@ -185,6 +189,17 @@ func (m *measured) find(r *metrics.Reading) {
 			m.home = ""
 		}
 	}
+}
+
+// standing returns the node of a pod, or of the nearest of its owners that is still
+// there.
+func (m *measured) standing(pod *metrics.Pod) (graph.ID, bool) {
+	for _, ref := range append([]object.Ref{pod.Ref}, pod.Owners...) {
+		if id, ok := m.graph.Find(ref); ok && m.graph.State(id) == graph.Present {
+			return id, true
+		}
+	}
+	return 0, false
 }
 
 // here says whether a thing is in the namespace that is asked about.
@@ -250,6 +265,7 @@ func (m *measured) usage(ctx context.Context) error {
 	}
 	metrics.Settle(m.reading)
 	if m.q.window != nil {
+		m.find(m.reading)
 		m.place = metrics.NewPlacement(m.graph, m.stacks, m.reading, m.stackOptions())
 		if m.asked {
 			m.unplaced()
