@@ -75,6 +75,10 @@ type Row struct {
 	blind *blind
 }
 
+// Priced says whether it is known what the row costs: something of it was charged, if
+// only at a price of zero. Where nothing was, its Cost of zero is but an empty sum.
+func (r *Row) Priced() bool { return len(r.Costs) > 0 || !r.Cost.IsZero() }
+
 // What reports may be grouped by.
 const (
 	ByStack      = "stack"

@@ -157,8 +157,8 @@ func (p *placer) path(id graph.ID, in []int) []object.Ref {
 		return slices.ContainsFunc(in, func(i int) bool { return slices.Contains(p.in[x], i) })
 	}
 	above = slices.DeleteFunc(above, func(x graph.ID) bool { return !held(x) })
-	for i := len(above) - 1; i >= 0; i-- {
-		if top, ok := p.tops[above[i]]; ok && slices.Contains(in, top) {
+	for i, x := range slices.Backward(above) {
+		if top, ok := p.tops[x]; ok && slices.Contains(in, top) {
 			above = above[i:]
 			break
 		}

@@ -92,7 +92,7 @@ func ref(t *testing.T, id string) object.Ref {
 func stacksOf(t *testing.T, g *graph.Graph, ids string) []metrics.Stack {
 	t.Helper()
 	var out []metrics.Stack
-	for _, id := range strings.Fields(ids) {
+	for id := range strings.FieldsSeq(ids) {
 		n, ok := g.Find(ref(t, id))
 		if !ok {
 			t.Fatalf("no %s", id)
@@ -151,7 +151,7 @@ func TestPlacesOfPodsThatAreGone(t *testing.T) {
 	const both = "App.test/web/a App.test/web/b"
 	owners := func(ids string) []object.Ref {
 		var out []object.Ref
-		for _, id := range strings.Fields(ids) {
+		for id := range strings.FieldsSeq(ids) {
 			out = append(out, ref(t, id))
 		}
 		return out

@@ -192,7 +192,9 @@ func (f *families) leaf(l sheetLeaf, node map[object.Ref]string) {
 	row := l.row
 	labels := rowLabels(row, l.top, node[row.Ref])
 	key := keyOf(labels)
-	f.of[costPerHour].add(key, plus(labels, "currency", f.rep.Currency), f.rate(row.Cost))
+	if row.Priced() {
+		f.of[costPerHour].add(key, plus(labels, "currency", f.rep.Currency), f.rate(row.Cost))
+	}
 	gauge := func(to int, amounts metrics.Amounts, r metrics.Resource) {
 		if v, ok := amounts[r]; ok {
 			f.of[to].add(key, labels, f.rate(v))

@@ -29,7 +29,6 @@ func TestMetricsFamilies(t *testing.T) {
 		`sysop_group_efficiency_ratio{level="stack",stack="Moodle.moodle.example.com/school-a/moodle",kind="Moodle",api_group="moodle.example.com",namespace="school-a",name="moodle"} 0.4375`,
 		`sysop_cost_per_hour{level="pod",` + a + `,name="web-1",currency="EUR"} 0.95900275`,
 		`sysop_cost_per_hour{level="pod",` + a + `,name="web-10",node="worker-a",currency="EUR"} 0.00900275`,
-		`sysop_cost_per_hour{level="pod",` + a + `,name="agent",currency="EUR"} 0`,
 		`sysop_cost_per_hour{level="pod",stack="Moodle.moodle.example.com/school-a/moodle",kind="Pod",namespace="db",name="mysql-0",currency="EUR"} 0.0158`,
 		`sysop_cost_per_hour{level="rest",group="idle",kind="Node",name="worker-a",currency="EUR"} 0.2`,
 		`sysop_cpu_usage_cores{level="pod",` + a + `,name="web-10",node="worker-a"} 0.100000001`,

@@ -112,10 +112,11 @@ func (v *metricsView) cells(r *cost.Row) []Cell {
 	return append(cells, money(v.cost, r, hourPlaces), money(v.month, r, monthPlaces), v.efficiency(r))
 }
 
-// money is what is shown of a column; nothing for what has no cost of its own.
+// money is what is shown of a column; nothing for what has no cost of its own, or of
+// which no cost is known.
 func money(m cost.Money, r *cost.Row, places int32) Cell {
 	d, known := m[r]
-	if !known {
+	if !known || !r.Priced() {
 		return Cell{}
 	}
 	return Cell{Text: d.StringFixed(places)}

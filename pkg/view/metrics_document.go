@@ -87,7 +87,8 @@ type AmountsDocument struct {
 }
 
 // CostDocument is money. Of an instant Hour and Month (of 730 hours) are given, of a
-// window Window. They add up over rows to the last digit.
+// window Window; nothing of what no cost is known of. They add up over rows to the last
+// digit.
 type CostDocument struct {
 	Hour   Number `json:"hour,omitempty"`
 	Month  Number `json:"month,omitempty"`
@@ -164,9 +165,11 @@ func (v *metricsView) rowDocument(r *cost.Row) MetricsRowDocument {
 
 func (v *metricsView) costDocument(r *cost.Row) CostDocument {
 	doc := CostDocument{}
-	if v.instant() {
+	switch {
+	case !r.Priced():
+	case v.instant():
 		doc.Hour, doc.Month = number(r.Cost), number(r.Cost.Mul(decimal.New(cost.HoursPerMonth, 0)))
-	} else {
+	default:
 		doc.Window = number(r.Cost)
 	}
 	for part, c := range r.Costs {

@@ -196,9 +196,20 @@ func (b *sheetBuilder) row(leaf sheetLeaf, row *cost.Row, i int) []string {
 	} else {
 		cells = append(cells, strconv.Itoa(row.Pods), strconv.Itoa(row.Measured), row.Unmeasured, hostNetwork(row), b.rep.Hours.String())
 		cells = append(cells, shareOf(row)...)
-		cells = append(cells, b.rep.Currency, row.Cost.String(), b.hourly[i].String(), b.monthly[i].String(), efficiency(row))
+		cells = append(cells, b.rep.Currency)
+		cells = append(cells, b.money(row, i)...)
+		cells = append(cells, efficiency(row))
 	}
 	return append(cells, b.amounts(row)...)
+}
+
+// money is what a leaf costs, in all, an hour and a month; nothing where that is not
+// known.
+func (b *sheetBuilder) money(row *cost.Row, i int) []string {
+	if !row.Priced() {
+		return []string{"", "", ""}
+	}
+	return []string{row.Cost.String(), b.hourly[i].String(), b.monthly[i].String()}
 }
 
 func (b *sheetBuilder) amounts(row *cost.Row) []string {

@@ -122,9 +122,10 @@ func TestMetricsSheetHoldsWhatIsKnown(t *testing.T) {
 		},
 		// A container is no leaf: it has no cost, and no part in the sums.
 		"proxy": {"level": "container", "stack": moodle, "kind": "Pod", "namespace": "school-a", "node": "worker-a", "hours": "1", "cpu_used_core_hours": "0.000000001"},
+		// Nothing of it was charged: what it costs is not known.
 		"agent": {
 			"level": "pod", "stack": moodle, "kind": "Pod", "namespace": "school-a", "pods": "1", "pods_measured": "1", "host_network": "true", "hours": "1",
-			"share": "1", "share_of": "1", "currency": "EUR", "cost": "0", "cost_hour": "0", "cost_month": "0", "host_network_received_bytes": "1",
+			"share": "1", "share_of": "1", "currency": "EUR", "host_network_received_bytes": "1",
 		},
 		// It ran on two nodes: which one is not known.
 		"mysql-0": {
