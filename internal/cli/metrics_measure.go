@@ -172,21 +172,25 @@ func (m *measured) fold(opts graph.StackOptions) {
 // find finds the stacks by the pods of a reading: those that are asked about, where
 // none are named.
 func (m *measured) find(r *metrics.Reading) {
-	var pods []graph.ID
+	var here, all []graph.ID
 	for i := range r.Pods {
-		if !m.asked && !m.here(r.Pods[i].Ref) {
-			continue
-		}
 		if id, ok := m.standing(&r.Pods[i]); ok {
-			pods = append(pods, id)
+			all = append(all, id)
+			if m.here(r.Pods[i].Ref) {
+				here = append(here, id)
+			}
 		}
 	}
-	m.apexes = m.graph.Apexes(pods, m.stackOptions())
+	m.apexes = m.graph.Apexes(all, m.stackOptions())
 	if m.asked {
 		return
 	}
+	apexes := m.apexes
+	if len(here) < len(all) {
+		apexes = m.graph.Apexes(here, m.stackOptions())
+	}
 	m.stacks = nil
-	for _, id := range m.apexes {
+	for _, id := range apexes {
 		m.stacks = append(m.stacks, metrics.Stack{Ref: m.graph.Ref(id), Roots: []graph.ID{id}})
 	}
 	if m.home == "" && len(m.stacks) > 0 {
@@ -389,18 +393,20 @@ func (m *measured) unplaced() {
 // price makes the ledger.
 func (m *measured) price() {
 	m.place.Weights = m.weights()
-	m.ledger = cost.Allocate(m.reading, m.place, m.q.book, m.q.options)
+	options := m.q.options
+	options.Alone = m.asked
+	m.ledger = cost.Allocate(m.reading, m.place, m.q.book, options)
 	m.reading.Notes = append(m.reading.Notes, m.ledger.Notes...)
 	if !m.all() {
-		cost.Leave(m.reading, m.ledger, m.others)
+		m.ledger.Charges = slices.DeleteFunc(m.ledger.Charges, m.others)
 		m.drop()
 	}
 }
 
 // others says whether a charge is for others than are asked about: of stacks that are
-// asked about, what they pay of what is idle or of a claim that they mount as well; of
-// a namespace, what is idle and what is not in it.
-func (m *measured) others(c *cost.Charge) bool {
+// asked about, what others pay of what is idle; of a namespace, what is idle elsewhere
+// and what is not in it.
+func (m *measured) others(c cost.Charge) bool {
 	switch {
 	case c.Stack != object.Ref{}:
 		return false
@@ -585,8 +591,12 @@ func (m *measured) unmeasured() string {
 
 // alsoNeeded says who else needs what was counted whole, of those who are known.
 func (m *measured) alsoNeeded() {
-	if !m.asked || !m.o.human() {
+	if m.all() || !m.o.human() {
 		return
+	}
+	way := "-A splits it"
+	if m.asked {
+		way = "name it as well, to split it"
 	}
 	parts := m.parts()
 	opts := m.stackOptions()
@@ -605,19 +615,20 @@ func (m *measured) alsoNeeded() {
 	}
 	for _, part := range parts {
 		if len(by[part]) > 0 {
-			fmt.Fprintf(m.o.env.ErrOut, "note: %s is needed by %s too, which pays nothing of it here (name it as well, to split it)\n", safe(m.graph.Ref(part).String()), safe(strings.Join(by[part], ", ")))
+			fmt.Fprintf(m.o.env.ErrOut, "note: %s is needed by %s too, which pays nothing of it here (%s)\n", safe(m.graph.Ref(part).String()), safe(strings.Join(by[part], ", ")), way)
 		}
 	}
 }
 
-// parts are the topmost owners of what the stacks hold, other than their roots.
+// parts are the topmost owners of what the stacks hold, or what nobody owns, other than
+// their roots.
 func (m *measured) parts() []graph.ID {
 	roots, parts := m.roots(), map[graph.ID]bool{}
-	for _, place := range m.place.Of {
-		if len(place.Path) == 0 {
-			continue
+	for part, place := range m.place.Of {
+		if len(place.Path) > 0 {
+			part = place.Path[0]
 		}
-		if id, ok := m.graph.Find(place.Path[0]); ok && !slices.Contains(roots, id) {
+		if id, ok := m.graph.Find(part); ok && !slices.Contains(roots, id) {
 			parts[id] = true
 		}
 	}

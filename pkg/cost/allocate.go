@@ -30,6 +30,9 @@ const (
 // Options say how charges are made.
 type Options struct {
 	Sharing Sharing // ShareEven where it is empty
+	// Alone says that the stacks are some of many, shown with the whole of what they
+	// need: the part of a claim that pods of no stack mount falls to the claim's own.
+	Alone bool
 	// ShareIdle spreads idle capacity over those who are charged on the node, by
 	// resource.
 	ShareIdle bool

@@ -249,6 +249,26 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// Stacks that stand alone pay for the whole of a claim, whoever else mounts it; but not
+// for one that is none of theirs.
+func TestClaimAlone(t *testing.T) {
+	s := newScene()
+	pod, stray := podRef("shop", "of-red"), podRef("shop", "stray")
+	s.place(pod, []object.Ref{red})
+	s.claim("shop", "data", "240", red)
+	s.claim("shop", "other", "240")
+	for i := range s.Claims {
+		c := &s.Claims[i]
+		c.Unmounted = decimal.Decimal{}
+		c.Mounts = []metrics.Mount{{Pod: pod, Hours: dec("6")}, {Pod: stray, Hours: dec("18")}}
+	}
+	wantLines(t, s.ledger(Options{Alone: true}),
+		"- usage other storage 180 0.75/1",
+		"red usage data storage 240 1/1",
+		"red usage other storage 60 0.25/1",
+	)
+}
+
 // Three pods of three stacks for eight hours each: the last digit goes to the
 // first of the pods, whoever's it is.
 func TestClaimAddsUp(t *testing.T) {
