@@ -97,8 +97,9 @@ type period struct {
 
 // periods returns the parts of the time of a claim, in an order of their own, and the
 // hours of each. The part of a pod goes where the pod belongs, even if that is to no
-// stack: the owner of the claim does not pay for who else mounts it. The time in which
-// nobody did falls to the stacks of the claim itself.
+// stack: the owner of the claim does not pay for who else mounts it. Only a claim that
+// is a root itself pays for pods of no stack: it is asked about for what it costs. The
+// time in which nobody mounted it falls to the stacks of the claim.
 func (a *allocator) periods(claim *metrics.Claim, own []object.Ref) (periods []period, hours []decimal.Decimal) {
 	mounts := claim.Mounts
 	if len(mounts) > 1 {
@@ -118,6 +119,9 @@ func (a *allocator) periods(claim *metrics.Claim, own []object.Ref) (periods []p
 			continue
 		}
 		stacks := a.stacksOf(mounts[i].Pod)
+		if len(stacks) == 0 && slices.Contains(own, claim.Ref) {
+			stacks = []object.Ref{claim.Ref}
+		}
 		periods, hours = append(periods, period{Used, stacks}), append(hours, mounts[i].Hours)
 	}
 	if claim.Unmounted.IsPositive() {
