@@ -77,7 +77,7 @@ func (p *podFacts) at(ref object.Ref) Pod {
 		Requested: p.reserved.requested, Limited: p.reserved.limited, Containers: slices.Clone(p.reserved.containers),
 	}
 	if p.pending {
-		out.Unmeasured = "the pod does not run yet"
+		out.Unmeasured = "not running yet"
 	}
 	return out
 }

@@ -61,12 +61,12 @@ func TestAPI(t *testing.T) {
 	}}
 	r := podsOf("empty/x", "other/web-1", "shop/gone", "shop/half", "shop/old", "shop/web-1", "shop/web-10", "shop/young")
 	r.Pods[7].Started = now.Add(-12 * time.Second)
-	r.Pods[2].Unmeasured = "the pod does not run yet"
+	r.Pods[2].Unmeasured = "not running yet"
 	measure(t, metrics.NewAPI(s.get(t), false), r)
 	for i, want := range []struct{ cpu, memory, why string }{
 		{"", "", "no sample yet"},
 		{"2", "2147483648", ""},
-		{"", "", "the pod does not run yet"},
+		{"", "", "not running yet"},
 		{"0.255", "", ""}, // A sum of which a part is missing is none.
 		{"", "", "the sample is of an earlier pod of that name"},
 		{"0.146648301", "417271808", ""},
