@@ -27,6 +27,7 @@ type measured struct {
 	stacks  []metrics.Stack
 	apexes  []graph.ID // the roots of all stacks that are known
 	asked   bool       // for some stacks, not for all of a namespace or the cluster
+	whole   bool       // every pod of the cluster is in the reading, until it is priced
 	reading *metrics.Reading
 	place   *metrics.Placement
 	ledger  *cost.Ledger
@@ -72,7 +73,7 @@ func (m *measured) read(ctx context.Context) error {
 	if len(o.args) == 0 {
 		first := source.Ask{All: true}
 		if !o.allNamespaces && s.namespace != "" {
-			first = source.Ask{Namespaces: m.alongside([]string{s.namespace}), Kinds: s.rules.Crossing()}
+			first = m.idling(source.Ask{Namespaces: m.alongside([]string{s.namespace}), Kinds: s.rules.Crossing()})
 		}
 		g, err := s.read(ctx, first, s.everything, opts)
 		if err != nil {
@@ -94,11 +95,7 @@ func (m *measured) read(ctx context.Context) error {
 	if !first.All {
 		first.Namespaces = m.alongside(first.Namespaces)
 	}
-	if o.shareIdle && !first.All {
-		// What is idle on a node depends on all who run there.
-		first.Kinds = append(first.Kinds, podKind, nodeKind)
-	}
-	g, err := s.read(ctx, first, func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, m.q.selector) }, opts)
+	g, err := s.read(ctx, m.idling(first), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, m.q.selector) }, opts)
 	if err != nil {
 		return err
 	}
@@ -112,6 +109,15 @@ func (m *measured) read(ctx context.Context) error {
 	}
 	m.fold(opts)
 	return nil
+}
+
+// idling asks for all pods and nodes as well, where what is idle is spread: that
+// depends on all who run on a node.
+func (m *measured) idling(first source.Ask) source.Ask {
+	if m.o.shareIdle && !first.All {
+		first.Kinds = append(slices.Clone(first.Kinds), podKind, nodeKind)
+	}
+	return first
 }
 
 // alongside adds the namespaces that all stacks pay for.
@@ -172,7 +178,10 @@ func (m *measured) fold(opts graph.StackOptions) {
 func (m *measured) find(r *metrics.Reading) {
 	var pods []graph.ID
 	for i := range r.Pods {
-		if id, ok := m.graph.Find(r.Pods[i].Ref); ok && (m.asked || m.here(r.Pods[i].Ref)) {
+		if !m.asked && !m.here(r.Pods[i].Ref) {
+			continue
+		}
+		if id, ok := m.standing(&r.Pods[i]); ok {
 			pods = append(pods, id)
 		}
 	}
@@ -180,6 +189,7 @@ func (m *measured) find(r *metrics.Reading) {
 	if m.asked {
 		return
 	}
+	m.stacks = nil
 	for _, id := range m.apexes {
 		m.stacks = append(m.stacks, metrics.Stack{Ref: m.graph.Ref(id), Roots: []graph.ID{id}})
 	}
@@ -191,15 +201,32 @@ func (m *measured) find(r *metrics.Reading) {
 	}
 }
 
+// standing returns the node of a pod, or of the nearest of its owners that is still
+// there.
+func (m *measured) standing(pod *metrics.Pod) (graph.ID, bool) {
+	for _, ref := range append([]object.Ref{pod.Ref}, pod.Owners...) {
+		if id, ok := m.graph.Find(ref); ok && m.graph.State(id) == graph.Present {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
 // here says whether a thing is in the namespace that is asked about.
 func (m *measured) here(r object.Ref) bool {
-	return m.session.namespace == "" || m.o.allNamespaces || r.Namespace == m.session.namespace
+	return m.everywhere() || r.Namespace == m.session.namespace
 }
+
+// everywhere says that the question is not about one namespace.
+func (m *measured) everywhere() bool { return m.session.namespace == "" || m.o.allNamespaces }
+
+// all says that the question is about all that is in the cluster.
+func (m *measured) all() bool { return !m.asked && m.everywhere() }
 
 // scope makes the reading that is to be measured, of what the question is about.
 func (m *measured) scope(collector *metrics.Collector) {
-	everywhere := m.session.inv.Covered(podKind, "")
-	options := metrics.ReadingOptions{Whole: everywhere && (!m.asked || m.o.shareIdle)}
+	m.whole = m.session.inv.Covered(podKind, "") && (m.all() || m.o.shareIdle)
+	options := metrics.ReadingOptions{Whole: m.whole}
 	read := func() *metrics.Reading {
 		if w := m.q.window; w != nil {
 			return collector.Window(w.From, w.To, options)
@@ -216,11 +243,11 @@ func (m *measured) scope(collector *metrics.Collector) {
 	if shares := m.q.options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.session.namespace != "") {
 		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "what all pay for is split among the stacks that are asked about alone: -A without a ROOT splits it among all"})
 	}
-	if m.o.shareIdle && !options.Whole {
+	if m.o.shareIdle && !m.whole {
 		m.extra = append(m.extra, metrics.Note{Reason: "Idle", Message: "what is idle is not known: not every pod of the cluster was read"})
 	}
 	m.place = metrics.NewPlacement(m.graph, m.stacks, all, m.stackOptions())
-	if !m.asked || !m.o.shareIdle {
+	if !m.whole {
 		// With what is idle, those who are not asked about take their part.
 		options.Keep = m.keeps
 	}
@@ -266,9 +293,12 @@ func (m *measured) usage(ctx context.Context) error {
 	}
 	metrics.Settle(m.reading)
 	if m.q.window != nil {
+		m.find(m.reading)
 		m.place = metrics.NewPlacement(m.graph, m.stacks, m.reading, m.stackOptions())
 		if m.asked {
 			m.unplaced()
+		}
+		if !m.whole {
 			m.drop()
 		}
 	} else {
@@ -332,7 +362,7 @@ func (m *measured) flat() {
 
 // namespaces are those of the pods of the reading; nil for all.
 func (m *measured) namespaces() []string {
-	if !m.asked && (m.session.namespace == "" || m.o.allNamespaces) {
+	if m.whole || m.all() {
 		return nil
 	}
 	seen := map[string]bool{}
@@ -365,7 +395,7 @@ func (m *measured) sources() ([]metrics.Source, error) {
 		}
 		return []metrics.Source{h}, nil
 	}
-	asked := func(r object.Ref) bool { _, ok := m.place.Of[r]; return ok || !m.asked }
+	asked := func(r object.Ref) bool { _, ok := m.place.Of[r]; return ok || !m.asked && m.here(r) }
 	return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil), metrics.NewSummary(get, asked)}, nil
 }
 
@@ -405,12 +435,27 @@ func (m *measured) price() {
 	m.place.Weights = m.weights()
 	m.ledger = cost.Allocate(m.reading, m.place, m.q.book, m.q.options)
 	m.reading.Notes = append(m.reading.Notes, m.ledger.Notes...)
-	if m.asked {
-		// What others pay, of what is idle or of a claim that they mount as well, is none
-		// of the stacks' that are asked about.
-		cost.Paid(m.reading, m.ledger)
+	if !m.all() {
+		cost.Leave(m.reading, m.ledger, m.others)
 		m.drop()
 	}
+}
+
+// others says whether a charge is for others than are asked about: of stacks that are
+// asked about, what they pay of what is idle or of a claim that they mount as well; of
+// a namespace, what is idle and what is not in it.
+func (m *measured) others(c *cost.Charge) bool {
+	switch {
+	case c.Stack != object.Ref{}:
+		return false
+	case m.asked:
+		return true
+	case c.Kind == cost.Idle:
+		return c.Namespace != m.session.namespace
+	case c.Kind == cost.Used, c.Kind == cost.Unmounted:
+		return !m.keeps(c.Item)
+	}
+	return false
 }
 
 // weights are those that the roots of stacks ask for.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -197,7 +198,7 @@ func (v *metricsView) tree() *Tree {
 		t.Roots = append(t.Roots, v.line(r, nil, 0))
 	}
 	if len(v.r.Rows) > 1 {
-		t.Roots = append(t.Roots, &Line{Name: Cell{Text: "total"}, Cells: v.cells(&v.r.Total)})
+		t.Roots = append(t.Roots, &Line{Name: Cell{Text: "total"}, Mark: v.mark(&v.r.Total, nil), Cells: v.cells(&v.r.Total)})
 	}
 	return t
 }
@@ -251,10 +252,18 @@ func (v *metricsView) mark(r, above *cost.Row) Cell {
 		return Cell{Text: "(shared: " + part(r) + ")", Tone: Faint}
 	case r.Of == 0 && sharedUnevenly(r) && (above == nil || !sharedUnevenly(above)):
 		return Cell{Text: "(shared)", Tone: Faint}
+	case above == nil && v.partial():
+		return Cell{Text: "(at least)", Tone: Warn}
 	case r.HostNetwork:
 		return Cell{Text: "(host network)", Tone: Faint}
 	}
 	return Cell{}
+}
+
+// partial says whether a source of a window said that its figures are less than the
+// truth.
+func (v *metricsView) partial() bool {
+	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.Marks })
 }
 
 // sharedUnevenly says whether all that a row stands for is shared, one part of it

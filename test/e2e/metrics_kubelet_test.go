@@ -17,7 +17,7 @@ import (
 // which sees the traffic of the node, never.
 func TestMetricsOfKubelets(t *testing.T) {
 	c := shared.Cluster(t)
-	ns := sampledSite(t, c)
+	ns := settledSite(t, c)
 	u := metricsOf(t, c.Kubeconfig, "-n", ns)
 	for _, d := range u.addsUp() {
 		t.Error(d)

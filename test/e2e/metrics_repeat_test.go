@@ -37,7 +37,7 @@ func TestMetricsWatch(t *testing.T) {
 	c := shared.Cluster(t)
 	ns := settledSite(t, c)
 	p := proxy(t, c, "")
-	run := start(t, p.Kubeconfig(), "metrics", "deployment/site", "-n", ns, "--watch", "--interval", "1s")
+	run := startFor(t, sampled, p.Kubeconfig(), "metrics", "deployment/site", "-n", ns, "--watch", "--interval", "1s")
 	shownTimes := func(least int) {
 		t.Helper()
 		cluster.Eventually(t, limit, func() error {
@@ -71,9 +71,9 @@ func TestMetricsWatch(t *testing.T) {
 // the interval.
 func TestMetricsListen(t *testing.T) {
 	c := shared.Cluster(t)
-	ns := sampledSite(t, c)
+	ns := settledSite(t, c)
 	p := proxy(t, c, "")
-	run := start(t, p.Kubeconfig(), "metrics", "-n", ns, "--listen", "127.0.0.1:0", "--interval", "1h")
+	run := startFor(t, sampled, p.Kubeconfig(), "metrics", "-n", ns, "--listen", "127.0.0.1:0", "--interval", "1h")
 	var address string
 	cluster.Eventually(t, limit, func() error {
 		found := regexp.MustCompile(`http://(127\.0\.0\.1:\d+)/metrics`).FindStringSubmatch(run.stderr.String())
@@ -97,7 +97,7 @@ func TestMetricsListen(t *testing.T) {
 	for query, want := range map[string]string{
 		`up`: "sysop=1",
 		`sum by (job) (count_over_time(up[1h])) >= bool 2`:                             "sysop=1",
-		`sum by (job) (sysop_cpu_request_cores)`:                                       "sysop=0.25",
+		`round(sum by (job) (sysop_cpu_request_cores), 0.001)`:                         "sysop=0.28",
 		`count by (job) (sysop_memory_usage_bytes)`:                                    "sysop=3",
 		`sum by (job) (sysop_network_receive_bytes_total)`:                             "sysop=2000006",
 		`sum by (job) (sysop_group_pods_measured)`:                                     "sysop=3",

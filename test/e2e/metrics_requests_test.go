@@ -90,7 +90,7 @@ func summaryPath(node string) string { return "/api/v1/nodes/" + node + "/proxy/
 // is asked for by name. All stacks of the cluster cost one list of samples in all.
 func TestMetricsRequests(t *testing.T) {
 	c := shared.Cluster(t)
-	ns := sampledSite(t, c)
+	ns := settledSite(t, c)
 	p := proxy(t, c, "")
 	for _, s := range []struct {
 		name string

@@ -72,7 +72,7 @@ func toldOnce(t *testing.T, said string, words ...string) {
 // what that costs.
 func TestMetricsWithoutRights(t *testing.T) {
 	c := shared.Cluster(t)
-	ns := sampledSite(t, c)
+	ns := settledSite(t, c)
 	kubeconfig := user(t, c, "tenant-of-"+ns, ns, "/*", "apps/*", "batch/*", "networking.k8s.io/*", "autoscaling/*", "policy/*")
 	readable(t, kubeconfig, ns)
 	u, said := metricsSaying(t, kubeconfig, "deployment/site", "-n", ns)

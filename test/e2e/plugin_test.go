@@ -51,8 +51,14 @@ func (o *output) String() string {
 // start starts the plugin with nothing in its environment but what it needs.
 func start(t *testing.T, kubeconfig string, args ...string) *process {
 	t.Helper()
+	return startFor(t, runLimit, kubeconfig, args...)
+}
+
+// startFor is start for a run that is to go on for a while.
+func startFor(t *testing.T, limit time.Duration, kubeconfig string, args ...string) *process {
+	t.Helper()
 	home := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, plugin, args...)}
 	p.cmd.Dir = home
 	// The race detector waits a second before the process ends, unless told not to.

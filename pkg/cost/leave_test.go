@@ -10,7 +10,7 @@ import (
 
 // A claim that others mount as well is, in a question about one stack, the part that
 // it pays.
-func TestPaid(t *testing.T) {
+func TestLeave(t *testing.T) {
 	claim := func(name string) object.Ref {
 		return object.Ref{Kind: "PersistentVolumeClaim", Namespace: "x", Name: name}
 	}
@@ -29,7 +29,7 @@ func TestPaid(t *testing.T) {
 		charge(cost.Used, claim("part"), a, "6"), charge(cost.Unmounted, claim("part"), a, "2"), charge(cost.Used, claim("part"), object.Ref{}, "4"),
 		charge(cost.Used, claim("none"), object.Ref{}, "5"),
 	}}
-	cost.Paid(r, l)
+	cost.Leave(r, l, func(c *cost.Charge) bool { return c.Stack == (object.Ref{}) })
 	if got := l.Total(); !got.Equal(dec("18")) {
 		t.Errorf("total %s", got)
 	}
