@@ -39,8 +39,11 @@ type measured struct {
 // measure reads the cluster and the sources of usage, and makes the report.
 func (o *metricsOptions) measure(ctx context.Context, q *question) (*measured, error) {
 	// One question may be asked again: what reading it notes is of one time only.
-	fresh, common := *o, *o.common
-	o, fresh.common = &fresh, &common
+	fresh, common, asked := *o, *o.common, *q
+	o, fresh.common, q = &fresh, &common, &asked
+	if err := o.windowMeant(q); err != nil {
+		return nil, err
+	}
 	m := &measured{o: o, q: q}
 	collector := &metrics.Collector{}
 	o.collect, o.notes = collector.Add, []string{weightNote}
@@ -125,8 +128,9 @@ func (m *measured) alongside(namespaces []string) []string {
 }
 
 var (
-	podKind  = object.Ref{Kind: "Pod"}.GroupKind()
-	nodeKind = object.Ref{Kind: "Node"}.GroupKind()
+	podKind       = object.Ref{Kind: "Pod"}.GroupKind()
+	nodeKind      = object.Ref{Kind: "Node"}.GroupKind()
+	namespaceKind = object.Ref{Kind: "Namespace"}.GroupKind()
 )
 
 // stacksOf are the stacks that one ROOT means: that of each node, or one for a group.
@@ -235,6 +239,11 @@ func (m *measured) scope(collector *metrics.Collector) {
 	}
 	all := read()
 	m.find(all)
+	for _, namespace := range m.q.options.ShareNamespaces {
+		if !costs(all, namespace) {
+			m.extra = append(m.extra, metrics.Note{About: "Namespace/" + namespace, Reason: "Sharing", Message: "has nothing that all could pay for: no pod, volume claim or load balancer of it was found"})
+		}
+	}
 	if shares := m.q.options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.session.namespace != "") {
 		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "what all pay for is split among the stacks that are asked about alone: -A without a ROOT splits it among all"})
 	}
@@ -247,6 +256,13 @@ func (m *measured) scope(collector *metrics.Collector) {
 		options.Keep = m.keeps
 	}
 	m.reading = read()
+}
+
+// costs says whether anything in a namespace is paid for.
+func costs(r *metrics.Reading, namespace string) bool {
+	return slices.ContainsFunc(r.Pods, func(p metrics.Pod) bool { return p.Ref.Namespace == namespace }) ||
+		slices.ContainsFunc(r.Claims, func(c metrics.Claim) bool { return c.Ref.Namespace == namespace }) ||
+		slices.ContainsFunc(r.Balancers, func(b metrics.Balancer) bool { return b.Service.Namespace == namespace })
 }
 
 func (m *measured) stackOptions() graph.StackOptions {
@@ -292,8 +308,36 @@ func (m *measured) usage(ctx context.Context) error {
 	} else {
 		m.flat()
 	}
+	m.hollow()
 	m.reading.Notes = append(m.reading.Notes, m.extra...)
 	return nil
+}
+
+// hollow notes the stacks that were asked about and hold nothing that costs. Of what
+// others only live in or run on, it says how to ask about these.
+func (m *measured) hollow() {
+	if !m.asked {
+		return
+	}
+	filled := map[object.Ref]bool{}
+	for _, place := range m.place.Of {
+		for _, stack := range place.Stacks {
+			filled[stack] = true
+		}
+	}
+	for _, s := range m.stacks {
+		if filled[s.Ref] {
+			continue
+		}
+		message := "holds no pod, volume claim or load balancer"
+		switch s.Ref.GroupKind() {
+		case namespaceKind:
+			message += " (-n " + s.Ref.Name + " without a ROOT shows the stacks in it)"
+		case nodeKind:
+			message += " (-A --by node shows what runs on each)"
+		}
+		m.extra = append(m.extra, metrics.Note{About: s.Ref.String(), Reason: "Empty", Message: message})
+	}
 }
 
 // flat notes the nodes of which nothing is known: no price that is theirs can hold.
@@ -349,7 +393,7 @@ func (m *measured) namespaces() []string {
 func (m *measured) sources() ([]metrics.Source, error) {
 	get := m.session.get()
 	if m.q.window != nil {
-		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, KindOf: m.session.groupOf})
+		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, KindOf: m.session.groupOf, Timeout: m.q.patience})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}
@@ -596,7 +640,7 @@ func (m *measured) alsoNeeded() {
 	}
 	way := "-A splits it"
 	if m.asked {
-		way = "name it as well, to split it"
+		way = "name those as well, to split it"
 	}
 	parts := m.parts()
 	opts := m.stackOptions()
@@ -615,7 +659,7 @@ func (m *measured) alsoNeeded() {
 	}
 	for _, part := range parts {
 		if len(by[part]) > 0 {
-			fmt.Fprintf(m.o.env.ErrOut, "note: %s is needed by %s too, which pays nothing of it here (%s)\n", safe(m.graph.Ref(part).String()), safe(strings.Join(by[part], ", ")), way)
+			fmt.Fprintf(m.o.env.ErrOut, "note: %s is also needed by %s: nothing of it is charged there (%s)\n", safe(m.graph.Ref(part).String()), safe(strings.Join(by[part], ", ")), way)
 		}
 	}
 }

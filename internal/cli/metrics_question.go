@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -24,6 +25,7 @@ type question struct {
 	by, key  string // of --by label:KEY
 	sortBy   string
 	window   *metrics.Window // nil for an instant
+	patience time.Duration   // with a query of Prometheus; 0 where it is not said
 	book     *cost.Book
 	options  cost.Options
 }
@@ -79,8 +81,11 @@ func (o *metricsOptions) rowsMeant(q *question) error {
 	return withHint(fmt.Errorf("unknown value %q of --by", o.by), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
 }
 
+// windowMeant reads the window; one that ends now ends later when it is read again.
 func (o *metricsOptions) windowMeant(q *question) error {
 	switch {
+	case o.prometheus == "" && o.matchers != "":
+		return withHint(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
 	case o.window == "" && o.prometheus == "":
 		return nil
 	case o.window == "":
@@ -93,6 +98,9 @@ func (o *metricsOptions) windowMeant(q *question) error {
 		return fmt.Errorf("--window: %w", err)
 	}
 	q.window = &w
+	if q.patience, err = clientcmd.ParseTimeout(*o.config.Timeout); err != nil {
+		return fmt.Errorf("--request-timeout: %w", err)
+	}
 	return nil
 }
 

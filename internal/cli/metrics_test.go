@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// evaluated is a server without samples, which keeps the latest moment that it was
+// asked about.
+type evaluated struct {
+	mu   sync.Mutex
+	last float64
+}
+
+func (e *evaluated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if at, err := strconv.ParseFloat(r.FormValue("time"), 64); err == nil {
+		e.mu.Lock()
+		e.last = max(e.last, at)
+		e.mu.Unlock()
+	}
+	fmt.Fprint(w, `{"status":"success","data":{"resultType":"matrix","result":[]}}`)
+}
+
+// TestAWindowThatEndsNowMoves asks one question twice, an hour later, as --watch and
+// --listen do.
+func TestAWindowThatEndsNowMoves(t *testing.T) {
+	asked := &evaluated{}
+	server := httptest.NewServer(asked)
+	defer server.Close()
+	now := time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)
+	for window, moves := range map[string]bool{"1h": true, "2026-11-01/2026-11-02": false} {
+		at := now
+		env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: func() time.Time { return at }}
+		o := &metricsOptions{common: newCommon(env, "tree"), by: "stack", share: "even", shareBy: "even", shareOverhead: "0", interval: time.Minute}
+		o.output, o.color, o.window, o.prometheus = "tree", "never", window, server.URL
+		o.focus.version = view.FocusVersions()[0]
+		o.from = filepath.Join(t.TempDir(), "snapshot.yaml")
+		if err := os.WriteFile(o.from, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		q, err := o.question(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ends []float64
+		for range 2 {
+			asked.last = 0
+			if _, err := o.measure(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, asked.last)
+			at = at.Add(time.Hour)
+		}
+		want := 0.0
+		if moves {
+			want = time.Hour.Seconds()
+		}
+		if ends[0] == 0 || ends[1]-ends[0] != want {
+			t.Errorf("window %s: asked about %v, then about %v", window, ends[0], ends[1])
+		}
+	}
+}
