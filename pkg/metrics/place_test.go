@@ -2,7 +2,6 @@ package metrics_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -35,17 +34,18 @@ Node/n owns Pod/web/static
 
 // graphOf builds the graph of lines of "A owns B". Objects in instances carry that
 // label.
-func graphOf(t *testing.T, words string, instances map[string]string) *graph.Graph {
+func graphOf(t testing.TB, words string, instances map[string]string) *graph.Graph {
 	t.Helper()
 	type said struct {
 		how string
 		to  object.Ref
 	}
-	says, order := map[object.Ref][]said{}, []object.Ref{}
+	says, order, known := map[object.Ref][]said{}, []object.Ref{}, map[object.Ref]bool{}
 	var kinds []object.Resource
 	add := func(id string) object.Ref {
 		r := ref(t, id)
-		if !slices.Contains(order, r) {
+		if !known[r] {
+			known[r] = true
 			order = append(order, r)
 			kinds = append(kinds, object.Resource{Group: r.Group, Version: "v1", Kind: r.Kind, Plural: strings.ToLower(r.Kind) + "s", Namespaced: r.Namespace != ""})
 		}
@@ -80,7 +80,7 @@ func graphOf(t *testing.T, words string, instances map[string]string) *graph.Gra
 	return b.Build(inv)
 }
 
-func ref(t *testing.T, id string) object.Ref {
+func ref(t testing.TB, id string) object.Ref {
 	t.Helper()
 	r, err := object.ParseRef(id)
 	if err != nil {
@@ -89,7 +89,7 @@ func ref(t *testing.T, id string) object.Ref {
 	return r
 }
 
-func stacksOf(t *testing.T, g *graph.Graph, ids string) []metrics.Stack {
+func stacksOf(t testing.TB, g *graph.Graph, ids string) []metrics.Stack {
 	t.Helper()
 	var out []metrics.Stack
 	for id := range strings.FieldsSeq(ids) {
@@ -183,5 +183,45 @@ func TestPlacesOfPodsThatAreGone(t *testing.T) {
 				t.Errorf("%s, want %s", write(got, ok), c.want)
 			}
 		})
+	}
+}
+
+// BenchmarkPlacement finds the stacks of 10,000 pods, of 1,000 applications and 50
+// databases that they share, and places the pods.
+func BenchmarkPlacement(b *testing.B) {
+	var words strings.Builder
+	r := &metrics.Reading{}
+	pod := func(name string) string {
+		r.Pods = append(r.Pods, metrics.Pod{Ref: object.Ref{Kind: "Pod", Namespace: "web", Name: name}})
+		return "Pod/web/" + name
+	}
+	for i := range 1000 {
+		fmt.Fprintf(&words, "App.test/web/a%d owns Deployment.apps/web/a%d\nDeployment.apps/web/a%d owns ReplicaSet.apps/web/a%d\n", i, i, i, i)
+		fmt.Fprintf(&words, "Deployment.apps/web/a%d needs Service/web/d%d\n", i, i%50)
+		for j := range 9 {
+			fmt.Fprintf(&words, "ReplicaSet.apps/web/a%d owns %s\n", i, pod(fmt.Sprintf("a%d-%d", i, j)))
+		}
+	}
+	for i := range 50 {
+		for j := range 20 {
+			p := pod(fmt.Sprintf("d%d-%d", i, j))
+			fmt.Fprintf(&words, "StatefulSet.apps/web/d%d owns %s\nService/web/d%d serves %s\n", i, p, i, p)
+		}
+	}
+	g := graphOf(b, words.String(), nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		var pods []graph.ID
+		for i := range r.Pods {
+			id, _ := g.Find(r.Pods[i].Ref)
+			pods = append(pods, id)
+		}
+		var stacks []metrics.Stack
+		for _, id := range g.Apexes(pods, graph.StackOptions{}) {
+			stacks = append(stacks, metrics.Stack{Ref: g.Ref(id), Roots: []graph.ID{id}})
+		}
+		if p := metrics.NewPlacement(g, stacks, r, graph.StackOptions{}); len(p.Stacks) != 1000 || len(p.Of) != 10_000 {
+			b.Fatalf("%d stacks, %d places", len(p.Stacks), len(p.Of))
+		}
 	}
 }
