@@ -106,6 +106,15 @@ func (c *common) completeOneKind(cmd *cobra.Command, args []string, typed string
 }
 
 func (c *common) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return c.completeNames(cmd, "namespaces")
+}
+
+func (c *common) completeNodes(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return c.completeNames(cmd, "nodes")
+}
+
+// completeNames offers the names of a type that is in no namespace.
+func (c *common) completeNames(cmd *cobra.Command, typ string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
 	defer cancel()
 	quiet := *c
@@ -115,7 +124,7 @@ func (c *common) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return s.names(ctx, "namespaces"), cobra.ShellCompDirectiveNoFileComp
+	return s.names(ctx, typ), cobra.ShellCompDirectiveNoFileComp
 }
 
 type discard struct{}

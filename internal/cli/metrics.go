@@ -55,10 +55,11 @@ left out and counted ("11/12" pods), and never taken for 0. Pods on the network 
 their host see the traffic of the whole node, which is never added up.
 
 What is paid for is the larger of request and usage, at the prices of --prices or
-OpenCost's public defaults; volumes by claimed capacity. What several of the stacks
-need is split among them (--share), so that the rows add up to the total. Only stacks
-that are asked about share: one that is asked about alone is shown with the whole of
-what it needs. An instant's cost is that of an hour, and of a month of 730.`,
+OpenCost's public defaults; volumes by claimed capacity. What several of the
+stacks need is split among them (--share), so that the rows add up to the total.
+Only stacks that are asked about share: one that is asked about alone is shown with
+the whole of what it needs. An instant's cost is that of an hour, and of a month of
+730.`,
 		Example: `  # what do the stacks of the example use, and what do they cost?
   kubectl sysop metrics --from demo
 

@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -159,10 +155,10 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 	}
 	if o.forNode != "" {
 		var names []string
-		for _, n := range nodes {
-			names = append(names, n.Name)
+		for i := range nodes {
+			names = append(names, nodes[i].Name)
 		}
-		nodes = slices.DeleteFunc(nodes, func(n *metrics.Node) bool { return n.Name != o.forNode })
+		nodes = slices.DeleteFunc(nodes, func(n metrics.Node) bool { return n.Name != o.forNode })
 		if len(nodes) == 0 && len(gaps) == 0 {
 			return fmt.Errorf("there is no node %s%s", o.forNode, object.DidYouMean(object.Nearest(o.forNode, names)))
 		}
@@ -183,7 +179,7 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 }
 
 // readNodes reads the nodes, as they are at this moment, by name.
-func (o *pricesShowOptions) readNodes(ctx context.Context) ([]*metrics.Node, []object.Gap, error) {
+func (o *pricesShowOptions) readNodes(ctx context.Context) ([]metrics.Node, []object.Gap, error) {
 	from, _, err := o.source(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -201,55 +197,22 @@ func (o *pricesShowOptions) readNodes(ctx context.Context) ([]*metrics.Node, []o
 	if err := from.Read(ctx, source.Ask{Kinds: []schema.GroupKind{{Kind: "Node"}}}, sink); err != nil {
 		return nil, nil, err
 	}
-	slices.SortFunc(sink.nodes, func(a, b *metrics.Node) int { return strings.Compare(a.Name, b.Name) })
-	return sink.nodes, sink.gaps, nil
+	return sink.offered.Reading(o.env.Now(), metrics.ReadingOptions{}).Nodes, sink.gaps, nil
 }
 
-// nodeSink keeps nodes.
+// nodeSink keeps what nodes offer.
 type nodeSink struct {
 	early
-	mu    sync.Mutex
-	nodes []*metrics.Node
+	offered metrics.Collector
+	mu      sync.Mutex // of gaps
 }
 
-func (s *nodeSink) Add(o object.Object) {
-	if o.Group != "" || o.Kind != "Node" {
-		return
-	}
-	n := &metrics.Node{Name: o.Name, Labels: o.Meta.GetLabels(), Hours: decimal.NewFromInt(1), Capacity: metrics.Amounts{}}
-	fields := o.Fields()
-	n.ProviderID, _, _ = unstructured.NestedString(fields, "spec", "providerID")
-	capacity, _, _ := unstructured.NestedStringMap(fields, "status", "capacity")
-	for name, text := range capacity {
-		quantity, err := resource.ParseQuantity(text)
-		if err != nil || name != "cpu" && name != "memory" && !strings.Contains(name, "/") {
-			continue
-		}
-		if d, err := decimal.NewFromString(quantity.AsDec().String()); err == nil {
-			n.Capacity[metrics.Resource(name)] = d
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.nodes = append(s.nodes, n)
-}
+func (s *nodeSink) Add(o object.Object) { s.offered.Add(o) }
 
 func (s *nodeSink) Gap(g object.Gap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.early.Gap(g)
-}
-
-func (c *common) completeNodes(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
-	defer cancel()
-	quiet := *c
-	quiet.env.ErrOut = discard{}
-	s, err := quiet.open(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return s.names(ctx, "nodes"), cobra.ShellCompDirectiveNoFileComp
 }
 
 func newPricesValidate(env Env) *cobra.Command {

@@ -98,8 +98,7 @@ type period struct {
 // periods returns the parts of the time of a claim, in an order of their own, and the
 // hours of each. The part of a pod goes where the pod belongs, even if that is to no
 // stack: the owner of the claim does not pay for who else mounts it, unless the stacks
-// stand alone, or the claim is a root itself: then it is asked about for what it costs.
-// The time in which nobody mounted it falls to the stacks of the claim.
+// stand alone. The time in which nobody did falls to the stacks of the claim itself.
 func (a *allocator) periods(claim *metrics.Claim, own []object.Ref) (periods []period, hours []decimal.Decimal) {
 	mounts := claim.Mounts
 	if len(mounts) > 1 {
@@ -119,11 +118,7 @@ func (a *allocator) periods(claim *metrics.Claim, own []object.Ref) (periods []p
 			continue
 		}
 		stacks := a.stacksOf(mounts[i].Pod)
-		switch {
-		case len(stacks) > 0:
-		case slices.Contains(own, claim.Ref):
-			stacks = []object.Ref{claim.Ref}
-		case a.options.Alone:
+		if len(stacks) == 0 && a.options.Alone {
 			stacks = own
 		}
 		periods, hours = append(periods, period{Used, stacks}), append(hours, mounts[i].Hours)

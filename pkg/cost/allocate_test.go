@@ -207,12 +207,6 @@ func TestClaims(t *testing.T) {
 			[]string{"green usage data storage 60 0.25/2", "red usage data storage 180 0.75/2"},
 		},
 		{
-			"a root itself: it pays for pods of no stack, and for no others", "0",
-			map[object.Ref]string{p1: "18", stray: "6"},
-			[]object.Ref{claimRef("shop", "data")},
-			[]string{"data usage data storage 60 0.25/2", "red usage data storage 180 0.75/2"},
-		},
-		{
 			"unmounted: its own stack pays", "18",
 			map[object.Ref]string{p1: "6"},
 			[]object.Ref{red},

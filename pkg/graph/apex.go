@@ -169,19 +169,19 @@ func (g *Graph) fronting(part map[ID]ID, o StackOptions) map[ID]bool {
 
 // servesOnly returns the one root whose parts are all that a node serves.
 func (g *Graph) servesOnly(id ID, part map[ID]ID, o StackOptions) (ID, bool) {
-	root, any := ID(0), false
+	root, found := ID(0), false
 	for i := g.out[id]; i < g.out[id+1]; i++ {
 		e := &g.edges[i]
 		if g.relation(e) != relation.Serves || !o.follows(g, e) {
 			continue
 		}
 		of, in := part[e.to]
-		if !in || any && of != root {
+		if !in || found && of != root {
 			return 0, false
 		}
-		root, any = of, true
+		root, found = of, true
 	}
-	return root, any
+	return root, found
 }
 
 // unheld returns those of some tops that no other of them holds, unless it is held

@@ -124,7 +124,7 @@ func explained(n Note) Note {
 		n.Message = lost + " (reading them needs the right to get nodes/proxy): " + n.Message
 		return n
 	}
-	n.Message = lost + " of its pods: " + n.Message
+	n.Message = lost + " of the pods there: " + n.Message
 	return n
 }
 

@@ -98,7 +98,7 @@ type UnitPriceDocument struct {
 }
 
 // NodePrices returns the answer of prices show --nodes.
-func NodePrices(b *cost.Book, nodes []*metrics.Node, namespace string, gaps []object.Gap) Answer {
+func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []object.Gap) Answer {
 	doc := NodePricesDocument{Head: Head{APIVersion, "NodePrices"}, Book: b.Name, Currency: b.Currency, Namespace: namespace, Nodes: []NodePriceDocument{}, Gaps: none(gaps)}
 	head := []Column{
 		{Name: "NODE", Cut: Middle, Least: leastName},
@@ -110,7 +110,8 @@ func NodePrices(b *cost.Book, nodes []*metrics.Node, namespace string, gaps []ob
 		{Name: "OVERRIDES", Cut: End, Least: 9, Drop: 2},
 	}
 	table, wide := &Table{Columns: head}, &Table{Columns: head}
-	for _, n := range nodes {
+	for i := range nodes {
+		n := &nodes[i]
 		d, hour := nodePrices(b, n, namespace)
 		doc.Nodes = append(doc.Nodes, d)
 		rates := b.Node(n, namespace)
