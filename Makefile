@@ -35,6 +35,12 @@ demo: build
 	@echo '$$ kubectl sysop graph moodle/moodle-2 --problems --from demo'
 	@$(BIN) graph moodle/moodle-2 --problems --from demo
 	@echo
+	@echo '$$ kubectl sysop metrics --depth 2 --from demo'
+	@$(BIN) metrics --depth 2 --from demo
+	@echo
+	@echo '$$ kubectl sysop prices show --nodes --from demo'
+	@$(BIN) prices show --nodes --from demo
+	@echo
 	@echo '$$ kubectl sysop rules explain mysqlcluster --from demo'
 	@$(BIN) rules explain mysqlcluster --from demo
 	@echo

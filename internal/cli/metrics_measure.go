@@ -174,7 +174,7 @@ func (m *measured) fold(opts graph.StackOptions) {
 func (m *measured) find(r *metrics.Reading) {
 	var here, all []graph.ID
 	for i := range r.Pods {
-		if id, ok := m.graph.Find(r.Pods[i].Ref); ok {
+		if id, ok := m.standing(&r.Pods[i]); ok {
 			all = append(all, id)
 			if m.here(r.Pods[i].Ref) {
 				here = append(here, id)
@@ -189,6 +189,7 @@ func (m *measured) find(r *metrics.Reading) {
 	if len(here) < len(all) {
 		apexes = m.graph.Apexes(here, m.stackOptions())
 	}
+	m.stacks = nil
 	for _, id := range apexes {
 		m.stacks = append(m.stacks, metrics.Stack{Ref: m.graph.Ref(id), Roots: []graph.ID{id}})
 	}
@@ -198,6 +199,17 @@ func (m *measured) find(r *metrics.Reading) {
 			m.home = ""
 		}
 	}
+}
+
+// standing returns the node of a pod, or of the nearest of its owners that is still
+// there.
+func (m *measured) standing(pod *metrics.Pod) (graph.ID, bool) {
+	for _, ref := range append([]object.Ref{pod.Ref}, pod.Owners...) {
+		if id, ok := m.graph.Find(ref); ok && m.graph.State(id) == graph.Present {
+			return id, true
+		}
+	}
+	return 0, false
 }
 
 // here says whether a thing is in the namespace that is asked about.
@@ -269,6 +281,7 @@ func (m *measured) usage(ctx context.Context) error {
 	}
 	metrics.Settle(m.reading)
 	if m.q.window != nil {
+		m.find(m.reading)
 		m.place = metrics.NewPlacement(m.graph, m.stacks, m.reading, m.stackOptions())
 		if m.asked {
 			m.unplaced()
@@ -276,9 +289,35 @@ func (m *measured) usage(ctx context.Context) error {
 		if !m.whole {
 			m.drop()
 		}
+	} else {
+		m.flat()
 	}
 	m.reading.Notes = append(m.reading.Notes, m.extra...)
 	return nil
+}
+
+// flat notes the nodes of which nothing is known: no price that is theirs can hold.
+func (m *measured) flat() {
+	known := map[string]bool{"": true}
+	for i := range m.reading.Nodes {
+		known[m.reading.Nodes[i].Name] = true
+	}
+	var nodes []string
+	for i := range m.reading.Pods {
+		if name := m.reading.Pods[i].Node; !known[name] {
+			known[name], nodes = true, append(nodes, name)
+		}
+	}
+	if len(nodes) == 0 {
+		return
+	}
+	const few = 4
+	slices.Sort(nodes)
+	about := strings.Join(nodes[:min(few, len(nodes))], ", ")
+	if more := len(nodes) - few; more > 0 {
+		about += fmt.Sprintf(" and %d more", more)
+	}
+	m.extra = append(m.extra, metrics.Note{About: about, Reason: "FlatPrices", Message: "nodes that are not known: what runs there has the prices that hold for any node"})
 }
 
 // namespaces are those of the pods of the reading; nil for all.
@@ -358,21 +397,23 @@ func (m *measured) price() {
 	options.Alone = m.asked
 	m.ledger = cost.Allocate(m.reading, m.place, m.q.book, options)
 	m.reading.Notes = append(m.reading.Notes, m.ledger.Notes...)
-	if !m.all() {
+	switch {
+	case m.asked:
+		// What others pay of what is idle is none of the stacks' that are asked about.
+		cost.Paid(m.reading, m.ledger)
+		m.drop()
+	case !m.all():
 		m.ledger.Charges = slices.DeleteFunc(m.ledger.Charges, m.others)
 		m.drop()
 	}
 }
 
-// others says whether a charge is for others than are asked about: of stacks that are
-// asked about, what they pay of what is idle; of a namespace, what is idle and what is
-// not in it.
+// others says whether a charge is none of the namespace's that is asked about: what is
+// idle elsewhere, and what is not in it.
 func (m *measured) others(c cost.Charge) bool {
 	switch {
 	case c.Stack != object.Ref{}:
 		return false
-	case m.asked:
-		return true
 	case c.Kind == cost.Idle:
 		return c.Namespace != m.session.namespace
 	case c.Kind == cost.Used, c.Kind == cost.Unmounted:

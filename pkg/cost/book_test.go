@@ -112,7 +112,7 @@ func TestFullBook(t *testing.T) {
 	is(t, "volume of a class", b.Claim(&metrics.Claim{Volume: "pv-2", Class: "ssd"}), "0.000137 0.0001233 storage/ssd")
 	is(t, "volume in a namespace", b.Claim(&metrics.Claim{Ref: object.Ref{Namespace: "shop"}, Volume: "pv-imported"}), "0.0002 0.00009 storage/tenant")
 	is(t, "sent", b.Traffic(metrics.Sent, ""), "0.09 0.081 network/transmit")
-	is(t, "received", b.Traffic(metrics.Received, ""), "")
+	is(t, "received", b.Traffic(metrics.Received, ""), "0 network/receive")
 	is(t, "balancer", b.Balancer("other"), "0.025 0.0225 loadBalancer")
 	is(t, "balancer of the tenant", b.Balancer("shop"), "0 loadBalancer/tenant")
 

@@ -154,6 +154,7 @@ func (a *API) refuse(ctx context.Context, r *Reading, about string, pods []Pod, 
 			pods[i].Unmeasured = why
 		}
 	}
+	note.Message = why + ": " + note.Message // A 404 or 503 does not say of what.
 	r.Notes = append(r.Notes, note)
 	return nil
 }

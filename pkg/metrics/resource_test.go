@@ -157,7 +157,7 @@ func TestAPIRefused(t *testing.T) {
 					t.Errorf("%s: %q %v", p.Ref, p.Unmeasured, p.Used)
 				}
 			}
-			if len(r.Notes) != 1 || r.Notes[0].Reason != c.reason || r.Notes[0].Source != "metrics.k8s.io" || r.Notes[0].Message == "" {
+			if len(r.Notes) != 1 || r.Notes[0].Reason != c.reason || r.Notes[0].Source != "metrics.k8s.io" || !strings.HasPrefix(r.Notes[0].Message, c.why+": ") {
 				t.Errorf("notes: %+v", r.Notes)
 			}
 			if asked, all := s.requests("/"); all > c.most {

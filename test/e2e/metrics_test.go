@@ -83,8 +83,8 @@ func (u used) has(reason string) bool {
 	return false
 }
 
-// metrics runs the metrics command, which succeeds, and returns its document.
-func metrics(t *testing.T, kubeconfig string, args ...string) used {
+// metricsOf runs the metrics command, which succeeds, and returns its document.
+func metricsOf(t *testing.T, kubeconfig string, args ...string) used {
 	t.Helper()
 	u, _ := metricsSaying(t, kubeconfig, args...)
 	return u
@@ -334,7 +334,7 @@ func TestMetricsEqualsTop(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				u := metrics(t, c.Kubeconfig, append(s.args, "-n", demo)...)
+				u := metricsOf(t, c.Kubeconfig, append(s.args, "-n", demo)...)
 				after, err := byHand(t, c, demo, s.of)
 				if err := changed(before, after, err); err != nil {
 					return err

@@ -1,0 +1,141 @@
+// Package docs_test holds the pages to what the program does.
+package docs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math/big"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-sysop/kubectl-sysop/examples"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+)
+
+// run returns what a command writes.
+func run(t *testing.T, args string) string {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	env := cli.Env{
+		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
+		Getenv:    func(string) string { return "" }, Demo: examples.Demo(), Now: func() time.Time { return time.Time{} },
+	}
+	if code := cli.Main(t.Context(), env, strings.Fields(args)); code != cli.ExitDone {
+		t.Fatalf("%s: exit code %d: %s", args, code, &errOut)
+	}
+	return out.String()
+}
+
+// blocks are the fenced blocks of a page, those of a language ("" for none).
+func blocks(t *testing.T, page, language string) []string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	fence := regexp.MustCompile("(?ms)^ *```([a-z]*)\n(.*?)^ *```$")
+	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
+		if m[1] == language {
+			out = append(out, m[2])
+		}
+	}
+	return out
+}
+
+// What a page says that a command writes, it writes.
+func TestCommandsOfChargeback(t *testing.T) {
+	found := blocks(t, "chargeback.md", "console")
+	if len(found) < 2 {
+		t.Fatalf("%d blocks of commands", len(found))
+	}
+	for _, b := range found {
+		command, want, _ := strings.Cut(b, "\n")
+		args, ok := strings.CutPrefix(command, "$ kubectl sysop ")
+		if !ok {
+			t.Errorf("not a command: %s", command)
+			continue
+		}
+		if got := run(t, args); got != want {
+			t.Errorf("%s writes\n%swhere the page has\n%s", command, got, want)
+		}
+	}
+}
+
+// Each line of arithmetic is right, and what it comes to is what the program says.
+func TestArithmeticOfChargeback(t *testing.T) {
+	said := map[string]bool{}
+	for _, args := range []string{"metrics moodle/moodle-1 moodle/moodle-2 -o json --from demo", "metrics deployment/wordpress -o json --from demo"} {
+		decoder := json.NewDecoder(strings.NewReader(run(t, args)))
+		decoder.UseNumber()
+		for token, err := decoder.Token(); err == nil; token, err = decoder.Token() {
+			if n, ok := token.(json.Number); ok {
+				said[n.String()] = true
+			}
+		}
+	}
+	// These are of the samples of a window, which the example has not.
+	said["95"], said["0.026388888889"] = true, true
+	lines := 0
+	for _, b := range blocks(t, "chargeback.md", "") {
+		for line := range strings.Lines(b) {
+			lines++
+			left, right, ok := strings.Cut(strings.TrimSpace(line), " = ")
+			if !ok {
+				t.Errorf("no equation: %s", line)
+				continue
+			}
+			expr, err := parser.ParseExpr(strings.ReplaceAll(left, "×", "*"))
+			if err != nil {
+				t.Errorf("%s: %v", line, err)
+				continue
+			}
+			want := decimal.RequireFromString(right)
+			if got := value(t, expr).FloatString(int(-want.Exponent())); got != right {
+				t.Errorf("%s: it is %s", strings.TrimSpace(line), got)
+			}
+			if !said[right] {
+				t.Errorf("%s: the program says nothing of %s", strings.TrimSpace(line), right)
+			}
+		}
+	}
+	if lines < 14 {
+		t.Errorf("%d lines of arithmetic", lines)
+	}
+}
+
+// value computes an expression exactly.
+func value(t *testing.T, e ast.Expr) *big.Rat {
+	t.Helper()
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if r, ok := new(big.Rat).SetString(e.Value); ok {
+			return r
+		}
+	case *ast.ParenExpr:
+		return value(t, e.X)
+	case *ast.BinaryExpr:
+		x, y := value(t, e.X), value(t, e.Y)
+		switch e.Op {
+		case token.ADD:
+			return x.Add(x, y)
+		case token.SUB:
+			return x.Sub(x, y)
+		case token.MUL:
+			return x.Mul(x, y)
+		case token.QUO:
+			return x.Quo(x, y)
+		}
+	}
+	t.Fatalf("no arithmetic: %T", e)
+	return nil
+}
