@@ -373,12 +373,16 @@ func (s *session) groupOf(kind string) (string, bool) {
 	return group, found
 }
 
-// unplaced notes the pods of the past that nobody can place.
+// unplaced notes the pods of the past that nobody can place. Those that are there are
+// in other stacks, which are not asked about.
 func (m *measured) unplaced() {
 	n, names := 0, []string{}
 	for i := range m.reading.Pods {
 		p := &m.reading.Pods[i]
 		if _, ok := m.place.Of[p.Ref]; ok || !p.Gone || len(p.Owners) > 0 {
+			continue
+		}
+		if id, ok := m.graph.Find(p.Ref); ok && m.graph.State(id) == graph.Present {
 			continue
 		}
 		if n++; n <= 3 {
