@@ -586,7 +586,11 @@ func (m *measured) unmeasured() string {
 			more++
 			continue
 		}
-		names = append(names, fmt.Sprintf("%s: %s", safe(p.Ref.Name), safe(p.Unmeasured)))
+		name := p.Ref.Name
+		if p.Ref.Namespace != m.home {
+			name = p.Ref.Namespace + "/" + name
+		}
+		names = append(names, fmt.Sprintf("%s: %s", safe(name), safe(p.Unmeasured)))
 	}
 	text := "; " + strings.Join(names, "; ")
 	if more > 0 {
