@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,5 +71,46 @@ func TestAWindowThatEndsNowMoves(t *testing.T) {
 		if ends[0] == 0 || ends[1]-ends[0] != want {
 			t.Errorf("window %s: asked about %v, then about %v", window, ends[0], ends[1])
 		}
+	}
+}
+
+// A token goes to the server that was named, and nowhere else.
+func TestTokenOfPrometheus(t *testing.T) {
+	var seen []string
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		seen = append(seen, "elsewhere "+r.Header.Get("Authorization"))
+	}))
+	defer elsewhere.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Header.Get("Authorization"))
+		http.Redirect(w, r, elsewhere.URL, http.StatusFound)
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("abc.def\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client, err := historyClient(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := client.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if len(seen) != 1 || seen[0] != "Bearer abc.def" {
+		t.Errorf("requests %q", seen)
+	}
+	for text, want := range map[string]string{"": "holds no token", "a b": "holds no token"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := historyClient(file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v", text, err)
+		}
+	}
+	if _, err := historyClient(file + "none"); err == nil {
+		t.Error("a file that is not there is taken")
 	}
 }
