@@ -25,6 +25,7 @@ type metricsOptions struct {
 	window     string
 	prometheus string
 	matchers   string
+	tokenFile  string
 
 	prices          string
 	share           string
@@ -104,6 +105,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
 	f.StringVar(&o.prometheus, "prometheus", "", "where Prometheus (or what speaks its API) is: a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
+	f.StringVar(&o.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token that a --prometheus URL wants")
 	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, where a server has the series of several clusters (cluster="eu-1")`)
 
 	pricesFlag(cmd, &o.prices)

@@ -395,7 +395,11 @@ func (m *measured) namespaces() []string {
 func (m *measured) sources() ([]metrics.Source, error) {
 	get := m.session.get()
 	if m.q.window != nil {
-		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, KindOf: m.session.groupOf, Timeout: m.q.patience})
+		client, err := historyClient(m.o.tokenFile)
+		if err != nil {
+			return nil, err
+		}
+		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.patience})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}
@@ -419,12 +423,16 @@ func (s *session) groupOf(kind string) (string, bool) {
 	return group, found
 }
 
-// unplaced notes the pods of the past that nobody can place.
+// unplaced notes the pods of the past that nobody can place. Those that are there are
+// in other stacks, which are not asked about.
 func (m *measured) unplaced() {
 	n, names := 0, []string{}
 	for i := range m.reading.Pods {
 		p := &m.reading.Pods[i]
 		if _, ok := m.place.Of[p.Ref]; ok || !p.Gone || len(p.Owners) > 0 {
+			continue
+		}
+		if id, ok := m.graph.Find(p.Ref); ok && m.graph.State(id) == graph.Present {
 			continue
 		}
 		if n++; n <= 3 {
@@ -626,7 +634,11 @@ func (m *measured) unmeasured() string {
 			more++
 			continue
 		}
-		names = append(names, fmt.Sprintf("%s: %s", safe(p.Ref.Name), safe(p.Unmeasured)))
+		name := p.Ref.Name
+		if p.Ref.Namespace != m.home {
+			name = p.Ref.Namespace + "/" + name
+		}
+		names = append(names, fmt.Sprintf("%s: %s", safe(name), safe(p.Unmeasured)))
 	}
 	text := "; " + strings.Join(names, "; ")
 	if more > 0 {

@@ -2,6 +2,10 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -39,4 +43,36 @@ func (s *session) creators(ctx context.Context, refs []object.Ref) (map[object.R
 		return from.Creators(ctx, refs)
 	}
 	return nil, nil
+}
+
+// historyClient asks a Prometheus that wants a token; nil where there is none.
+func historyClient(tokenFile string) (*http.Client, error) {
+	if tokenFile == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(tokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("--prometheus-token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" || strings.ContainsAny(token, " \t\r\n") {
+		return nil, withHint(fmt.Errorf("--prometheus-token-file %s: holds no token", tokenFile), "write the token alone into it, as kubectl create token does")
+	}
+	return &http.Client{
+		Transport: &bearer{token, http.DefaultTransport},
+		// A token is for the server that was named, and for none that it points to.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, nil
+}
+
+// bearer adds a token to requests.
+type bearer struct {
+	token string
+	next  http.RoundTripper
+}
+
+func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.next.RoundTrip(r)
 }

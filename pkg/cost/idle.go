@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,10 +25,29 @@ func (a *allocator) idle() {
 			onNode[c.Node] = append(onNode[c.Node], i)
 		}
 	}
+	whole := false
 	for _, name := range slices.Sorted(maps.Keys(a.nodes)) {
 		if a.nodes[name].Whole {
 			a.idleOn(a.nodes[name], onNode[name])
+			whole = true
 		}
+	}
+	if whole {
+		a.astray()
+	}
+}
+
+// astray notes the pods of which nobody knows where they ran: what they took is idle
+// on some node as well.
+func (a *allocator) astray() {
+	pods := map[object.Ref]bool{}
+	for i := range a.charges {
+		if c := &a.charges[i]; c.Node == "" && isPod(c.Item) && c.Quantity.IsPositive() && c.Resource != metrics.Received && c.Resource != metrics.Sent {
+			pods[c.Item] = true
+		}
+	}
+	if len(pods) > 0 {
+		a.note(metrics.Note{Reason: "Idle", Message: fmt.Sprintf("of %d pods it is not known on which node they ran: what they took is counted as idle there as well", len(pods))})
 	}
 }
 

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -31,6 +32,17 @@ func TestIdle(t *testing.T) {
 		// 16 + 6.4 + 40 of the node, 5.5 elsewhere.
 		if want := "67.9"; l.Total().String() != want {
 			t.Errorf("total %s, want %s", l.Total(), want)
+		}
+	})
+	t.Run("what ran nobody knows where is told", func(t *testing.T) {
+		if notes := nodeScene().ledger(Options{}).Notes; len(notes) != 0 {
+			t.Errorf("notes %v", notes)
+		}
+		s := nodeScene()
+		s.pod("shop", "lost", "", "1", "1", red)
+		notes := s.ledger(Options{}).Notes
+		if len(notes) != 1 || notes[0].Reason != "Idle" || !strings.HasPrefix(notes[0].Message, "of 1 pods") {
+			t.Errorf("notes %v", notes)
 		}
 	})
 	t.Run("spread by resource", func(t *testing.T) {

@@ -370,7 +370,7 @@ func TestSettle(t *testing.T) {
 	}, Notes: []metrics.Note{{Source: "b", Reason: "x"}, {Source: "a", Reason: "x"}, {Source: "b", Reason: "x"}}}
 	metrics.Settle(r)
 	for i, want := range []struct{ cpu, memory, gpu, why string }{
-		{"2", "20", "", ""}, {"1", "", "", "not measured"}, {"", "", "", "no sample yet"}, {"1", "5", "", ""}, {"", "", "2", "not measured"},
+		{"2", "20", "", ""}, {"1", "", "", "not measured"}, {"", "", "", "no sample yet"}, {"1", "5", "", "its CPU is not measured"}, {"", "", "2", "not measured"},
 	} {
 		p := &r.Pods[i]
 		has(t, string(p.UID), p.Charged, metrics.CPU, want.cpu)

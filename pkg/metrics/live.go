@@ -19,8 +19,9 @@ import (
 // what is charged: of CPU and memory the larger of what is requested and what is
 // used, of extended resources what is requested. Where usage is not known the
 // request alone counts, and nothing where that is none: what nobody measured is not
-// free. It also says of every pod without usage that it is not measured, and puts
-// the notes in order, each once.
+// free. It also says of every pod of which CPU or memory is not known that it is not
+// measured (a sum without it is not that of all), and puts the notes in order, each
+// once.
 //
 // Of a window's reading nothing is charged here: there the larger of both counts at
 // every sample, which only its history knows.
@@ -33,8 +34,12 @@ func Settle(r *Reading) {
 		_, cpu := p.Used[CPU]
 		_, memory := p.Used[Memory]
 		switch {
-		case cpu || memory:
+		case cpu && memory:
 			p.Unmeasured = ""
+		case cpu:
+			p.Unmeasured = "its memory is not measured"
+		case memory:
+			p.Unmeasured = "its CPU is not measured"
 		case p.Unmeasured == "":
 			p.Unmeasured = "not measured"
 		}

@@ -87,7 +87,7 @@ type Pod struct {
 	// Counters are bytes since the pod started, where no traffic over a window is known
 	// (Received and Sent only).
 	Counters Amounts
-	// Unmeasured is why no CPU and memory usage is known; empty where it is.
+	// Unmeasured is why the usage of CPU or memory is not known; empty where both are.
 	Unmeasured string
 	Containers []Container
 }
