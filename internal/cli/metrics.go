@@ -96,7 +96,7 @@ the whole of what it needs. An instant's cost is that of an hour, and of a month
 func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
-	f.IntVar(&o.depth, "depth", 0, "how many levels to show (0: all)")
+	f.IntVar(&o.depth, "depth", 0, "how many levels tree and wide show (0: all)")
 	f.StringVar(&o.by, "by", "stack", "what a row stands for: stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
 	f.IntVar(&o.top, "top", 0, "show only so many rows, and the others as one (0: all)")

@@ -154,7 +154,7 @@ func (m *measured) fold(opts graph.StackOptions) {
 			roots[id] = s.Ref
 		}
 	}
-	seen := map[object.Ref]bool{}
+	seen, folded := map[object.Ref]bool{}, map[graph.ID]bool{}
 	m.stacks = slices.DeleteFunc(m.stacks, func(s metrics.Stack) bool {
 		if seen[s.Ref] {
 			return true
@@ -164,7 +164,9 @@ func (m *measured) fold(opts graph.StackOptions) {
 			return false
 		}
 		for _, above := range m.graph.OwnerPath(s.Roots[0], opts) {
-			if in, ok := roots[above]; ok {
+			// Of those that own each other in a ring, one stays.
+			if in, ok := roots[above]; ok && !folded[above] {
+				folded[s.Roots[0]] = true
 				m.extra = append(m.extra, metrics.Note{About: s.Ref.String(), Reason: "Part", Message: fmt.Sprintf("is owned by %s, and shown in its stack", in)})
 				return true
 			}
