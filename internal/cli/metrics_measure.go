@@ -187,6 +187,17 @@ func (m *measured) find(r *metrics.Reading) {
 			}
 		}
 	}
+	for _, ref := range costing(r) {
+		// A stack without pods may still have claims, and load balancers.
+		id, ok := m.graph.Find(ref)
+		if !ok || len(m.graph.OwnerPath(id, m.stackOptions())) == 0 {
+			continue
+		}
+		all = append(all, id)
+		if m.here(ref) {
+			here = append(here, id)
+		}
+	}
 	m.apexes = m.graph.Apexes(all, m.stackOptions())
 	if m.asked {
 		return
@@ -205,6 +216,18 @@ func (m *measured) find(r *metrics.Reading) {
 			m.home = ""
 		}
 	}
+}
+
+// costing are the things other than pods that cost.
+func costing(r *metrics.Reading) []object.Ref {
+	var refs []object.Ref
+	for i := range r.Claims {
+		refs = append(refs, r.Claims[i].Ref)
+	}
+	for i := range r.Balancers {
+		refs = append(refs, r.Balancers[i].Service)
+	}
+	return refs
 }
 
 // standing returns the node of a pod, or of the nearest of its owners that is still

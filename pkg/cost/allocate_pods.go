@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"strings"
+
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -35,6 +37,7 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 	for res := range rates.Extended {
 		a.reserve(&c, res, pod, rates, stacks)
 	}
+	a.unpriced(pod, rates)
 	if pod.HostNetwork {
 		return
 	}
@@ -45,6 +48,16 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 		}
 		if price := a.book.Traffic(res, pod.Ref.Namespace); price.stated() {
 			a.price(&c, res, amount, price, stacks)
+		}
+	}
+}
+
+// unpriced notes the pieces of a pod that the book has no price for: somebody pays for
+// a GPU, and it is not in the cost. A price of 0 says that nobody does.
+func (a *allocator) unpriced(pod *metrics.Pod, rates *Rates) {
+	for res, amount := range pod.Requested {
+		if _, ok := rates.Extended[res]; !ok && strings.Contains(string(res), "/") && amount.IsPositive() {
+			a.note(metrics.Note{About: string(res), Reason: "NoPrice", Marks: true, Message: "the price book has no price of it: what pods have of it is not in the cost"})
 		}
 	}
 }

@@ -249,6 +249,18 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// Pieces without a price are told, once; what has one, and is free, is not.
+func TestNoPrice(t *testing.T) {
+	s := newScene()
+	for _, name := range []string{"a", "b"} {
+		s.pod("shop", name, "n1", "1", "1", red).Requested = metrics.Amounts{gpu: dec("1"), "example.com/fpga": dec("2"), "example.com/none": dec("0"), "hugepages-2Mi": dec("9")}
+	}
+	notes := s.ledger(Options{}).Notes
+	if len(notes) != 1 || notes[0].About != "example.com/fpga" || notes[0].Reason != "NoPrice" || !notes[0].Marks {
+		t.Errorf("notes %+v", notes)
+	}
+}
+
 // Stacks that stand alone pay for the whole of a claim, whoever else mounts it; but not
 // for one that is none of theirs.
 func TestClaimAlone(t *testing.T) {
