@@ -60,7 +60,7 @@ tidy-check:
 	@$(GO) mod tidy -diff
 
 unit:
-	$(GO) test -race -shuffle=on $$($(GO) list ./... | grep -v /test/)
+	$(GO) test -race -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v /test/)
 
 # What is written by others: annotations, files of rules, price books, paths, custom resources.
 fuzz:

@@ -19,7 +19,7 @@ const patience = 2 * time.Second
 // nothing when it knows nothing: an error would end up in the line.
 func (c *common) completeRoots(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const none = cobra.ShellCompDirectiveNoFileComp
-	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+	ctx, cancel := c.patient(cmd.Context())
 	defer cancel()
 	quiet := *c
 	quiet.env.ErrOut = discard{}
@@ -86,7 +86,7 @@ func (l *nameList) Add(o object.Object) {
 }
 
 func (c *common) completeKinds(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+	ctx, cancel := c.patient(cmd.Context())
 	defer cancel()
 	quiet := *c
 	quiet.env.ErrOut = discard{}
@@ -115,7 +115,7 @@ func (c *common) completeNodes(cmd *cobra.Command, _ []string, _ string) ([]stri
 
 // completeNames offers the names of a type that is in no namespace.
 func (c *common) completeNames(cmd *cobra.Command, typ string) ([]string, cobra.ShellCompDirective) {
-	ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+	ctx, cancel := c.patient(cmd.Context())
 	defer cancel()
 	quiet := *c
 	quiet.env.ErrOut = discard{}
@@ -125,6 +125,15 @@ func (c *common) completeNames(cmd *cobra.Command, typ string) ([]string, cobra.
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return s.names(ctx, typ), cobra.ShellCompDirectiveNoFileComp
+}
+
+// patient is a context for an answer that somebody waits for with a key down: a
+// cluster may take so long. A snapshot takes what it takes.
+func (c *common) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.from != "" {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, patience)
 }
 
 type discard struct{}

@@ -70,12 +70,12 @@ the whole of what it needs. An instant's cost is that of an hour, and of a month
   # two that share a database, each with its part of it by what it uses itself
   kubectl sysop metrics moodle/moodle-1 moodle/moodle-2 --share usage --from demo
 
-  # whom to charge: by namespace, label, or who created it
+  # whom to charge: by namespace, or by a label
   kubectl sysop metrics -A --by namespace --from demo
   kubectl sysop metrics -A --by label:app.kubernetes.io/name --from demo
 
-  # the three dearest, with their part of what is idle
-  kubectl sysop metrics -A --top 3 --share-idle --depth 1 --from demo
+  # the three dearest, and the others as one
+  kubectl sysop metrics -A --top 3 --depth 1 --from demo
 
   # for a spreadsheet, a scraper, a FinOps tool
   kubectl sysop metrics -A -o csv --from demo

@@ -164,6 +164,6 @@ func TestMetricsOfWhatIsShared(t *testing.T) {
 	}
 	t.Run("alone", func(t *testing.T) {
 		r := sysop(t, c.Kubeconfig, "metrics", "moodle/moodle-1", "-n", demo).succeeds(t)
-		toldOnce(t, r.stderr, database, "needed by", "Moodle.moodlecontroller.kubeplus/"+demo+"/moodle-2")
+		toldOnce(t, r.stderr, database, "also needed by", "Moodle.moodlecontroller.kubeplus/"+demo+"/moodle-2")
 	})
 }

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// values returns how things are grouped, where that is by something that they say.
+func (m *measured) values(ctx context.Context) (func(object.Ref, metrics.Place) string, error) {
+	switch m.q.by {
+	case "label":
+		return m.nearest(m.graph.Label), nil
+	case "annotation":
+		return m.nearest(m.graph.Note), nil
+	case "creator":
+		return m.creators(ctx)
+	}
+	return nil, nil
+}
+
+// nearest finds what a thing says, or else the nearest above it that says it.
+func (m *measured) nearest(of func(graph.ID, string) (string, bool)) func(object.Ref, metrics.Place) string {
+	return func(item object.Ref, place metrics.Place) string {
+		chain := append(slices.Clone(place.Path), item)
+		if len(place.Stacks) == 1 {
+			chain = append([]object.Ref{place.Stacks[0]}, chain...)
+		}
+		for _, ref := range slices.Backward(chain) {
+			if id, ok := m.graph.Find(ref); ok {
+				if v, ok := of(id, m.q.key); ok {
+					return v
+				}
+			}
+		}
+		return ""
+	}
+}
+
+// creators finds who created the topmost owner of each thing.
+func (m *measured) creators(ctx context.Context) (func(object.Ref, metrics.Place) string, error) {
+	top := func(item object.Ref, place metrics.Place) object.Ref {
+		if len(place.Path) > 0 {
+			return place.Path[0]
+		}
+		return item
+	}
+	seen := map[object.Ref]bool{}
+	add := func(r object.Ref) {
+		t := top(r, m.place.Of[r])
+		if id, ok := m.graph.Find(t); ok && m.graph.State(id) == graph.Present {
+			seen[t] = true
+		}
+	}
+	for i := range m.reading.Pods {
+		add(m.reading.Pods[i].Ref)
+	}
+	for i := range m.reading.Claims {
+		add(m.reading.Claims[i].Ref)
+	}
+	for i := range m.reading.Balancers {
+		add(m.reading.Balancers[i].Service)
+	}
+	refs := make([]object.Ref, 0, len(seen))
+	for r := range seen {
+		refs = append(refs, r)
+	}
+	slices.SortFunc(refs, object.Compare)
+	by, err := m.session.creators(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	return func(item object.Ref, place metrics.Place) string { return by[top(item, place)] }, nil
+}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// read reads the graph, and finds the stacks that are asked about.
+func (m *measured) read(ctx context.Context) error {
+	s, o := m.session, m.o
+	opts := m.stackOptions()
+	if len(o.args) == 0 {
+		first := source.Ask{All: true}
+		if !o.allNamespaces && s.namespace != "" {
+			first = m.idling(source.Ask{Namespaces: m.alongside([]string{s.namespace}), Kinds: s.rules.Crossing()})
+		}
+		g, err := s.read(ctx, first, s.everything, opts)
+		if err != nil {
+			return err
+		}
+		m.graph, m.home = g, s.namespace
+		s.tell(g)
+		return nil
+	}
+	m.asked = true
+	roots, err := parseRoots(o.args, s.kinds)
+	if err != nil {
+		return err
+	}
+	if m.q.selector != nil && slices.ContainsFunc(roots, func(r rootArg) bool { return r.name != "" }) {
+		return fmt.Errorf("--selector chooses among all of a TYPE: it cannot go with a name")
+	}
+	first := s.ask(roots)
+	if !first.All {
+		first.Namespaces = m.alongside(first.Namespaces)
+	}
+	g, err := s.read(ctx, m.idling(first), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, m.q.selector) }, opts)
+	if err != nil {
+		return err
+	}
+	if err := s.missing(g, roots, m.q.selector); err != nil {
+		return err
+	}
+	s.tell(g)
+	m.graph, m.home = g, s.home(g, s.resolve(g, roots, m.q.selector))
+	for _, r := range roots {
+		m.stacks = append(m.stacks, s.stacksOf(g, r, s.nodes(g, r, m.q.selector))...)
+	}
+	m.fold(opts)
+	return nil
+}
+
+// idling asks for all pods and nodes as well, where what is idle is spread: that
+// depends on all who run on a node.
+func (m *measured) idling(first source.Ask) source.Ask {
+	if m.o.shareIdle && !first.All {
+		first.Kinds = append(slices.Clone(first.Kinds), podKind, nodeKind)
+	}
+	return first
+}
+
+// alongside adds the namespaces that all stacks pay for.
+func (m *measured) alongside(namespaces []string) []string {
+	namespaces = slices.Concat(namespaces, m.q.options.ShareNamespaces)
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces)
+}
+
+var (
+	podKind       = object.Ref{Kind: "Pod"}.GroupKind()
+	nodeKind      = object.Ref{Kind: "Node"}.GroupKind()
+	namespaceKind = object.Ref{Kind: "Namespace"}.GroupKind()
+)
+
+// stacksOf are the stacks that one ROOT means: that of each node, or one for a group.
+func (s *session) stacksOf(g *graph.Graph, r rootArg, ids []graph.ID) []metrics.Stack {
+	if r.group != "" && len(ids) > 0 {
+		return []metrics.Stack{{Ref: object.Ref{Kind: r.group, Namespace: s.in(r), Name: r.name}, Roots: ids}}
+	}
+	var out []metrics.Stack
+	for _, id := range ids {
+		out = append(out, metrics.Stack{Ref: g.Ref(id), Roots: []graph.ID{id}})
+	}
+	return out
+}
+
+// fold leaves out stacks that are asked about twice, and those whose root another
+// one owns: they are a part of it and have their line in it.
+func (m *measured) fold(opts graph.StackOptions) {
+	roots := map[graph.ID]object.Ref{}
+	for _, s := range m.stacks {
+		for _, id := range s.Roots {
+			roots[id] = s.Ref
+		}
+	}
+	seen, folded := map[object.Ref]bool{}, map[graph.ID]bool{}
+	m.stacks = slices.DeleteFunc(m.stacks, func(s metrics.Stack) bool {
+		if seen[s.Ref] {
+			return true
+		}
+		seen[s.Ref] = true
+		if len(s.Roots) != 1 {
+			return false
+		}
+		for _, above := range m.graph.OwnerPath(s.Roots[0], opts) {
+			// Of those that own each other in a ring, one stays.
+			if in, ok := roots[above]; ok && !folded[above] {
+				folded[s.Roots[0]] = true
+				m.extra = append(m.extra, metrics.Note{About: s.Ref.String(), Reason: "Part", Message: fmt.Sprintf("is owned by %s, and shown in its stack", in)})
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// find finds the stacks by the pods of a reading: those that are asked about, where
+// none are named.
+func (m *measured) find(r *metrics.Reading) {
+	var here, all []graph.ID
+	for i := range r.Pods {
+		if id, ok := m.standing(&r.Pods[i]); ok {
+			all = append(all, id)
+			if m.here(r.Pods[i].Ref) {
+				here = append(here, id)
+			}
+		}
+	}
+	for _, ref := range costing(r) {
+		// A stack without pods may still have claims, and load balancers.
+		id, ok := m.graph.Find(ref)
+		if !ok || len(m.graph.OwnerPath(id, m.stackOptions())) == 0 {
+			continue
+		}
+		all = append(all, id)
+		if m.here(ref) {
+			here = append(here, id)
+		}
+	}
+	m.apexes = m.graph.Apexes(all, m.stackOptions())
+	if m.asked {
+		return
+	}
+	apexes := m.apexes
+	if len(here) < len(all) {
+		apexes = m.graph.Apexes(here, m.stackOptions())
+	}
+	m.stacks = nil
+	for _, id := range apexes {
+		m.stacks = append(m.stacks, metrics.Stack{Ref: m.graph.Ref(id), Roots: []graph.ID{id}})
+	}
+	if m.home == "" && len(m.stacks) > 0 {
+		m.home = m.stacks[0].Ref.Namespace
+		if slices.ContainsFunc(m.stacks, func(s metrics.Stack) bool { return s.Ref.Namespace != m.home }) {
+			m.home = ""
+		}
+	}
+}
+
+// standing returns the node of a pod, or of the nearest of its owners that is still
+// there.
+func (m *measured) standing(pod *metrics.Pod) (graph.ID, bool) {
+	for _, ref := range append([]object.Ref{pod.Ref}, pod.Owners...) {
+		if id, ok := m.graph.Find(ref); ok && m.graph.State(id) == graph.Present {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// here says whether a thing is in the namespace that is asked about.
+func (m *measured) here(r object.Ref) bool {
+	return m.everywhere() || r.Namespace == m.session.namespace
+}
+
+// everywhere says that the question is not about one namespace.
+func (m *measured) everywhere() bool { return m.session.namespace == "" || m.o.allNamespaces }
+
+// all says that the question is about all that is in the cluster.
+func (m *measured) all() bool { return !m.asked && m.everywhere() }
+
+func (m *measured) roots() []graph.ID {
+	var roots []graph.ID
+	for _, s := range m.stacks {
+		roots = append(roots, s.Roots...)
+	}
+	return roots
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+// unplaced notes the pods of the past that nobody can place. Those that are there are
+// in other stacks, which are not asked about.
+func (m *measured) unplaced() {
+	n, names := 0, []string{}
+	for i := range m.reading.Pods {
+		p := &m.reading.Pods[i]
+		if _, ok := m.place.Of[p.Ref]; ok || !p.Gone || len(p.Owners) > 0 {
+			continue
+		}
+		if id, ok := m.graph.Find(p.Ref); ok && m.graph.State(id) == graph.Present {
+			continue
+		}
+		if n++; n <= 3 {
+			names = append(names, p.Ref.Namespace+"/"+p.Ref.Name)
+		}
+	}
+	if n > 0 {
+		m.extra = append(m.extra, metrics.Note{Reason: "Unattributed", Marks: true, Message: fmt.Sprintf("%d pods that are gone cannot be placed in a stack: %s; without a ROOT, metrics shows what they used", n, strings.Join(names, ", "))})
+	}
+}
+
+// tellMetrics says on stderr what the figures leave out.
+func (o *metricsOptions) tellMetrics(m *measured) {
+	t := &m.report.Total
+	if len(m.report.Rows) == 0 {
+		fmt.Fprintln(o.env.ErrOut, "none found")
+	}
+	if t.Measured < t.Pods {
+		fmt.Fprintf(o.env.ErrOut, "%d of %d pods measured%s\n", t.Measured, t.Pods, m.unmeasured())
+	}
+	for _, n := range m.reading.Notes {
+		about := ""
+		if n.About != "" {
+			about = n.About + ": "
+		}
+		word := "note"
+		if n.Marks {
+			word = "warning"
+		}
+		fmt.Fprintf(o.env.ErrOut, "%s: %s%s\n", word, safe(about), safe(n.Message))
+	}
+}
+
+// unmeasured names the first pods of which no usage is known, and why.
+func (m *measured) unmeasured() string {
+	const few = 3
+	var names []string
+	more := 0
+	for i := range m.reading.Pods {
+		p := &m.reading.Pods[i]
+		if p.Unmeasured == "" {
+			continue
+		}
+		if len(names) == few {
+			more++
+			continue
+		}
+		name := p.Ref.Name
+		if p.Ref.Namespace != m.home {
+			name = p.Ref.Namespace + "/" + name
+		}
+		names = append(names, fmt.Sprintf("%s: %s", safe(name), safe(p.Unmeasured)))
+	}
+	text := "; " + strings.Join(names, "; ")
+	if more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// alsoNeeded notes who else needs what was counted whole, of those who are known.
+func (m *measured) alsoNeeded() {
+	if m.all() {
+		return
+	}
+	way := "-A splits it"
+	if m.asked {
+		way = "name those as well, to split it"
+	}
+	parts := m.parts()
+	opts := m.stackOptions()
+	opts.Apart = m.graph.Apart(m.apexes, opts)
+	by := map[graph.ID][]string{}
+	for _, apex := range m.apexes {
+		stack := m.graph.Stack([]graph.ID{apex}, opts)
+		if slices.ContainsFunc(m.roots(), func(id graph.ID) bool { return id == apex || stack.Holds(id) }) {
+			continue
+		}
+		for _, part := range parts {
+			if part != apex && stack.Holds(part) {
+				by[part] = append(by[part], m.graph.Ref(apex).String())
+			}
+		}
+	}
+	for _, part := range parts {
+		if len(by[part]) > 0 {
+			m.reading.Notes = append(m.reading.Notes, metrics.Note{
+				About: m.graph.Ref(part).String(), Reason: "AlsoNeeded",
+				Message: fmt.Sprintf("is also needed by %s: nothing of it is charged there (%s)", strings.Join(by[part], ", "), way),
+			})
+		}
+	}
+}
+
+// parts are the topmost owners of what the stacks hold, or what nobody owns, other than
+// their roots.
+func (m *measured) parts() []graph.ID {
+	roots, parts := m.roots(), map[graph.ID]bool{}
+	for part, place := range m.place.Of {
+		if len(place.Path) > 0 {
+			part = place.Path[0]
+		}
+		if id, ok := m.graph.Find(part); ok && !slices.Contains(roots, id) {
+			parts[id] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(parts))
+}
