@@ -3,8 +3,10 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 var update = flag.Bool("update", false, "write the generated files anew")
@@ -27,14 +30,61 @@ var update = flag.Bool("update", false, "write the generated files anew")
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"kubectl-sysop": func() {
-			os.Exit(cli.Main(context.Background(), cli.Process(examples.Demo()), os.Args[1:]))
+			demo := examples.Demo()
+			if dir := os.Getenv(demoVariable); dir != "" {
+				demo = os.DirFS(dir)
+			}
+			os.Exit(cli.Main(context.Background(), cli.Process(demo), os.Args[1:]))
 		},
 	})
 }
 
+// demoVariable names where the example is as JSON. To parse its YAML is half of what a
+// command on it takes, and under the race detector that is most of what the scripts do.
+const demoVariable = "SYSOP_TEST_DEMO"
+
 // TestScripts is the third ring: every command, on snapshots.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true})
+	dir := demoAsJSON(t)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv(demoVariable, dir)
+			return nil
+		},
+	})
+}
+
+// demoAsJSON writes the documents of the example as JSON, a file each.
+func demoAsJSON(t *testing.T) string {
+	t.Helper()
+	dir, demo := t.TempDir(), examples.Demo()
+	files, err := fs.Glob(demo, "*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("files %v: %v", files, err)
+	}
+	for _, name := range files {
+		f, err := demo.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs, err := source.Parse(name, f)
+		_ = f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		for i := range docs {
+			if err := enc.Encode(docs[i].Object); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, strings.TrimSuffix(name, ".yaml")+".json"), out.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func env(in io.Reader, out, talk io.Writer) cli.Env {
