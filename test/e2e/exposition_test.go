@@ -24,6 +24,7 @@ import (
 // write: OpenMetrics, which it asks for, and the older text. It refuses a scrape
 // whole for anything that its parser does not accept.
 func TestPrometheusReadsTheExposition(t *testing.T) {
+	t.Parallel()
 	golden := func(name string) []byte {
 		text, err := os.ReadFile("../../pkg/render/testdata/" + name + ".golden")
 		if err != nil {

@@ -26,6 +26,7 @@ func (u used) groups() map[string]int {
 
 // The same pods, by other things: each once, and all of them add up to the same.
 func TestMetricsByOtherThings(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := settledSite(t, c)
 	whole := metricsOf(t, c.Kubeconfig, "-n", ns)

@@ -114,6 +114,7 @@ func onlyPod(t *testing.T, r usedRow) usedRow {
 // A pod of which there is no sample yet is counted as not measured; what is known of
 // the others stands, and what it requests is paid for.
 func TestMetricsOfANewPod(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := sampledSite(t, c)
 	p := proxy(t, c, "")

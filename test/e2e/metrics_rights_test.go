@@ -127,6 +127,7 @@ func TestMetricsPricesOfNodes(t *testing.T) {
 // Who has the role view of a namespace may read its samples, where a metrics server
 // was installed as its manifests are: nothing of the nodes.
 func TestMetricsWithViewOnly(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := sampledSite(t, c)
 	rbac := admin(c).RbacV1()

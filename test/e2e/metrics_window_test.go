@@ -28,6 +28,7 @@ spec: {serviceName: db, selector: {matchLabels: {app: db}}, template: {metadata:
 // The command measures a window by a real Prometheus: pods that are gone belong to the
 // owners that are still there, others to nobody, and windows add up.
 func TestMetricsOfAWindow(t *testing.T) {
+	t.Parallel()
 	h := newHistory(historySeed)
 	p := cluster.StartPrometheus(t, cluster.PrometheusOptions{Series: h.all()})
 	file := filepath.Join(t.TempDir(), "shop.yaml")

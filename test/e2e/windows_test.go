@@ -43,6 +43,7 @@ func measuredWith(t *testing.T, target string, get metrics.Get, o metrics.Histor
 
 // TestHistory measures windows of a history whose truth is known.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	h := newHistory(historySeed)
 	p := cluster.StartPrometheus(t, cluster.PrometheusOptions{Series: h.all()})
 	t.Run("windows are exact", func(t *testing.T) { testExactWindows(t, h, p.URL) })
