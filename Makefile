@@ -1,6 +1,6 @@
 # make demo      the example's graph, without a cluster
 # make test      everything: lint, unit tests, fuzz seeds, commands, a real control plane
-# make fuzz      a little fuzzing of each grammar (part of CI)
+# make fuzz      a little fuzzing of each grammar (part of CI); FUZZTIME=60s for more
 # make sandbox   a real cluster to play with; make sandbox-down ends it
 
 SHELL := /bin/bash
@@ -14,7 +14,7 @@ BIN := bin/kubectl-sysop
 GOBIN := $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)
 SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 
-FUZZTIME ?= 20s
+FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse cost:FuzzBook declare:FuzzParse field:FuzzPath infer:FuzzWalk manual:FuzzSchema render:FuzzSheet
 
 .PHONY: build demo test lint unit fuzz cluster-test sandbox sandbox-down bench install tidy-check
