@@ -121,12 +121,9 @@ func (o *graphOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	roots, err := parseRoots(o.args, s.kinds)
+	roots, err := selectedRoots(o.args, selector, s.kinds)
 	if err != nil {
 		return err
-	}
-	if selector != nil && slices.ContainsFunc(roots, func(r rootArg) bool { return r.name != "" }) {
-		return fmt.Errorf("--selector chooses among all of a TYPE: it cannot go with a name")
 	}
 	show, err := o.filter(s.kinds)
 	if err != nil {
@@ -198,14 +195,8 @@ func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error)
 		}
 		opts.Relations = append(opts.Relations, r)
 	}
-	var selector labels.Selector
-	if o.selector != "" {
-		var err error
-		if selector, err = labels.Parse(o.selector); err != nil {
-			return opts, nil, fmt.Errorf("--selector %q: %w", o.selector, err)
-		}
-	}
-	return opts, selector, nil
+	selector, err := parseSelector(o.selector)
+	return opts, selector, err
 }
 
 func (o *graphOptions) filter(kinds *object.Kinds) (func(object.Ref) bool, error) {

@@ -47,14 +47,12 @@ func (o *metricsOptions) question(ctx context.Context) (*question, error) {
 }
 
 func (o *metricsOptions) rowsMeant(q *question) error {
-	if o.selector != "" {
-		var err error
-		if q.selector, err = labels.Parse(o.selector); err != nil {
-			return fmt.Errorf("--selector %q: %w", o.selector, err)
-		}
-		if len(o.args) == 0 {
-			return withHint(fmt.Errorf("--selector chooses among all of a TYPE"), "kubectl sysop metrics TYPE -l "+o.selector)
-		}
+	var err error
+	switch q.selector, err = parseSelector(o.selector); {
+	case err != nil:
+		return err
+	case q.selector != nil && len(o.args) == 0:
+		return withHint(fmt.Errorf("--selector chooses among all of a TYPE"), "kubectl sysop metrics TYPE -l "+o.selector)
 	}
 	if o.depth < 0 || o.top < 0 {
 		return fmt.Errorf("--depth and --top: want 0 or more")

@@ -29,12 +29,9 @@ func (m *measured) read(ctx context.Context) error {
 		return nil
 	}
 	m.asked = true
-	roots, err := parseRoots(o.args, s.kinds)
+	roots, err := selectedRoots(o.args, m.q.selector, s.kinds)
 	if err != nil {
 		return err
-	}
-	if m.q.selector != nil && slices.ContainsFunc(roots, func(r rootArg) bool { return r.name != "" }) {
-		return fmt.Errorf("--selector chooses among all of a TYPE: it cannot go with a name")
 	}
 	first := s.ask(roots)
 	if !first.All {

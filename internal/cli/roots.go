@@ -60,6 +60,30 @@ func parseRoots(args []string, kinds *object.Kinds) ([]rootArg, error) {
 	return out, nil
 }
 
+// parseSelector reads the labels of --selector; nil for none.
+func parseSelector(text string) (labels.Selector, error) {
+	if text == "" {
+		return nil, nil
+	}
+	selector, err := labels.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("--selector %q: %w", text, err)
+	}
+	return selector, nil
+}
+
+// selectedRoots reads roots of which a selector, if there is one, chooses.
+func selectedRoots(args []string, selector labels.Selector, kinds *object.Kinds) ([]rootArg, error) {
+	roots, err := parseRoots(args, kinds)
+	if err != nil {
+		return nil, err
+	}
+	if selector != nil && slices.ContainsFunc(roots, func(r rootArg) bool { return r.name != "" }) {
+		return nil, fmt.Errorf("--selector chooses among all of a TYPE: it cannot go with a name")
+	}
+	return roots, nil
+}
+
 // slashedRoot reads TYPE/NAME, or TYPE/NAMESPACE/NAME as we print it.
 func slashedRoot(text string, kinds *object.Kinds) (rootArg, error) {
 	parts := strings.Split(text, "/")

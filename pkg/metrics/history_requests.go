@@ -82,10 +82,25 @@ func (p *past) asked(list []series, resource Resource, take func(g group, name R
 }
 
 func (p *past) takeRequests(init bool) func(Resource) func([]series) {
+	return p.takeOfContainers("requests", init, func(q *pod, c *container, name Resource, v interval) {
+		entry(q.containers, name).add(v)
+		entry(c.requested, name).area(v)
+	})
+}
+
+func (p *past) takeLimits(init bool) func(Resource) func([]series) {
+	return p.takeOfContainers("limits", init, func(_ *pod, c *container, name Resource, v interval) {
+		entry(c.limited, name).area(v)
+	})
+}
+
+// takeOfContainers takes what containers ask for, or are held to; of init containers as
+// long as they run beside the others.
+func (p *past) takeOfContainers(what string, init bool, take func(*pod, *container, Resource, interval)) func(Resource) func([]series) {
 	return func(resource Resource) func([]series) {
 		return func(list []series) {
 			p.asked(list, resource, func(g group, name Resource) {
-				p.served["requests"] = true
+				p.served[what] = true
 				samples := g.samples()
 				q := p.of(g.labels, samples[0].t)
 				c := q.container(g.labels["container"])
@@ -95,11 +110,8 @@ func (p *past) takeRequests(init bool) func(Resource) func([]series) {
 					c.main = true
 				}
 				holds := func(at int64) bool { return q.reserves(at) && (!init || q.runsAside(c, at)) }
-				key := "request" + string(name) + keyOf(g.labels, []string{"namespace", "pod", "uid", "container"})
-				p.ask(key, q, samples, holds, func(v interval) {
-					entry(q.containers, name).add(v)
-					entry(c.requested, name).area(v)
-				})
+				key := what + string(name) + keyOf(g.labels, []string{"namespace", "pod", "uid", "container"})
+				p.ask(key, q, samples, holds, func(v interval) { take(q, c, name, v) })
 			})
 		}
 	}
@@ -118,26 +130,6 @@ func (q *pod) runsAside(c *container, at int64) bool {
 	}
 	c.ran = true
 	return true
-}
-
-func (p *past) takeLimits(init bool) func(Resource) func([]series) {
-	return func(resource Resource) func([]series) {
-		return func(list []series) {
-			p.asked(list, resource, func(g group, name Resource) {
-				samples := g.samples()
-				q := p.of(g.labels, samples[0].t)
-				c := q.container(g.labels["container"])
-				if init {
-					c.init = true
-				} else {
-					c.main = true
-				}
-				holds := func(at int64) bool { return q.reserves(at) && (!init || q.runsAside(c, at)) }
-				key := "limit" + string(name) + keyOf(g.labels, []string{"namespace", "pod", "uid", "container"})
-				p.ask(key, q, samples, holds, func(v interval) { entry(c.limited, name).area(v) })
-			})
-		}
-	}
 }
 
 func (p *past) takeOverhead(resource Resource) func([]series) {

@@ -149,7 +149,7 @@ func (v *metricsView) each(f func(*cost.Row)) {
 func (v *metricsView) extended() []metrics.Resource {
 	all := map[metrics.Resource]bool{}
 	for r := range v.r.Total.Requested {
-		if r != metrics.CPU && r != metrics.Memory && r != metrics.Ephemeral && r != metrics.Storage {
+		if !isCommon(r) {
 			all[r] = true
 		}
 	}
