@@ -1,0 +1,24 @@
+package health
+
+import (
+	"strings"
+	"time"
+)
+
+// deletion: what is being deleted is on its way to be gone, whatever else it says.
+func (j *Judge) deletion(s *subject) (Health, bool) {
+	at := s.Meta.GetDeletionTimestamp()
+	if at == nil {
+		return Health{}, false
+	}
+	message := "it is being deleted"
+	if finalizers := s.Meta.GetFinalizers(); len(finalizers) > 0 {
+		message += ", and waits for " + strings.Join(finalizers, ", ")
+	}
+	// The timestamp is when the grace period ends.
+	since := at.Time
+	if grace := s.Meta.GetDeletionGracePeriodSeconds(); grace != nil {
+		since = since.Add(-time.Duration(*grace) * time.Second)
+	}
+	return Health{Status: Progressing, Reason: Deleting, Message: message, Since: since}, true
+}

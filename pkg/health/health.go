@@ -1,0 +1,103 @@
+// Package health says how objects fare: each by itself, and stacks of them as a
+// whole.
+//
+// Its words:
+//
+//   - Status: Healthy, Suspended, Unknown, Progressing, Missing or Degraded, as
+//     Argo CD's users know them. What nothing is known to be right of is Unknown,
+//     never Healthy.
+//   - Own: what an object says of itself, or what follows from its own fields.
+//   - Below: the worst of what it owns and needs, at any depth.
+//   - Derived: the health of a custom resource that says nothing of itself is that
+//     of what it owns.
+//   - Cause: an object in trouble below which nothing is.
+//
+// A Judge judges one object at a time, by its fields alone; an Assessment puts that
+// together along a graph. Nothing here reads a cluster.
+package health
+
+import (
+	"slices"
+	"time"
+)
+
+// Status is how an object fares, in one word.
+type Status string
+
+// The statuses, the best first. Known trouble is worse than what is not known: a
+// stack with a broken part and one that cannot be judged is broken.
+const (
+	// Healthy: it does what it is there for.
+	Healthy Status = "Healthy"
+	// Suspended: somebody stopped it, or told its operator to leave it alone.
+	Suspended Status = "Suspended"
+	// Unknown: it cannot be judged.
+	Unknown Status = "Unknown"
+	// Progressing: it is on its way to be Healthy, or to be gone.
+	Progressing Status = "Progressing"
+	// Missing: it is needed, and not there.
+	Missing Status = "Missing"
+	// Degraded: it does not do what it is there for, and will not without help.
+	Degraded Status = "Degraded"
+)
+
+// Statuses lists all of them, the best first.
+func Statuses() []Status {
+	return []Status{Healthy, Suspended, Unknown, Progressing, Missing, Degraded}
+}
+
+// Worse says whether s is worse than t. The empty status is better than all: nothing
+// was judged.
+func (s Status) Worse(t Status) bool { return s.rank() > t.rank() }
+
+func (s Status) rank() int { return slices.Index(Statuses(), s) }
+
+// Worst returns the worst of some; empty for none.
+func Worst(statuses ...Status) Status {
+	var worst Status
+	for _, s := range statuses {
+		if s.Worse(worst) {
+			worst = s
+		}
+	}
+	return worst
+}
+
+// Health is how one object fares, and why.
+type Health struct {
+	Status Status
+	// Reason is one word in CamelCase: that of the object where it has one
+	// (CrashLoopBackOff), else ours (NoStatus).
+	Reason string
+	// Message is for people: what the object or its operator says, or what was seen.
+	Message string
+	// Since is when it became so; zero where nothing tells.
+	Since time.Time
+	// By names the stage that judged, of Stages.
+	By string
+	// Quiet says that the object told nothing of its health: that of a custom
+	// resource is to be derived from what it owns.
+	Quiet bool
+}
+
+// Reasons of our own. Others are what objects say.
+const (
+	// Deleting: it is being deleted.
+	Deleting = "Deleting"
+	// Stale: its operator has not looked at its newest generation yet.
+	Stale = "GenerationNotObserved"
+	// NoStatus: a custom resource without a status.
+	NoStatus = "NoStatus"
+	// NoVerdict: a status in which nothing is known to tell of health.
+	NoVerdict = "NoVerdict"
+	// NotUnderstood: conditions or words that are not known to be good or bad.
+	NotUnderstood = "NotUnderstood"
+	// Exists: of a kind that has no state of its own, so that to be there is all.
+	Exists = "Exists"
+	// RuleFailed: the expression of an entry failed on the object.
+	RuleFailed = "RuleFailed"
+	// NotThere: it is needed and does not exist.
+	NotThere = "NotFound"
+	// Unread: it could not be read.
+	Unread = "NotRead"
+)

@@ -1,0 +1,72 @@
+package health
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Judge judges objects. It is safe for use by several at once.
+type Judge struct {
+	now     time.Time
+	entries map[schema.GroupKind]*entry
+}
+
+// NewJudge returns a judge that knows the rules of entries besides its own. now is
+// the moment that is judged: of a cluster the present one, of a snapshot that in
+// which it was taken. Of two rules for a kind the first one counts.
+func NewJudge(now time.Time, rules ...Rule) *Judge {
+	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}}
+	for i := range rules {
+		gk := schema.ParseGroupKind(rules[i].Kind)
+		if _, known := j.entries[gk]; !known {
+			j.entries[gk] = &entry{rule: &rules[i]}
+		}
+	}
+	return j
+}
+
+// stage is one way of judging. It says false where it has nothing to say, and the next
+// one is asked.
+type stage struct {
+	name  string
+	judge func(*Judge, *subject) (Health, bool)
+}
+
+// stages are asked in this order.
+func stages() [7]stage {
+	return [7]stage{
+		{"deletion", (*Judge).deletion},
+		{"generation", (*Judge).generation},
+		{"entry", (*Judge).entry},
+		{"kind", (*Judge).kind},
+		{"conditions", (*Judge).conditions},
+		{"words", (*Judge).words},
+		{"suspension", (*Judge).suspension},
+	}
+}
+
+// Stages names the ways of judging, in the order in which they are tried.
+func Stages() []string {
+	var names []string
+	for _, s := range stages() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// Of judges an object by itself. What is there in full is a type of k8s.io/api for a
+// built-in kind, and maps for a custom resource; of an object that was read as
+// metadata only, little can be said.
+func (j *Judge) Of(o object.Object) Health {
+	s := newSubject(o, j.now)
+	for _, stage := range stages() {
+		if h, ok := stage.judge(j, s); ok {
+			h.By = stage.name
+			return h
+		}
+	}
+	return s.unknown()
+}
