@@ -96,6 +96,8 @@ const (
 	Exists = "Exists"
 	// RuleFailed: the expression of an entry failed on the object.
 	RuleFailed = "RuleFailed"
+	// NotYet: it seems well, but its entry says when it is Healthy, and does not say so.
+	NotYet = "NotYet"
 	// NotThere: it is needed and does not exist.
 	NotThere = "NotFound"
 	// Unread: it could not be read.
