@@ -125,13 +125,8 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 	if of == nil {
 		return Health{}, false
 	}
-	silent := len(mapAt(of, "status")) == 0
 	for i := range c.states {
 		x := &c.states[i]
-		// A rule need not guard against a status that nobody has written yet.
-		if silent && x.looksAtStatus {
-			continue
-		}
 		is, err := x.holds(of)
 		if err != nil {
 			return Health{Status: Unknown, Reason: RuleFailed, Message: fmt.Sprintf("the expression %s of %s (%s) fails on it: %v", x.field, e.rule.Kind, e.rule.Origin, err)}, true

@@ -43,19 +43,21 @@ func TestRule(t *testing.T) {
 		Origin:      "file x.yaml",
 		Degraded:    ready + `"False"`,
 		Progressing: `status.?phase.orValue("") == "Starting"`,
-		Suspended:   `spec.?halted.orValue(false) == true`,
+		Suspended:   `spec.?halted.orValue(false) == true || spec.?held.orValue(false) == true || status.phase == "Held"`,
 		Healthy:     ready + `"True"`,
 	}
 	since := `, lastTransitionTime: "2026-05-01T11:00:00Z"}]}`
 	for _, c := range []struct{ name, rest, want string }{
+		{"a field that is not there", `status: {ready: 1}`, "Unknown RuleFailed: the expression suspended of Widget.example.com (file x.yaml) fails on it: no such key: phase entry"},
 		{"degraded", `status: {phase: Starting, conditions: [{type: Ready, status: "False", reason: NoDisk, message: the disk is full` + since, "Degraded NoDisk: the disk is full 2026-05-01T11:00:00Z entry"},
 		{"progressing", `status: {phase: Starting}`, "Progressing Starting: entry"},
 		{"words of the status", `status: {phase: Starting, message: two of three}`, "Progressing Starting: two of three entry"},
-		{"suspended", "spec: {halted: true}\nstatus: {conditions: [{type: Ready, status: \"True\"}]}", "Suspended Suspended: entry"},
+		{"suspended", "spec: {halted: true}\nstatus: {phase: Up, conditions: [{type: Ready, status: \"True\"}]}", "Suspended Up: entry"},
 		{"suspended without a status", `spec: {halted: true}`, "Suspended Suspended: entry"},
+		{"suspended whatever its status", `spec: {held: true}`, "Suspended Suspended: entry"},
 		{"no status", `spec: {}`, "Unknown NoStatus: it has no status 2026-05-01T10:00:00Z"},
-		{"healthy", `status: {conditions: [{type: Ready, status: "True", reason: Up` + since, "Healthy Up: 2026-05-01T11:00:00Z entry"},
-		{"a condition of another type", `status: {conditions: [{type: Readier, status: "True"}]}`, ""},
+		{"healthy", `status: {phase: Up, conditions: [{type: Ready, status: "True", reason: Up` + since, "Healthy Up: 2026-05-01T11:00:00Z entry"},
+		{"a condition of another type", `status: {phase: Up, conditions: [{type: Readier, status: "True"}]}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := health.NewJudge(noon, rule).Of(widget(t, strings.TrimSpace(c.rest)))
@@ -89,6 +91,21 @@ func TestRuleMessage(t *testing.T) {
 		h := health.NewJudge(noon, rule).Of(widget(t, `status: {ready: 2, conditions: [{type: Ready, status: "False", message: the condition says so}]}`))
 		if h.Status != health.Degraded || h.Message != want {
 			t.Errorf("%s: %+v, want %s", message, h, want)
+		}
+	}
+}
+
+// TestRuleSum: the parts of a whole are counted.
+func TestRuleSum(t *testing.T) {
+	for rest, want := range map[string]health.Status{
+		"spec: {sets: [{count: 2}, {count: 1}]}\nstatus: {nodes: 3}":   health.Healthy,
+		"spec: {sets: [{count: 2}, {count: 2}]}\nstatus: {nodes: 3}":   health.Degraded,
+		"spec: {sets: []}\nstatus: {nodes: 0}":                         health.Healthy,
+		"spec: {sets: [{count: 2}, {count: '1'}]}\nstatus: {nodes: 3}": health.Unknown,
+	} {
+		h := health.NewJudge(noon, health.Rule{Kind: "Widget.example.com", Degraded: `status.nodes < spec.sets.map(s, s.count).sum()`, Healthy: `true`}).Of(widget(t, rest))
+		if h.Status != want {
+			t.Errorf("%s: %+v", rest, h)
 		}
 	}
 }
@@ -196,7 +213,7 @@ healthy: |
 		"- {kind: A.b, healthy: 'true'}\n- {kind: A.b, healthy: 'true'}":                "2:10 a second rule for A.b: want one",
 		"- kind: A.b\n  healthy: statu.x == 1":                                          "2:12 healthy: undeclared reference to 'statu' (in container '')",
 		"- kind: A.b\n  healthy: 'spec.x == ''a'' && statu.x == 1'":                     "2:32 healthy: undeclared reference to 'statu' (in container '')",
-		"- kind: A.b\n  healthy: |\n    spec.x == 1 ||\n\n    spec.y == statu":           "5:15 healthy: undeclared reference to 'statu' (in container '')",
+		"- kind: A.b\n  healthy: |\n    spec.x == 1 ||\n\n    spec.y == statu":          "5:15 healthy: undeclared reference to 'statu' (in container '')",
 		"- kind: A.b\n  healthy: >-  # folded\n    spec.x == 1 ||\n    spec.y == statu": "4:15 healthy: undeclared reference to 'statu' (in container '')",
 		"- kind: A.b\n  healthy: \"spec.x == \\\"é\\\" || statu\"":                      "2:32 healthy: undeclared reference to 'statu' (in container '')",
 		"- kind: A.b\n  healthy: spec.x == 1 ||\n    statu == 2":                        "3:5 healthy: undeclared reference to 'statu' (in container '')",

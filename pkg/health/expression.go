@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/ext"
 )
 
@@ -20,6 +21,7 @@ const maxCost = 1_000_000
 const (
 	messageField      = "message"
 	conditionFunction = "condition"
+	sumFunction       = "sum"
 )
 
 // ExpressionError is an expression that is refused.
@@ -36,7 +38,7 @@ func (e *ExpressionError) Error() string {
 }
 
 // newEnvironment declares what expressions know: self, metadata, spec and status,
-// which are maps, optional fields, the functions of strings, and condition.
+// which are maps, optional fields, the functions of strings, condition and sum.
 func newEnvironment() (*cel.Env, error) {
 	fields := cel.MapType(cel.StringType, cel.DynType)
 	env, err := cel.NewEnv(
@@ -47,6 +49,7 @@ func newEnvironment() (*cel.Env, error) {
 		cel.Function(conditionFunction, cel.MemberOverload("map_condition_string",
 			[]*cel.Type{fields, cel.StringType}, cel.MapType(cel.StringType, cel.StringType),
 			cel.BinaryBinding(celCondition))),
+		cel.Function(sumFunction, cel.MemberOverload("list_sum", []*cel.Type{cel.ListType(cel.DynType)}, cel.IntType, cel.UnaryBinding(celSum))),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("make the environment of health rules: %w", err)
@@ -66,6 +69,19 @@ func celCondition(of, name ref.Val) ref.Val {
 	return types.NewStringStringMap(types.DefaultTypeAdapter, out)
 }
 
+// celSum is the function sum: of a list of whole numbers.
+func celSum(list ref.Val) ref.Val {
+	var sum int64
+	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
+		n, ok := it.Next().Value().(int64)
+		if !ok {
+			return types.NewErr("sum: want whole numbers")
+		}
+		sum += n
+	}
+	return types.Int(sum)
+}
+
 var conditionKeys = [...]string{"type", "status", "reason", "message", "lastTransitionTime"}
 
 // expression is one that was compiled.
@@ -73,8 +89,9 @@ type expression struct {
 	field   string
 	status  Status
 	program cel.Program
-	// looksAtStatus says that its answer depends on the status of the object.
-	looksAtStatus bool
+	// silent is the program for objects that have no status; nil where the expression
+	// does not look at one.
+	silent cel.Program
 	// conditions are the types of conditions that it asks for by name.
 	conditions []string
 }
@@ -101,8 +118,11 @@ func newExpression(env *cel.Env, field, text string) (expression, *ExpressionErr
 	}
 	e := expression{field: field, program: program}
 	root := ast.NavigateAST(compiled.NativeRep())
-	for _, id := range ast.MatchDescendants(root, ast.KindMatcher(ast.IdentKind)) {
-		e.looksAtStatus = e.looksAtStatus || id.AsIdent() == "status" || id.AsIdent() == "self"
+	if slices.ContainsFunc(ast.MatchDescendants(root, ast.KindMatcher(ast.IdentKind)), looksAtStatus) {
+		e.silent, err = env.Program(compiled, cel.EvalOptions(cel.OptPartialEval), cel.CostLimit(maxCost))
+		if err != nil {
+			return refuse(1, 1, oneLine(err.Error()))
+		}
 	}
 	for _, call := range ast.MatchDescendants(root, ast.FunctionMatcher(conditionFunction)) {
 		if arg := call.AsCall().Args()[0]; arg.Kind() == ast.LiteralKind {
@@ -115,8 +135,26 @@ func newExpression(env *cel.Env, field, text string) (expression, *ExpressionErr
 	return e, nil
 }
 
-// holds says whether the expression is true of an object.
+func looksAtStatus(id ast.NavigableExpr) bool {
+	return id.AsIdent() == "status" || id.AsIdent() == "self"
+}
+
+// holds says whether the expression is true of an object. To one without a status the
+// status is unknown, not empty: the expression is true of it only if it is so whatever
+// the status will be. So a rule need not guard against a status that nobody has
+// written yet.
 func (e *expression) holds(of map[string]any) (bool, error) {
+	if e.silent != nil && len(mapAt(of, "status")) == 0 {
+		vars, err := cel.PartialVars(of, cel.AttributePattern("status"), cel.AttributePattern("self").QualString("status"))
+		if err != nil {
+			return false, err
+		}
+		out, _, err := e.silent.Eval(vars)
+		if err != nil {
+			return false, err
+		}
+		return out.Value() == true, nil
+	}
 	out, _, err := e.program.Eval(of)
 	if err != nil {
 		return false, err

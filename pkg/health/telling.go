@@ -50,9 +50,13 @@ func conditionOf(of map[string]any, name string) map[string]any {
 }
 
 // verdict is what follows from an expression that is true: the words for it are those
-// of the rule, else of the conditions that the expression names, else of the status.
+// of the rule, else of the conditions that the expression names, else of the status if
+// that is what it looks at.
 func verdict(x *expression, of map[string]any, message cel.Program) Health {
-	h := told(mapAt(of, "status"), x.conditions)
+	var h Health
+	if x.silent != nil {
+		h = told(mapAt(of, "status"), x.conditions)
+	}
 	h.Status = x.status
 	if h.Reason == "" {
 		h.Reason = string(x.status)
