@@ -13,8 +13,9 @@ type condition struct {
 	message  string
 	since    time.Time
 	observed int64 // generation; 0 for none
-	minor    bool  // of a severity that does not count for the whole
-	unstated bool  // it has no status
+	severity string
+
+	unstated bool // it has no status
 }
 
 // said is the status of a condition, however it is spelled.
@@ -51,8 +52,7 @@ func readCondition(name string, m map[string]any) (condition, bool) {
 	c.reason, c.message = firstText(m, "reason"), firstText(m, "message", "description", "details", "error")
 	c.since = firstTime(m, "lastTransitionTime", "lastUpdateTime", "lastUpdatedTime", "lastProbeTime", "time")
 	c.observed, _ = wholeNumber(m["observedGeneration"])
-	severity, _ := m["severity"].(string)
-	c.minor = strings.EqualFold(severity, "info")
+	c.severity = strings.ToLower(firstText(m, "severity"))
 	return c, true
 }
 
@@ -94,6 +94,8 @@ type finding struct {
 	step bool
 	// slight: it does not count where the object says of itself that it is well.
 	slight bool
+	// calm: it says that nothing goes on; quiet: that nothing is wrong.
+	calm, quiet bool
 	// foreign: nobody knows what it means.
 	foreign bool
 }
@@ -115,6 +117,7 @@ func (c *condition) judge(ends bool) finding {
 	switch {
 	case c.said == resting && p.sense != mute:
 		f.Status = Suspended
+	case p.negated && p.sense == mute: // NotPaused
 	case p.negated || p.partly && p.sense == good:
 		c.denied(p, &f)
 	case p.sense == good:
@@ -135,7 +138,7 @@ func (c *condition) judge(ends bool) finding {
 	default:
 		c.strange(&f)
 	}
-	f.slight = f.slight || c.minor || p.past
+	f.slight = f.slight || c.severity == "info" || p.past
 	if c.unstated && f.Status == Healthy {
 		f.Status, f.foreign = "", true
 	}
@@ -152,12 +155,12 @@ func (c *condition) favourable(p phrase, f *finding) {
 		}
 	case c.said == yes && p.sense == good && read(c.reason).sense == bad:
 		f.Status = Degraded
-	case c.said == yes && strings.EqualFold(c.kind, "Running") && text(c.message) == moving:
+	case c.said == yes && strings.EqualFold(c.kind, "Running") && text(c.message) == moving && !over(c.reason):
 		f.Status = Progressing
 	case c.said == yes:
 		f.Status, f.step = Healthy, p.trait&step != 0
 	case c.said == unclear:
-		f.Status, f.soft = Progressing, !p.whole
+		f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
 		if status, soft := c.cause(); !soft && status == Suspended {
 			f.Status, f.soft = status, false
 		}
@@ -165,19 +168,34 @@ func (c *condition) favourable(p phrase, f *finding) {
 		f.Status, f.soft = c.cause()
 		if f.soft {
 			f.Status = Degraded
-			if p.trait&awaited != 0 {
+			if p.trait&awaited != 0 || c.severity == "info" {
 				f.Status = Progressing
 			}
 		}
-		f.slight = f.slight || f.soft && !p.whole
+		f.slight = f.soft && (!p.whole || p.trait&idle != 0)
 	}
 }
 
 // adverse judges a condition that is True where something is wrong.
 func (c *condition) adverse(f *finding) {
-	if c.said == yes || c.said == broken {
+	switch c.said {
+	case yes, broken:
 		f.Status = Degraded
+	case no:
+		f.quiet = f.whole
 	}
+}
+
+// over reports reasons that say that something has come to its end.
+func over(reason string) bool {
+	if p := read(reason); p.sense != good || p.negated {
+		return false
+	}
+	switch strings.ToLower(lastWord(reason)) {
+	case "available", "complete", "completed", "succeeded", "successful", "success", "finished", "done", "ready", "healthy":
+		return true
+	}
+	return false
 }
 
 // denied judges a condition that names the lack of something good, or a lack of trouble.
@@ -188,7 +206,8 @@ func (c *condition) denied(p phrase, f *finding) {
 		case yes:
 			f.Status, f.step = Healthy, true
 		case no, broken:
-			f.Status = Degraded
+			f.Status, f.slight = Degraded, true
+			f.soft = read(c.reason).sense != bad
 		}
 	case c.said == yes: // NotReady, PartiallyReady
 		status, soft := c.cause()
@@ -203,7 +222,7 @@ func (c *condition) denied(p phrase, f *finding) {
 func (c *condition) underway(f *finding) {
 	reason := read(c.reason)
 	switch {
-	case c.said == yes && reason.sense == good && !reason.negated:
+	case c.said == yes && over(c.reason):
 		// Progressing because it has come to an end: as Deployments say it.
 	case c.said == yes:
 		f.Status = Progressing
@@ -212,10 +231,10 @@ func (c *condition) underway(f *finding) {
 		}
 	case c.said == unclear:
 		f.Status, f.soft, f.slight = Progressing, true, false
-	case reason.sense == bad:
+	case reason.sense == bad && !reason.negated, c.said == broken:
 		f.Status = Degraded
-	case c.said == broken:
-		f.Status = Degraded
+	default:
+		f.calm = f.whole
 	}
 }
 
@@ -242,7 +261,10 @@ func offersKind(kind string) bool {
 // cause tells by reason and message whether what is not so is trouble or a matter of
 // time. soft says that neither told.
 func (c *condition) cause() (status Status, soft bool) {
-	reason := state(c.reason, false)
+	reason := read(c.reason)
+	if reason.sense == mute && goesOn(c.reason) {
+		reason.sense = moving
+	}
 	if reason.trait&plain != 0 && reason.sense != good {
 		reason.sense = mute // NotReady says nothing that we did not know
 	}
@@ -256,6 +278,12 @@ func (c *condition) cause() (status Status, soft bool) {
 		return Progressing, false
 	case halted:
 		return Suspended, false
+	}
+	switch c.severity {
+	case "error", "critical":
+		return Degraded, false
+	case "info":
+		return Progressing, true
 	}
 	return "", true
 }

@@ -48,12 +48,13 @@ func (s *subject) confirm(f finding) (Health, bool) {
 // that it is well as a whole slight things do not count.
 func judgeList(list []condition, ends bool) finding {
 	findings := make([]finding, 0, len(list))
-	well := false
+	var well, calm, quiet bool
 	for i := range list {
 		f := list[i].judge(ends)
 		if f.Status == Healthy && f.whole && !f.step && plainly(list[i].kind) {
 			well = true
 		}
+		calm, quiet = calm || f.calm, quiet || f.quiet
 		findings = append(findings, f)
 	}
 	var best finding
@@ -68,6 +69,9 @@ func judgeList(list []condition, ends bool) finding {
 			f.foreign = best.foreign && best.Status != ""
 			best = f
 		}
+	}
+	if best.Status == "" && !best.foreign && calm && quiet {
+		best.Health = Health{Status: Healthy, Reason: "Settled", Message: "its conditions say that nothing goes on, and nothing is wrong"}
 	}
 	return best
 }
@@ -122,9 +126,12 @@ func conditionLists(status map[string]any) [][]condition {
 		lists = append(lists, own)
 	}
 	for _, key := range sortedKeys(status) {
-		items, ok := status[key].([]any)
-		if !ok || key == "conditions" {
+		if key == "conditions" {
 			continue
+		}
+		items, _ := status[key].([]any)
+		if m, ok := status[key].(map[string]any); ok && !apart(key) {
+			items = []any{m}
 		}
 		for _, item := range items {
 			m, _ := item.(map[string]any)

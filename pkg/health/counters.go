@@ -18,10 +18,17 @@ func (s *subject) counted() (short, full finding) {
 			}
 		case map[string]any:
 			for _, inner := range sortedKeys(v) {
+				local(&short, inner, v)
 				if text, ok := v[inner].(string); ok {
 					if have, want, ok := fraction(inner, text); ok {
 						tally(&short, &full, inner, have, want, true)
 					}
+				}
+			}
+		case []any:
+			for _, item := range v {
+				if m, ok := item.(map[string]any); ok {
+					local(&short, "readyReplicas", m)
 				}
 			}
 		default:
@@ -38,6 +45,18 @@ func (s *subject) counted() (short, full finding) {
 		}
 	}
 	return short, full
+}
+
+// local compares the ready replicas of a part with the ones that it has.
+func local(short *finding, key string, part map[string]any) {
+	if key != "readyReplicas" {
+		return
+	}
+	have, counted := wholeNumber(part[key])
+	want, wanted := wholeNumber(part["replicas"])
+	if counted && wanted {
+		tally(short, &finding{}, key, have, want, false)
+	}
 }
 
 func tally(short, full *finding, key string, have, want int64, serves bool) {
@@ -110,12 +129,35 @@ func (s *subject) target(noun string) (int64, bool) {
 	if n, ok := wholeNumber(s.status["desired"+strings.ToUpper(noun[:1])+noun[1:]]); ok {
 		return n, true
 	}
+	if n, ok := summed(spec, noun); ok {
+		return n, true
+	}
 	for _, key := range [...]string{"size", "instances", "numberOfInstances", "replicaCount", "nodes", "members", "nodeCount"} {
 		if n, ok := wholeNumber(spec[key]); ok {
 			return n, true
 		}
 	}
 	return wholeNumber(s.status[noun])
+}
+
+// summed adds up what a list of the spec asks for: nodes, of nodeSets or nodePools.
+func summed(spec map[string]any, noun string) (total int64, ok bool) {
+	for key, value := range spec {
+		items, list := value.([]any)
+		if !list || !strings.HasPrefix(key, strings.TrimSuffix(noun, "s")) {
+			continue
+		}
+		for _, item := range items {
+			m, _ := item.(map[string]any)
+			for _, field := range [...]string{"count", "replicas", "size"} {
+				if n, number := wholeNumber(m[field]); number {
+					total, ok = total+n, true
+					break
+				}
+			}
+		}
+	}
+	return total, ok
 }
 
 func countable(noun string) bool {

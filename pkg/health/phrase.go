@@ -1,6 +1,7 @@
 package health
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,10 +40,13 @@ func read(s string) phrase {
 	if offers(words) {
 		return phrase{}
 	}
-	p, other := phrase{}, false
+	p, other, hoped := phrase{}, false, false
 	for i, w := range words {
 		meaning, known := vocabulary[w]
+		hoped = hoped || waits(w)
 		switch {
+		case hoped && known && meaning.sense != bad:
+			p.word, p.negated = word{moving, 0}, false
 		case w == "partially" || w == "partly" || w == "partial":
 			p.partly = true
 			if len(words) == 1 {
@@ -108,7 +112,7 @@ func deny(w word, denied bool) (word, bool) {
 		return word{moving, 0}, true
 	case w.sense == good:
 		return word{bad, 0}, true
-	case w.sense == bad:
+	case w.sense == bad || w.sense == unsure:
 		return word{good, step}, true
 	}
 	return word{}, true
@@ -121,16 +125,14 @@ func state(s string, ends bool) phrase {
 	if len(s) <= maxState {
 		p = read(s)
 	}
-	if p.sense == mute && len(s) <= maxState {
-		var buf [longestPhrase]string
-		words := split(buf[:0], s)
-		for _, w := range words {
-			if activity(w) {
-				p.word = word{moving, 0}
-			}
-		}
+	if p.sense == mute && goesOn(s) {
+		p.word = word{moving, 0}
 	}
 	switch {
+	case p.sense == good && strings.Contains(s, " ") && hedged(s) != mute:
+		p.word = word{hedged(s), 0}
+	case p.sense == good && imminent(s):
+		p.word = word{moving, 0}
 	case p.sense == good && p.trait&early != 0:
 		p.word = word{moving, 0}
 	case p.sense == good && ends && unfinished(s):
@@ -139,6 +141,37 @@ func state(s string, ends bool) phrase {
 		p.word = word{bad, 0}
 	}
 	return p
+}
+
+// hedged gives the sense of a sentence that ends well, but says more than that.
+func hedged(s string) sense {
+	if told := text(s); told == bad || told == moving {
+		return told
+	}
+	return mute
+}
+
+// imminent reports states of what is ready to begin: InstallReady.
+func imminent(s string) bool {
+	var buf [longestPhrase]string
+	words := split(buf[:0], s)
+	if len(words) < 2 || words[len(words)-1] != "ready" {
+		return false
+	}
+	switch words[len(words)-2] {
+	case "install", "deploy", "apply", "start", "upgrade", "update", "provision", "bind", "launch", "create", "restore", "import", "clone":
+		return true
+	}
+	return false
+}
+
+// goesOn reports names that tell of an activity nobody listed: MigratingData.
+func goesOn(s string) bool {
+	if len(s) > maxState {
+		return false
+	}
+	var buf [longestPhrase]string
+	return slices.ContainsFunc(split(buf[:0], s), activity)
 }
 
 // maxState is the length of what is taken for the name of a state, not for a text.

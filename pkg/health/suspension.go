@@ -42,7 +42,7 @@ func pausedBy(spec map[string]any, depth int) string {
 	for _, key := range sortedKeys(spec) {
 		switch v := spec[key].(type) {
 		case bool:
-			if stops(key, v) {
+			if stops(key, v) && (v || depth == 0) {
 				return key
 			}
 		case string:
@@ -50,17 +50,22 @@ func pausedBy(spec map[string]any, depth int) string {
 				return key
 			}
 		case map[string]any:
-			if depth < 2 && nests(key) {
-				if field := pausedBy(v, depth+1); field != "" {
-					return key + "." + field
-				}
-			}
-			if key == "suspension" {
-				if field := anyTrue(v); field != "" {
-					return key + "." + field
-				}
+			if field := within(key, v, depth); field != "" {
+				return key + "." + field
 			}
 		}
+	}
+	return ""
+}
+
+// within looks into a part of a spec.
+func within(key string, part map[string]any, depth int) string {
+	switch squeeze(key) {
+	case "suspension", "hibernation", "suspend", "pause":
+		return anyTrue(part)
+	}
+	if depth < 2 && nests(key) {
+		return pausedBy(part, depth+1)
 	}
 	return ""
 }
@@ -77,7 +82,7 @@ func anyTrue(m map[string]any) string {
 // nests reports the parts of a spec that say how the whole is run.
 func nests(key string) bool {
 	switch key {
-	case "job", "lifecycle", "hibernation", "reconciliation", "reconcile", "rollingUpdate", "rollout", "runPolicy", "suspendAction":
+	case "job", "lifecycle", "reconciliation", "reconcile", "rollingUpdate", "rollout", "runPolicy", "suspendAction":
 		return true
 	}
 	return strings.HasSuffix(strings.ToLower(key), "strategy")

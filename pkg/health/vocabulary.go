@@ -27,6 +27,8 @@ const (
 	// plain: the word sums up, and says nothing of what is to come: while it is not so,
 	// only a reason tells whether it is trouble.
 	plain
+	// idle: while it is not so, the thing may be at rest, and that may be right.
+	idle
 )
 
 // word is an entry of the vocabulary.
@@ -39,19 +41,19 @@ type word struct {
 // case. It is read-only.
 var vocabulary = lexicon([]entryOfLexicon{
 	{word{good, plain | awaited}, "ready"},
-	{word{good, 0}, `available healthy valid accepted programmed resolved established active
+	{word{good, 0}, `available healthy valid accepted programmed resolved established
 		online connected reachable ok okay green normal operational functional serving alive passed
 		passing verified validated compliant successful successfully success succeeded succeed succeeds sucess
 		attached enforced admitted effective satisfied optimal live published stable steady usable
 		nominal working listening schedulable permitted authorized trusted unsealed`},
 	{word{good, awaited}, `synced synchronized reconciled complete completed completes finished done bound
-		installed deployed rolledout updated uptodate applied released promoted running joined loaded restored
+		installed deployed rolledout updated uptodate applied released promoted joined loaded restored
 		recovered upgraded started finalized current idle imported exported mounted associated propagated
-		settled converged migrated optimized found warmed`},
+		settled converged migrated optimized warmed`},
+	{word{good, awaited | idle}, "active running"},
 	{word{good, awaited | step}, `initialized initialised provisioned launched bootstrapped configured generated
 		enabled prepared pulled patched issued adopted registered created transformed built unpacked`},
-	{word{good, awaited | step | early}, `scheduled approved allocated submitted detected observed requested
-		received assigned reserved selected consented planned discovered`},
+	{word{good, awaited | step | early}, `scheduled approved allocated submitted assigned reserved planned`},
 	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid
 		conflict conflicted conflicting conflicts expired unavailable timeout missing unhealthy blocked broken
 		crashed crash crashing crashloop crashloopbackoff backoff denied forbidden unauthorized unauthenticated
@@ -63,7 +65,7 @@ var vocabulary = lexicon([]entryOfLexicon{
 		problems exception exceptions rolledback overlapped offline deleted unsatisfied unsatisfiable
 		nonexistent unrecognized unprogrammed unaccepted undefined unmet terminated crashlooping unstable unusable
 		untrusted stuck deadlock deadlocked dropped halting unprocessable imagepullbackoff errimagepull
-		impossible unreconcilable sealed quarantined drifted`},
+		impossible unreconcilable quarantined terminal`},
 	{word{moving, 0}, `reconciling progressing progress inprogress creating updating upgrading rolling pending deleting
 		initializing initialising scaling waiting wait awaiting starting stopping terminating provisioning
 		deprovisioning installing uninstalling deploying applying syncing synchronizing queued preparing
@@ -74,10 +76,10 @@ var vocabulary = lexicon([]entryOfLexicon{
 		unready unsynced outofsync unreconciled incomplete unbound notstarted maintenance uninitialized
 		unprovisioned unstarted requeued rebooting booting yet setup refreshing replacing adding removing
 		attaching detaching binding registering allocating assigning waitingforfirstconsumer backingup
-		transient partial partially`},
+		transient partial partially being delayed remediating invalidating requeueing`},
 	{word{halted, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
 		hibernate stopped disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
-	{word{unsure, 0}, `unknown warning warnings warn undetermined indeterminate`},
+	{word{unsure, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
 })
 
 // entryOfLexicon is a word's meaning, and the words that have it.
@@ -115,8 +117,7 @@ var joined = map[[2]string]string{
 	{"can", "not"}:        "unable",
 	{"not", "started"}:    "notstarted",
 	{"backing", "up"}:     "backingup",
-	{"image", "pull"}:     "pull",
-	{"update", "to"}:      "update",
+	{"setting", "up"}:     "initializing",
 	{"not", "authorized"}: "unauthorized",
 	{"not", "permitted"}:  "denied",
 	{"not", "allowed"}:    "denied",
@@ -132,7 +133,8 @@ var negators = map[string]bool{
 var alone = map[string]word{
 	"up": {good, 0}, "down": {bad, 0}, "on": {good, 0}, "off": {halted, 0},
 	"true": {good, 0}, "yes": {good, 0}, "normal": {good, 0},
-	"false": {moving, 0}, "ack": {good, 0}, "insync": {good, 0},
+	"false": {moving, 0}, "insync": {good, 0}, "open": {good, 0}, "opened": {good, 0},
+	"closed": {halted, 0}, "scheduling": {moving, 0}, "staging": {moving, 0},
 }
 
 // nouns end in ing, and are no activity.
@@ -148,4 +150,13 @@ func activity(w string) bool {
 	}
 	_, noun := nouns[w]
 	return !noun
+}
+
+// waits reports words after which a good one is only hoped for: WaitForJobReady.
+func waits(w string) bool {
+	switch w {
+	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until":
+		return true
+	}
+	return false
 }

@@ -1,8 +1,8 @@
 package health
 
 import (
+	"fmt"
 	"strings"
-	"time"
 )
 
 // words judges by the phase or state that a status names, by fields that hold an error,
@@ -65,6 +65,7 @@ type speech struct {
 	subject *subject
 	ends    bool
 	verdict told
+	late    told // of the last operation
 	trouble finding
 }
 
@@ -75,6 +76,10 @@ func (s *subject) fieldsOf() (trouble finding, verdict told) {
 		sp.word("status", word, nil, 0)
 	}
 	sp.walk(s.status, 0)
+	sp.labelled()
+	if sp.verdict.Status == "" {
+		sp.verdict = sp.late
+	}
 	return sp.trouble, sp.verdict
 }
 
@@ -88,12 +93,16 @@ func (sp *speech) walk(m map[string]any, depth int) {
 			}
 			if rank, ok := speaks(key); ok {
 				sp.word(key, v, m, 3*depth+rank)
-			} else if depth == 0 && names(key) {
-				sp.failed(key, v)
+			} else if depth == 0 {
+				sp.plain(key, v, m)
 			}
 		case bool:
 			if depth == 0 {
 				sp.flag(key, v, m)
+			}
+		case int64, float64:
+			if rank, ok := speaks(key); ok && rank == 0 {
+				sp.subject.strange(fmt.Sprintf("%s is the number %v", key, v))
 			}
 		case []any:
 			if depth == 0 && key == "errors" && len(v) > 0 {
@@ -106,6 +115,9 @@ func (sp *speech) walk(m map[string]any, depth int) {
 			if depth < 2 && !apart(key) {
 				sp.walk(v, depth+1)
 			}
+			if depth == 0 && strings.HasPrefix(key, "last") {
+				sp.latest(v)
+			}
 		}
 	}
 }
@@ -115,6 +127,8 @@ func speaks(key string) (rank int, ok bool) {
 	switch key {
 	case "phase", "state", "health", "status":
 		return 0, true
+	case "stage", "robustness", "compliance", "result", "outcome", "lifecycle":
+		return 1, true
 	}
 	var buf [longestPhrase]string
 	words := split(buf[:0], key)
@@ -137,7 +151,7 @@ func speaks(key string) (rank int, ok bool) {
 
 // apart reports the fields that speak of something else, or of another time.
 func apart(key string) bool {
-	if strings.HasPrefix(key, "last") && key != "lastOperation" || strings.HasPrefix(key, "previous") {
+	if strings.HasPrefix(key, "last") || strings.HasPrefix(key, "previous") {
 		return true
 	}
 	switch key {
@@ -145,6 +159,53 @@ func apart(key string) bool {
 		return true
 	}
 	return false
+}
+
+// plain looks at a text that is not the name of a state: an error, or a field that asks
+// whether something is so.
+func (sp *speech) plain(key, value string, beside map[string]any) {
+	if names(key) {
+		sp.failed(key, value)
+		return
+	}
+	if p := read(key); !p.whole || p.negated {
+		return
+	}
+	if b, ok := truth(value); ok {
+		sp.flag(key, b, beside)
+	} else if state(value, sp.ends).sense != mute {
+		sp.word(key, value, beside, 1)
+	}
+}
+
+// latest looks at what a status says of the last operation. That it went well does not
+// say that the object is well.
+func (sp *speech) latest(m map[string]any) {
+	inner := speech{subject: &subject{}, ends: sp.ends}
+	for key, value := range m {
+		if v, ok := value.(string); ok {
+			if rank, ok := speaks(key); ok {
+				inner.word(key, v, m, rank)
+			}
+		}
+	}
+	if s := inner.verdict.Status; s != "" && s != Healthy && (sp.late.Status == "" || s.Worse(sp.late.Status)) {
+		sp.late = inner.verdict
+	}
+}
+
+// labelled looks at labels that name a health. Only trouble is taken from them.
+func (sp *speech) labelled() {
+	for key, value := range sp.subject.Meta.GetLabels() {
+		_, name, ok := strings.Cut(key, "/")
+		if !ok || name != "status" && name != "health" {
+			continue
+		}
+		switch state(value, sp.ends).sense {
+		case bad, moving:
+			sp.word(key, value, nil, 2)
+		}
+	}
 }
 
 // names reports the fields that hold a text only where something went wrong.
@@ -176,6 +237,9 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 	switch p.sense {
 	case good:
 		f.Status = Healthy
+		if of := stepOf(key); of != "" && state(firstText(beside, of), sp.ends).sense != good {
+			f.Status = Progressing
+		}
 	case bad:
 		f.Status = Degraded
 	case moving:
@@ -183,12 +247,23 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 	case halted:
 		f.Status = Suspended
 	default:
-		if rank < 3 && !strings.EqualFold(value, "none") && !strings.EqualFold(value, "n/a") {
+		if rank < 3 && stepOf(key+"Status") == "" && !strings.EqualFold(value, "none") && !strings.EqualFold(value, "n/a") {
 			sp.subject.strange(key + " is " + value)
 		}
 		return
 	}
 	sp.note(told{f, rank})
+}
+
+// stepOf returns the field that names the step of which another one tells the state:
+// stage, for stageStatus.
+func stepOf(key string) string {
+	for _, step := range [...]string{"stage", "step", "task"} {
+		if rest, ok := strings.CutPrefix(key, step); ok && (rest == "Status" || rest == "State" || rest == "Phase") {
+			return step
+		}
+	}
+	return ""
 }
 
 // flag notes a boolean whose name says what is so: ready, readyToUse, failed.
@@ -258,5 +333,3 @@ func textOf(v any) string {
 	}
 	return "its status holds an error"
 }
-
-var _ = time.Time{}
