@@ -78,6 +78,9 @@ func (c *common) open(ctx context.Context) (*session, error) {
 // extractors take what is wanted of objects while they pass.
 func (s *session) extractors() []inventory.Extractor {
 	all := []inventory.Extractor{s.builder.Extract}
+	for _, extractor := range s.c.extract {
+		all = append(all, extractor(s))
+	}
 	if collect := s.c.collect; collect != nil {
 		all = append(all, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 			collect(o)
@@ -184,6 +187,12 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		}
 		if c.collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
 			return source.Typed, "v1"
+		}
+		if version, ok := c.judgedType(gk); ok {
+			return source.Typed, version
+		}
+		if c.judges && judgedWhole(gk) && (gk != definitionKind || c.definitions || c.from != "") {
+			return source.Fields, ""
 		}
 		if c.rules != nil && c.rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {
 			return source.Fields, ""

@@ -25,6 +25,7 @@ func Assess(g *graph.Graph, own func(graph.ID) (Health, bool)) *Assessment {
 			a.own[id] = Health{Status: Missing, Reason: NotThere, Message: "it does not exist"}
 		case graph.Unread:
 			a.own[id] = a.unread(id)
+		case graph.Virtual: // a name has no health
 		default:
 			h, ok := own(id)
 			if !ok {

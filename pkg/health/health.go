@@ -101,6 +101,8 @@ const (
 	RuleFailed = "RuleFailed"
 	// Derived: it says nothing of itself, and has the health of what it owns.
 	Derived = "Derived"
+	// NotYet: it seems well, but its entry says when it is Healthy, and does not say so.
+	NotYet = "NotYet"
 	// NotThere: it is needed and does not exist.
 	NotThere = "NotFound"
 	// Unread: it could not be read.

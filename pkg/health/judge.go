@@ -1,8 +1,10 @@
 package health
 
 import (
+	"sync"
 	"time"
 
+	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -12,13 +14,14 @@ import (
 type Judge struct {
 	now     time.Time
 	entries map[schema.GroupKind]*entry
+	env     func() (*cel.Env, error) // made when the first rule is asked
 }
 
 // NewJudge returns a judge that knows the rules of entries besides its own. now is
 // the moment that is judged: of a cluster the present one, of a snapshot that in
 // which it was taken. Of two rules for a kind the first one counts.
 func NewJudge(now time.Time, rules ...Rule) *Judge {
-	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}}
+	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}, env: sync.OnceValues(newEnvironment)}
 	for i := range rules {
 		gk := schema.ParseGroupKind(rules[i].Kind)
 		if _, known := j.entries[gk]; !known {
@@ -65,7 +68,7 @@ func (j *Judge) Of(o object.Object) Health {
 	for _, stage := range stages() {
 		if h, ok := stage.judge(j, s); ok {
 			h.By = stage.name
-			return h
+			return s.withheld(h)
 		}
 	}
 	return s.unknown()

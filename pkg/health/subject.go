@@ -15,6 +15,7 @@ type subject struct {
 	fields map[string]any // of a custom resource
 	status map[string]any // of a custom resource; nil for none, or an empty one
 	seen   seen
+	notYet bool // its entry says when it is Healthy, and did not say so
 }
 
 // seen is what the stages before made of an object that none of them could judge.

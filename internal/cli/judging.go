@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// verdicts judge objects while a session reads them.
+type verdicts struct {
+	rules []health.Rule
+	once  sync.Once
+	c     *health.Collector
+}
+
+// judging has the session that opens next judge what it reads. The rules are the user's,
+// which go before the catalogue's.
+func (c *common) judging(rules []health.Rule) *verdicts {
+	v := &verdicts{rules: rules}
+	c.judges = true
+	c.extract = append(c.extract, func(s *session) inventory.Extractor {
+		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+			v.collector(s).Add(o)
+			return nil
+		}
+	})
+	return v
+}
+
+// collector is made when the first object comes: only then the kinds are known, and the
+// moment that is judged.
+func (v *verdicts) collector(s *session) *health.Collector {
+	v.once.Do(func() {
+		rules := append(v.rules[:len(v.rules):len(v.rules)], catalog.Health(s.kinds)...)
+		v.c = health.NewCollector(health.NewJudge(s.moment(), rules...))
+	})
+	return v.c
+}
+
+// of puts together what was judged.
+func (v *verdicts) of(s *session, g *graph.Graph) *health.Assessment {
+	c := v.collector(s)
+	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return c.Of(g.Ref(id)) })
+}
+
+// moment is when what was read was so: now, or when the snapshot was taken.
+func (s *session) moment() time.Time {
+	if snap, ok := s.source.(*source.Snapshot); ok {
+		if at := snap.Taken(); !at.IsZero() {
+			return at
+		}
+	}
+	return s.c.env.Now()
+}
+
+// largestHealthRules is more than any file of them has.
+const largestHealthRules = 4 << 20
+
+// readHealthRules reads the file of --health-rules; none where it is not given. Any
+// problem refuses all: a rule that is left out silently would make another answer.
+func readHealthRules(ctx context.Context, name string) ([]health.Rule, error) {
+	if name == "" {
+		return nil, nil
+	}
+	data, err := readFile(ctx, name, largestHealthRules, "file of rules")
+	if err != nil {
+		if ctx.Err() == nil {
+			err = fmt.Errorf("read the rules of health: %w", err)
+		}
+		return nil, err
+	}
+	rules, problems := health.ParseRules(name, data)
+	if len(problems) > 0 {
+		return nil, withHint(&linesError{placed(name, problems)}, "docs/health-rules.md is the grammar")
+	}
+	return rules, nil
+}
+
+// judgedWhole says that a kind must be read with its status to be judged.
+func judgedWhole(gk schema.GroupKind) bool { return !health.Stateless(gk) }
+
+// judgedType is the version in which a built-in kind is read as its type to be judged,
+// where no rule reads it so anyway.
+func (c *common) judgedType(gk schema.GroupKind) (string, bool) {
+	if !c.judges || judgedWhole(gk) == false {
+		return "", false
+	}
+	return "", false
+}
