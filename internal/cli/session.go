@@ -68,7 +68,7 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	}
 	s.learn(definitions, files)
 	s.builder = graph.NewBuilder(s.rules, s.kinds)
-	s.inv = inventory.New(append(append(s.rules.Annotations(), helmName, helmNamespace), c.notes...), s.extractors()...)
+	s.inv = inventory.New(append(append(s.rules.Annotations(), graph.HelmName, graph.HelmNamespace), c.notes...), s.extractors()...)
 	for _, g := range early.gaps {
 		s.inv.Gap(g)
 	}
