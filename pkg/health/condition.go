@@ -150,7 +150,7 @@ func (c *condition) favourable(p phrase, f *finding) {
 	switch {
 	case c.said == broken:
 		f.Status, f.soft = c.cause()
-		if f.soft {
+		if f.Status == "" {
 			f.Status = Degraded
 		}
 	case c.said == yes && p.sense == good && read(c.reason).sense == bad:
@@ -166,7 +166,7 @@ func (c *condition) favourable(p phrase, f *finding) {
 		}
 	default:
 		f.Status, f.soft = c.cause()
-		if f.soft {
+		if f.Status == "" {
 			f.Status = Degraded
 			if p.trait&awaited != 0 || c.severity == "info" {
 				f.Status = Progressing
@@ -210,8 +210,8 @@ func (c *condition) denied(p phrase, f *finding) {
 			f.soft = read(c.reason).sense != bad
 		}
 	case c.said == yes: // NotReady, PartiallyReady
-		status, soft := c.cause()
-		if soft {
+		status, _ := c.cause()
+		if status == "" {
 			status = Degraded
 		}
 		f.Status, f.slight = status, true
@@ -224,11 +224,12 @@ func (c *condition) underway(f *finding) {
 	switch {
 	case c.said == yes && over(c.reason):
 		// Progressing because it has come to an end: as Deployments say it.
+	case reason.sense == halted && !reason.negated:
+		f.Status = Suspended
 	case c.said == yes:
 		f.Status = Progressing
-		if c.kind == "Progressing" && reason.sense == halted {
-			f.Status = Suspended
-		}
+		// What is tried again and again may be on its way, or in trouble.
+		f.soft = strings.Contains(c.reason, "Retry")
 	case c.said == unclear:
 		f.Status, f.soft, f.slight = Progressing, true, false
 	case reason.sense == bad && !reason.negated, c.said == broken:
@@ -268,12 +269,15 @@ func (c *condition) cause() (status Status, soft bool) {
 	if reason.trait&plain != 0 && reason.sense != good {
 		reason.sense = mute // NotReady says nothing that we did not know
 	}
+	if reason.negated && reason.sense == bad {
+		reason.sense = mute // as NotAvailable does
+	}
 	if reason.sense == mute || reason.sense == good || reason.sense == unsure {
 		reason.sense = text(c.message)
 	}
 	switch reason.sense {
 	case bad:
-		return Degraded, false
+		return Degraded, absent(c.reason)
 	case moving:
 		return Progressing, false
 	case halted:
@@ -286,6 +290,20 @@ func (c *condition) cause() (status Status, soft bool) {
 		return Progressing, true
 	}
 	return "", true
+}
+
+// absent reports reasons that say that something is not there. It may come yet.
+func absent(reason string) bool {
+	var buf [longestPhrase]string
+	words := join(split(buf[:0], reason))
+	if len(words) == 0 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case "notfound", "missing", "nonexistent":
+		return true
+	}
+	return false
 }
 
 // named gives a reason to a condition that has none.

@@ -31,6 +31,12 @@ func (j *Judge) conditions(s *subject) (Health, bool) {
 
 // confirm asks the words of the status whether they contradict what conditions say.
 func (s *subject) confirm(f finding) (Health, bool) {
+	if f.Status == Progressing {
+		// What waits for somebody's leave is not on its way.
+		if _, verdict := s.fieldsOf(); verdict.Status == Suspended {
+			return verdict.Health, true
+		}
+	}
 	if f.Status == Healthy || f.soft {
 		if other, ok := s.objection(f.soft); ok && (other.Status != Healthy) {
 			return other, true

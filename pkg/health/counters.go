@@ -17,8 +17,8 @@ func (s *subject) counted() (short, full finding) {
 				tally(&short, &full, key, have, want, true)
 			}
 		case map[string]any:
+			local(&short, &full, v, 1)
 			for _, inner := range sortedKeys(v) {
-				local(&short, inner, v)
 				if text, ok := v[inner].(string); ok {
 					if have, want, ok := fraction(inner, text); ok {
 						tally(&short, &full, inner, have, want, true)
@@ -28,7 +28,7 @@ func (s *subject) counted() (short, full finding) {
 		case []any:
 			for _, item := range v {
 				if m, ok := item.(map[string]any); ok {
-					local(&short, "readyReplicas", m)
+					local(&short, &full, m, 2)
 				}
 			}
 		default:
@@ -47,15 +47,23 @@ func (s *subject) counted() (short, full finding) {
 	return short, full
 }
 
-// local compares the ready replicas of a part with the ones that it has.
-func local(short *finding, key string, part map[string]any) {
-	if key != "readyReplicas" {
-		return
-	}
-	have, counted := wholeNumber(part[key])
-	want, wanted := wholeNumber(part["replicas"])
-	if counted && wanted {
-		tally(short, &finding{}, key, have, want, false)
+// local compares, in a part of the status and in the parts of that, what is ready with
+// what it has: readyMembers with members.
+func local(short, full *finding, part map[string]any, depth int) {
+	for _, key := range sortedKeys(part) {
+		if inner, ok := part[key].(map[string]any); ok && depth < 2 {
+			local(short, full, inner, depth+1)
+			continue
+		}
+		noun, ok := strings.CutPrefix(key, "ready")
+		if !ok || !countable(strings.ToLower(noun)) {
+			continue
+		}
+		have, counted := wholeNumber(part[key])
+		want, wanted := wholeNumber(part[strings.ToLower(noun)])
+		if counted && wanted {
+			tally(short, full, key, have, want, true)
+		}
 	}
 }
 

@@ -209,8 +209,10 @@ func text(s string) sense {
 		if !known || w == "new" || w == "init" || w == "initial" || w == "set" {
 			continue
 		}
+		fine := meaning.sense == good && meaning.trait&awaited == 0
 		meaning, _ = deny(meaning, negatedAt(words, i))
 		switch {
+		case fine: // "not available" says no more than the condition does
 		case meaning.sense == moving && i < 2:
 			return moving
 		case meaning.sense == bad:

@@ -30,8 +30,10 @@ func (s *subject) spoken() finding {
 		return verdict.finding
 	case short.Status != "":
 		return short
+	case full.Status != "":
+		return full
 	}
-	return full
+	return s.scheduled()
 }
 
 // objection is what the fields of the status have against a health that conditions
