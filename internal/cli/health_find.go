@@ -8,12 +8,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// foundStack is a stack that is asked about, or that was found.
-type foundStack struct {
-	metrics.Stack
-	apart map[graph.ID]graph.ID
-}
-
 // readAll reads the namespace, or the cluster, and what stacks there lead to.
 func (s *session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.Graph, error) {
 	first := source.Ask{All: true}
@@ -23,14 +17,15 @@ func (s *session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.
 	return s.read(ctx, first, s.everything, opts)
 }
 
-func (s *session) find(g *graph.Graph, opts graph.StackOptions) []foundStack {
-	var pods []graph.ID
-	for id := range g.OfKind(podKind) {
-		pods = append(pods, id)
+// find finds the stacks of the namespace, or of all.
+func (s *session) find(g *graph.Graph, opts graph.StackOptions) []metrics.Stack {
+	namespace := s.namespace
+	if s.c.allNamespaces {
+		namespace = ""
 	}
-	var out []foundStack
-	for _, id := range g.Apexes(pods, opts) {
-		out = append(out, foundStack{Stack: metrics.Stack{Ref: g.Ref(id), Roots: []graph.ID{id}}})
+	var out []metrics.Stack
+	for _, f := range g.FindStacks(namespace, opts).Stacks {
+		out = append(out, metrics.Stack{Ref: f.Ref(g), Roots: f.Roots})
 	}
 	return out
 }
