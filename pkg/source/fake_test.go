@@ -159,6 +159,8 @@ func (f *fake) forget() {
 }
 
 func (f *fake) discover(w http.ResponseWriter, r *http.Request) bool {
+	f.world.RLock()
+	defer f.world.RUnlock()
 	switch r.URL.Path {
 	case "/api":
 		sendJSON(w, 200, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
