@@ -23,14 +23,13 @@ func (s *session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.
 	return s.read(ctx, first, s.everything, opts)
 }
 
+// find finds the stacks of the namespace, or of the cluster.
 func (s *session) find(g *graph.Graph, opts graph.StackOptions) []foundStack {
-	var pods []graph.ID
-	for id := range g.OfKind(podKind) {
-		pods = append(pods, id)
-	}
 	var out []foundStack
-	for _, id := range g.Apexes(pods, opts) {
-		out = append(out, foundStack{Stack: metrics.Stack{Ref: g.Ref(id), Roots: []graph.ID{id}}})
+	for _, f := range s.applications(g, opts).Stacks {
+		if !s.ground(g, f) {
+			out = append(out, foundStack{Stack: metrics.Stack{Ref: f.Ref(g), Roots: f.Roots}})
+		}
 	}
 	return out
 }
