@@ -32,8 +32,8 @@ type Rule struct {
 
 // states are the expressions of a rule that say how an object fares, in the order in
 // which they are asked.
-func (r *Rule) states() [4]state {
-	return [4]state{
+func (r *Rule) states() [4]outcome {
+	return [4]outcome{
 		{"degraded", Degraded, r.Degraded},
 		{"progressing", Progressing, r.Progressing},
 		{"suspended", Suspended, r.Suspended},
@@ -41,8 +41,8 @@ func (r *Rule) states() [4]state {
 	}
 }
 
-// state is one expression of a rule, and what it means where it is true.
-type state struct {
+// outcome is one expression of a rule, and what it means where it is true.
+type outcome struct {
 	field  string
 	status Status
 	text   string

@@ -166,8 +166,8 @@ func (e *expression) holds(of map[string]any) (bool, error) {
 	return is, nil
 }
 
-// text is what a message expression says of an object.
-func text(program cel.Program, of map[string]any) (string, error) {
+// written is what a message expression says of an object.
+func written(program cel.Program, of map[string]any) (string, error) {
 	out, _, err := program.Eval(of)
 	if err != nil {
 		return "", err

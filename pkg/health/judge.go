@@ -68,8 +68,24 @@ func (j *Judge) Of(o object.Object) Health {
 	for _, stage := range stages() {
 		if h, ok := stage.judge(j, s); ok {
 			h.By = stage.name
-			return s.withheld(h)
+			return j.settle(s, s.withheld(h))
 		}
 	}
 	return s.unknown()
+}
+
+// settle says Suspended of a custom resource that was told to pause and is otherwise
+// said to be well, or on its way. A rule that tells suspension itself knows better.
+func (j *Judge) settle(s *subject, h Health) Health {
+	if !h.yields() || h.By == "deletion" || h.By == "suspension" {
+		return h
+	}
+	if e := j.entries[s.GroupKind()]; h.By == "entry" && e != nil && e.rule.Suspended != "" {
+		return h
+	}
+	if stop, ok := j.suspension(s); ok {
+		stop.By = "suspension"
+		return stop
+	}
+	return h
 }
