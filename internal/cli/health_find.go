@@ -17,15 +17,13 @@ func (s *session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.
 	return s.read(ctx, first, s.everything, opts)
 }
 
-// find finds the stacks of the namespace, or of all.
+// find finds the stacks of the namespace, or of the cluster.
 func (s *session) find(g *graph.Graph, opts graph.StackOptions) []metrics.Stack {
-	namespace := s.namespace
-	if s.c.allNamespaces {
-		namespace = ""
-	}
 	var out []metrics.Stack
-	for _, f := range g.FindStacks(namespace, opts).Stacks {
-		out = append(out, metrics.Stack{Ref: f.Ref(g), Roots: f.Roots})
+	for _, f := range s.applications(g, opts).Stacks {
+		if !s.ground(g, f) {
+			out = append(out, metrics.Stack{Ref: f.Ref(g), Roots: f.Roots})
+		}
 	}
 	return out
 }

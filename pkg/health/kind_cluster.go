@@ -40,7 +40,7 @@ func nodeHealth(s *subject, n *corev1.Node) Health {
 		}
 		return h
 	}
-	var bad said
+	var bad stated
 	var words []string
 	for i := range n.Status.Conditions {
 		c := saidOfNode(&n.Status.Conditions[i])

@@ -16,7 +16,7 @@ func jobKinds() []kindRule {
 
 // jobHealth: a Job is there to end, so one that runs is Progressing.
 func jobHealth(_ *subject, job *batchv1.Job) Health {
-	state := func(kind batchv1.JobConditionType) said { return find(job.Status.Conditions, kind, saidOfJob) }
+	state := func(kind batchv1.JobConditionType) stated { return find(job.Status.Conditions, kind, saidOfJob) }
 	count := jobCount(job)
 	begun := time.Time{}
 	if job.Status.StartTime != nil {

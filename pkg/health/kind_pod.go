@@ -96,7 +96,7 @@ func pendingPod(s *subject, p *corev1.Pod) Health {
 }
 
 // unplacedPod judges a pod that has no node.
-func unplacedPod(s *subject, p *corev1.Pod, placed said) Health {
+func unplacedPod(s *subject, p *corev1.Pod, placed stated) Health {
 	switch {
 	case placed.reason == corev1.PodReasonSchedulingGated || len(p.Spec.SchedulingGates) > 0:
 		// Somebody holds it back, as a queue does with a suspended Job, and it does
@@ -156,7 +156,7 @@ func runningPod(s *subject, p *corev1.Pod) Health {
 // ready before is Degraded: something has gone wrong that no restart was made for.
 // One that never was is Progressing for as long as its probes allow, and not less
 // than patience.
-func unreadyPod(s *subject, p *corev1.Pod, ready said) Health {
+func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	count := fmt.Sprintf("%d/%d containers ready", readyContainers(p), len(p.Spec.Containers))
 	started, allowed := lastStart(p), startTime(p)
 	reason, message := "NotReady", count
@@ -176,7 +176,7 @@ func unreadyPod(s *subject, p *corev1.Pod, ready said) Health {
 }
 
 // readyPod judges a pod that is ready. What it went through is told, and not counted.
-func readyPod(s *subject, p *corev1.Pod, ready said) Health {
+func readyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	h := judged(Healthy, ready.since, "Ready", "%d/%d containers ready", readyContainers(p), len(p.Spec.Containers))
 	if text, end := restarts(p); text != "" {
 		h.Message += "; " + text
@@ -213,7 +213,7 @@ func failedPod(p *corev1.Pod) Health {
 	return h
 }
 
-func podSaid(p *corev1.Pod, kind corev1.PodConditionType) said {
+func podSaid(p *corev1.Pod, kind corev1.PodConditionType) stated {
 	return find(p.Status.Conditions, kind, saidOfPod)
 }
 

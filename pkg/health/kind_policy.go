@@ -31,7 +31,7 @@ func autoscalerHealth(s *subject, a *autoscalingv2.HorizontalPodAutoscaler) Heal
 			return h
 		}
 	}
-	state := func(kind autoscalingv2.HorizontalPodAutoscalerConditionType) said {
+	state := func(kind autoscalingv2.HorizontalPodAutoscalerConditionType) stated {
 		return find(a.Status.Conditions, kind, saidOfAutoscaler)
 	}
 	able, active, limited := state(autoscalingv2.AbleToScale), state(autoscalingv2.ScalingActive), state(autoscalingv2.ScalingLimited)

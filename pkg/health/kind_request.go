@@ -26,7 +26,7 @@ func requestKinds() []kindRule {
 }
 
 func signingHealth(s *subject, r *certificatesv1.CertificateSigningRequest) Health {
-	state := func(kind certificatesv1.RequestConditionType) said {
+	state := func(kind certificatesv1.RequestConditionType) stated {
 		return find(r.Status.Conditions, kind, saidOfRequest)
 	}
 	approved := state(certificatesv1.CertificateApproved)

@@ -12,19 +12,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// said is a condition. The built-in kinds have types of their own for it, of one shape.
-type said struct {
+// stated is a condition. The built-in kinds have types of their own for it, of one shape.
+type stated struct {
 	kind, status, reason, message string
 	since                         time.Time
 }
 
-func (c said) yes() bool   { return c.status == "True" }
-func (c said) no() bool    { return c.status == "False" }
-func (c said) found() bool { return c.kind != "" }
+func (c stated) yes() bool   { return c.status == "True" }
+func (c stated) no() bool    { return c.status == "False" }
+func (c stated) found() bool { return c.kind != "" }
 
 // as is the health that a condition tells of, in its own words, or ours where it has
 // none.
-func (c said) as(status Status, reason, message string) Health {
+func (c stated) as(status Status, reason, message string) Health {
 	return Health{Status: status, Reason: or(c.reason, reason), Message: or(c.message, message), Since: c.since}
 }
 
@@ -36,71 +36,71 @@ func or(a, b string) string {
 }
 
 // find returns the condition of a kind, the first where there are several.
-func find[C any, K ~string](all []C, kind K, read func(*C) said) said {
+func find[C any, K ~string](all []C, kind K, read func(*C) stated) stated {
 	for i := range all {
 		if c := read(&all[i]); c.kind == string(kind) {
 			return c
 		}
 	}
-	return said{}
+	return stated{}
 }
 
-func saidOf(c *metav1.Condition) said {
-	return said{c.Type, string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOf(c *metav1.Condition) stated {
+	return stated{c.Type, string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfDeployment(c *appsv1.DeploymentCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfDeployment(c *appsv1.DeploymentCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfReplicaSet(c *appsv1.ReplicaSetCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfReplicaSet(c *appsv1.ReplicaSetCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfController(c *corev1.ReplicationControllerCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfController(c *corev1.ReplicationControllerCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfPod(c *corev1.PodCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfPod(c *corev1.PodCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfJob(c *batchv1.JobCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfJob(c *batchv1.JobCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfClaim(c *corev1.PersistentVolumeClaimCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfClaim(c *corev1.PersistentVolumeClaimCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfNode(c *corev1.NodeCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfNode(c *corev1.NodeCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfNamespace(c *corev1.NamespaceCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfNamespace(c *corev1.NamespaceCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfAutoscaler(c *autoscalingv2.HorizontalPodAutoscalerCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfAutoscaler(c *autoscalingv2.HorizontalPodAutoscalerCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-func saidOfFlowSchema(c *flowcontrolv1.FlowSchemaCondition) said {
-	return said{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+func saidOfFlowSchema(c *flowcontrolv1.FlowSchemaCondition) stated {
+	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
 // saidOfRequest reads a condition of a CertificateSigningRequest: in older versions
 // it had no status, and stood for True.
-func saidOfRequest(c *certificatesv1.CertificateSigningRequestCondition) said {
+func saidOfRequest(c *certificatesv1.CertificateSigningRequestCondition) stated {
 	since := c.LastTransitionTime.Time
 	if since.IsZero() {
 		since = c.LastUpdateTime.Time
 	}
-	return said{string(c.Type), or(string(c.Status), "True"), c.Reason, c.Message, since}
+	return stated{string(c.Type), or(string(c.Status), "True"), c.Reason, c.Message, since}
 }
 
 // saidIn finds a condition in the maps of an object.
-func saidIn(status map[string]any, kind string) said {
+func saidIn(status map[string]any, kind string) stated {
 	all, _ := status["conditions"].([]any)
 	for _, one := range all {
 		c, _ := one.(map[string]any)
@@ -109,7 +109,7 @@ func saidIn(status map[string]any, kind string) said {
 			continue
 		}
 		since, _ := time.Parse(time.RFC3339, text("lastTransitionTime")) // Zero where there is none.
-		return said{kind, text("status"), text("reason"), text("message"), since}
+		return stated{kind, text("status"), text("reason"), text("message"), since}
 	}
-	return said{}
+	return stated{}
 }

@@ -67,7 +67,7 @@ func pendingClaim(s *subject, c *corev1.PersistentVolumeClaim) Health {
 // changingClaim judges a claim that is bound, and is being made larger or changed
 // otherwise.
 func changingClaim(c *corev1.PersistentVolumeClaim) (Health, bool) {
-	state := func(kind corev1.PersistentVolumeClaimConditionType) said {
+	state := func(kind corev1.PersistentVolumeClaimConditionType) stated {
 		return find(c.Status.Conditions, kind, saidOfClaim)
 	}
 	for _, kind := range []corev1.PersistentVolumeClaimConditionType{

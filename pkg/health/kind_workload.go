@@ -71,7 +71,7 @@ func deploymentHealth(s *subject, d *appsv1.Deployment) Health {
 
 // deploymentAvailability judges a Deployment all of whose replicas are of the newest
 // template.
-func deploymentAvailability(s *subject, d *appsv1.Deployment, progress said, count string) Health {
+func deploymentAvailability(s *subject, d *appsv1.Deployment, progress stated, count string) Health {
 	up := find(d.Status.Conditions, appsv1.DeploymentAvailable, saidOfDeployment)
 	// Without a deadline nobody keeps the condition.
 	watched := d.Spec.ProgressDeadlineSeconds != nil && *d.Spec.ProgressDeadlineSeconds != math.MaxInt32
@@ -116,7 +116,7 @@ func replicationControllerHealth(s *subject, r *corev1.ReplicationController) He
 
 // replicas judges what keeps a number of pods, and nothing else. It does not say since
 // when it is short of them; the pods do.
-func (s *subject) replicas(failure said, wanted, have, good int32) Health {
+func (s *subject) replicas(failure stated, wanted, have, good int32) Health {
 	count := fmt.Sprintf("%d/%d replicas available", good, wanted)
 	switch {
 	case failure.yes():
