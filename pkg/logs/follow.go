@@ -35,6 +35,7 @@ type Follower struct {
 	Tell func([]Note)
 
 	stop    context.CancelCauseFunc
+	failed  chan *tail
 	wg      sync.WaitGroup
 	slots   chan struct{}
 	tails   map[key]*tail
@@ -47,10 +48,11 @@ type key struct {
 	name string
 }
 
-// Run follows until the context ends, which is no error. Each value of states is what
-// there is to follow, in the order in which it is to be begun with.
+// Run follows until the context ends, which is no error; or until none of the logs that
+// it is to follow may be read, which is the error of one of them. Each value of states is
+// what there is to follow, in the order in which it is to be begun with.
 func (f *Follower) Run(ctx context.Context, states <-chan []Container) error {
-	f.tails, f.slots = map[key]*tail{}, make(chan struct{}, max(f.Max, 1))
+	f.tails, f.slots, f.failed = map[key]*tail{}, make(chan struct{}, max(f.Max, 1)), make(chan *tail)
 	following, stop := context.WithCancelCause(ctx)
 	f.stop = stop
 	defer f.wg.Wait()
@@ -63,8 +65,22 @@ func (f *Follower) Run(ctx context.Context, states <-chan []Container) error {
 			return context.Cause(following)
 		case all := <-states:
 			f.update(following, all, first)
+		case t := <-f.failed:
+			f.tell(Note{Container: t.container, Event: Failed, Err: t.refused})
+			if t.over = true; f.allOver() {
+				return t.refused
+			}
 		}
 	}
+}
+
+func (f *Follower) allOver() bool {
+	for _, t := range f.tails {
+		if !t.over {
+			return false
+		}
+	}
+	return true
 }
 
 // update begins to follow what is new, and tells those that follow the rest what has
@@ -87,7 +103,7 @@ func (f *Follower) update(ctx context.Context, all []Container, first bool) {
 			t.waiting[c.Waiting]++
 			notes = append(notes, Note{Container: c, Event: Waiting, Reason: c.Waiting})
 		}
-		if fresh && c.Instance != "" && t.queued {
+		if fresh && t.queued {
 			notes = append(notes, Note{Container: c, Event: Queued})
 		}
 		if c.Ended != "" && !t.ended {

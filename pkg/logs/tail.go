@@ -25,8 +25,8 @@ type tail struct {
 	began   Options       // with which the first log is opened
 
 	// Of the Follower alone: what was told. queued is set before run begins.
-	waiting       map[string]int
-	queued, ended bool
+	waiting             map[string]int
+	queued, ended, over bool
 
 	mu        sync.Mutex
 	container Container
@@ -38,6 +38,8 @@ type tail struct {
 	past  past
 	late  bool // it was told that it waits for its turn
 	told  map[string]bool
+	// refused is why the log may not be read. It is set before the Follower hears of it.
+	refused error
 }
 
 // become takes the present state of the container.
@@ -100,7 +102,7 @@ func (t *tail) run(ctx context.Context, held bool) {
 		none := !c.Running && (apierrors.IsBadRequest(err) || apierrors.IsNotFound(err))
 		t.read, t.whole = c.Instance, err == nil || none
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			t.f.tell(Note{Container: c, Event: Failed, Err: err})
+			t.fail(ctx, err)
 			return
 		}
 		t.tellOnce(c, err)
@@ -115,6 +117,15 @@ func (t *tail) run(ctx context.Context, held bool) {
 	}
 	if held {
 		t.f.endTurn()
+	}
+}
+
+// fail hands over to the Follower that the log may not be read.
+func (t *tail) fail(ctx context.Context, err error) {
+	t.refused = err
+	select {
+	case t.f.failed <- t:
+	case <-ctx.Done():
 	}
 }
 
@@ -196,4 +207,3 @@ func (t *tail) follow(ctx context.Context, c Container) (lines int, err error) {
 		}
 	}
 }
-
