@@ -28,6 +28,13 @@ type fake struct {
 	// fault answers a request instead, and says so; n counts those of the path.
 	fault func(w http.ResponseWriter, r *http.Request, n int) bool
 
+	world  sync.RWMutex // of objects, where they change while they are served
+	past   []happened
+	news   chan struct{} // closed when something has happened
+	oldest int           // versions before it are compacted
+	ends   []ending      // of watches, the newest last
+	came   chan struct{} // signalled when a request has come
+
 	mu       sync.Mutex
 	requests []request
 	counts   map[string]int
@@ -59,6 +66,7 @@ func newFake(t *testing.T) *fake {
 			"apiextensions.k8s.io/v1": {{Name: "customresourcedefinitions", Kind: "CustomResourceDefinition", Verbs: verbs}},
 		},
 		objects: map[string][]fakeObject{}, jsonOnly: map[string]bool{}, counts: map[string]int{},
+		news: make(chan struct{}), came: make(chan struct{}, 1),
 	}
 	f.Server = httptest.NewUnstartedServer(f)
 	f.EnableHTTP2 = true
@@ -111,6 +119,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.flying++
 	f.most = max(f.most, f.flying)
 	f.mu.Unlock()
+	select {
+	case f.came <- struct{}{}:
+	default:
+	}
 	defer func() {
 		f.mu.Lock()
 		f.flying--
