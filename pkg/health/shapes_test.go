@@ -26,7 +26,7 @@ func custom(t testing.TB, kind, fields string) known {
 	}
 	u.SetName("it")
 	if made := u.GetCreationTimestamp(); made.IsZero() {
-		u.SetCreationTimestamp(timeOf(snapshotTime.Add(-time.Hour)))
+		u.SetCreationTimestamp(metav1.NewTime(snapshotTime.Add(-time.Hour)))
 	}
 	return known{name: kind, body: u}
 }
