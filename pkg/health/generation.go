@@ -1,7 +1,75 @@
 package health
 
-// generation: a status that is of an older generation than the object says nothing
-// of it.
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// generation: a status that is of an older generation than the object says nothing of
+// it. Where the status itself names none, its conditions may. A number that is ahead is
+// no generation of this object, but a hash (early Argo Rollouts), or of a life before
+// a restore: it does not say that the operator has yet to look.
 func (j *Judge) generation(s *subject) (Health, bool) {
+	want := s.Meta.GetGeneration()
+	if want == 0 || len(s.status) == 0 {
+		return Health{}, false
+	}
+	named := false
+	if seen, ok := wholeNumber(s.status["observedGeneration"]); ok {
+		if seen < want {
+			return stale(seen, want, time.Time{}), true
+		}
+		named = true
+	}
+	if seen, want, behind := s.elsewhere(); behind {
+		return stale(seen, want, time.Time{}), true
+	}
+	if named {
+		return Health{}, false
+	}
+	for _, list := range conditionLists(s.status) {
+		var seen int64
+		var since time.Time
+		for _, c := range list {
+			if c.observed > seen {
+				seen, since = c.observed, c.since
+			}
+		}
+		if seen != 0 && seen < want {
+			return stale(seen, want, since), true
+		}
+	}
 	return Health{}, false
+}
+
+// elsewhere compares generations of something else that the object refers to, where the
+// status tells the one that was seen and an annotation the one that is: as
+// workloadObservedGeneration, and workload-generation.
+func (s *subject) elsewhere() (seen, want int64, behind bool) {
+	for _, key := range sortedKeys(s.status) {
+		of, ok := strings.CutSuffix(key, "ObservedGeneration")
+		if !ok {
+			continue
+		}
+		for _, annotation := range sortedKeys(s.Meta.GetAnnotations()) {
+			if _, name, ok := strings.Cut(annotation, "/"); ok && squeeze(name) == squeeze(of)+"generation" {
+				seen, ok := wholeNumber(s.status[key])
+				want, known := wholeNumber(s.Meta.GetAnnotations()[annotation])
+				if ok && known && seen < want {
+					return seen, want, true
+				}
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+func stale(seen, want int64, since time.Time) Health {
+	return Health{
+		Status:  Progressing,
+		Reason:  Stale,
+		Message: fmt.Sprintf("its status is of generation %d, and it is at %d", seen, want),
+		Since:   since,
+	}
 }

@@ -1,10 +1,8 @@
 package health
 
 import (
-	"sync"
 	"time"
 
-	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -14,14 +12,13 @@ import (
 type Judge struct {
 	now     time.Time
 	entries map[schema.GroupKind]*entry
-	env     func() (*cel.Env, error) // made when the first rule is asked
 }
 
 // NewJudge returns a judge that knows the rules of entries besides its own. now is
 // the moment that is judged: of a cluster the present one, of a snapshot that in
 // which it was taken. Of two rules for a kind the first one counts.
 func NewJudge(now time.Time, rules ...Rule) *Judge {
-	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}, env: sync.OnceValues(newEnvironment)}
+	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}}
 	for i := range rules {
 		gk := schema.ParseGroupKind(rules[i].Kind)
 		if _, known := j.entries[gk]; !known {
@@ -68,8 +65,24 @@ func (j *Judge) Of(o object.Object) Health {
 	for _, stage := range stages() {
 		if h, ok := stage.judge(j, s); ok {
 			h.By = stage.name
-			return s.withheld(h)
+			return j.settle(s, s.withheld(h))
 		}
 	}
 	return s.unknown()
+}
+
+// settle says Suspended of a custom resource that was told to pause and is otherwise
+// said to be well, or on its way. A rule that tells suspension itself knows better.
+func (j *Judge) settle(s *subject, h Health) Health {
+	if !h.yields() || h.By == "deletion" || h.By == "suspension" {
+		return h
+	}
+	if e := j.entries[s.GroupKind()]; h.By == "entry" && e != nil && e.rule.Suspended != "" {
+		return h
+	}
+	if stop, ok := j.suspension(s); ok {
+		stop.By = "suspension"
+		return stop
+	}
+	return h
 }

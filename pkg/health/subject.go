@@ -1,6 +1,7 @@
 package health
 
 import (
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,6 +37,24 @@ func (s *subject) spec() map[string]any {
 	return spec
 }
 
+// strange notes what is said of the object that nobody here knows to be good or bad.
+func (s *subject) strange(text string) {
+	if !s.seen.words || text < s.seen.text {
+		s.seen.words, s.seen.text = true, text
+	}
+}
+
+// ends reports whether the object is of a kind that is to come to an end, as jobs are:
+// by the last word of its kind.
+func (s *subject) ends() bool {
+	switch strings.ToLower(lastWord(s.Kind)) {
+	case "job", "run", "task", "workflow", "backup", "restore", "build", "execution", "import", "export", "migration",
+		"operation", "test", "request", "analysis", "experiment", "scan", "step", "upload", "download", "action":
+		return true
+	}
+	return false
+}
+
 // unknown is what is said where no stage could tell.
 func (s *subject) unknown() Health {
 	switch {
@@ -49,7 +68,9 @@ func (s *subject) unknown() Health {
 	case len(s.status) == 0:
 		return s.silent()
 	}
-	return Health{Status: Unknown, Reason: NoVerdict, Message: "its status says nothing that is known to tell of health", Quiet: true}
+	h := s.silent()
+	h.Reason, h.Message = NoVerdict, "its status says nothing that is known to tell of health"
+	return h
 }
 
 // youth is how long a custom resource may be without a status before that says that

@@ -1,6 +1,152 @@
 package health
 
-// suspension finds objects that were told to pause.
+import (
+	"strings"
+)
+
+// suspension finds objects that were told to pause: by their spec, by an annotation or
+// by a label.
 func (j *Judge) suspension(s *subject) (Health, bool) {
+	if s.fields == nil {
+		return Health{}, false
+	}
+	if field := pausedBy(s.spec(), 0); field != "" {
+		return halt("spec." + field), true
+	}
+	for _, where := range [...]struct {
+		name string
+		m    map[string]string
+	}{{"annotation ", s.Meta.GetAnnotations()}, {"label ", s.Meta.GetLabels()}} {
+		for _, key := range sortedKeys(where.m) {
+			if pausing(key, where.m[key]) {
+				return halt(where.name + key), true
+			}
+		}
+	}
 	return Health{}, false
+}
+
+func halt(by string) Health {
+	return Health{Status: Suspended, Reason: "Suspended", Message: "it is told to pause by its " + by}
+}
+
+// overrides reports whether a suspension is what there is to say of an object that a
+// stage judged so: what is told to pause is not on its way, and what is well is stopped
+// by intent. Trouble stays trouble.
+func (h Health) yields() bool {
+	return h.Status == Healthy || h.Status == Progressing
+}
+
+// pausedBy returns the field of a spec that tells to pause, or nothing.
+func pausedBy(spec map[string]any, depth int) string {
+	for _, key := range sortedKeys(spec) {
+		switch v := spec[key].(type) {
+		case bool:
+			if stops(key, v) && (v || depth == 0) {
+				return key
+			}
+		case string:
+			if stopsAs(key, v) {
+				return key
+			}
+		case map[string]any:
+			if field := within(key, v, depth); field != "" {
+				return key + "." + field
+			}
+		}
+	}
+	return ""
+}
+
+// within looks into a part of a spec.
+func within(key string, part map[string]any, depth int) string {
+	switch squeeze(key) {
+	case "suspension", "hibernation", "suspend", "pause":
+		return anyTrue(part)
+	}
+	if depth < 2 && nests(key) {
+		return pausedBy(part, depth+1)
+	}
+	return ""
+}
+
+func anyTrue(m map[string]any) string {
+	for _, key := range sortedKeys(m) {
+		if m[key] == true {
+			return key
+		}
+	}
+	return ""
+}
+
+// nests reports the parts of a spec that say how the whole is run.
+func nests(key string) bool {
+	switch key {
+	case "job", "lifecycle", "reconciliation", "reconcile", "rollingUpdate", "rollout", "runPolicy", "suspendAction":
+		return true
+	}
+	return strings.HasSuffix(strings.ToLower(key), "strategy")
+}
+
+// stops reports booleans that tell to pause.
+func stops(key string, value bool) bool {
+	switch squeeze(key) {
+	case "suspend", "suspended", "pause", "paused", "hibernate", "hibernated", "hibernation", "stop", "stopped", "shutdown",
+		"unmanaged", "disabled", "disable", "pausereconciliation", "pausereconcile", "skipreconcile", "skipreconciliation",
+		"suspendreconciliation", "reconciliationpaused", "disablereconciliation", "disablereconcile", "halt", "halted", "ispaused",
+		"suspendcompute", "suspendall", "pauserollout", "deactivated":
+		return value
+	case "enabled", "active":
+		return !value
+	}
+	return false
+}
+
+// stopsAs reports words that tell to pause.
+func stopsAs(key, value string) bool {
+	if b, ok := truth(value); ok && stops(key, b) {
+		return true
+	}
+	switch squeeze(key) {
+	case "managementstate", "state", "desiredstate", "powerstate", "runstrategy", "stoppolicy", "lifecyclestate", "mode":
+		switch squeeze(value) {
+		case "unmanaged", "suspended", "suspend", "paused", "stopped", "halted", "hibernating", "hibernated", "hibernate",
+			"shutdown", "inactive", "holdanddrain", "hold", "disabled", "standby":
+			return key != "mode" && value != "standby"
+		}
+	}
+	return false
+}
+
+// pausing reports annotations and labels that tell to pause, by the part of their key
+// that is behind the prefix.
+func pausing(key, value string) bool {
+	_, name, ok := strings.Cut(key, "/")
+	if !ok {
+		return false
+	}
+	said, plain := truth(value)
+	switch squeeze(name) {
+	case "paused", "pause", "pausereconciliation", "pausereconcile", "pauseorchestration", "reconciliationpaused", "skipreconcile",
+		"skipreconciliation", "donotreconcile", "hibernation", "hibernate", "suspend", "suspended", "suspendreconciliation",
+		"disablereconcile", "disablereconciliation", "reconcilepaused", "ignorereconciliation", "stopped", "stopreconcile":
+		return value == "" || plain && said
+	case "reconcile", "reconciliation", "reconciliationloop", "managed":
+		switch squeeze(value) {
+		case "disabled", "suspended", "paused", "skip", "stopped":
+			return true
+		}
+		return plain && !said
+	case "managementstate":
+		return strings.EqualFold(value, "unmanaged")
+	case "pausedreplicas":
+		return value != ""
+	}
+	return false
+}
+
+// squeeze writes a name without signs and in lower case, so that skip-reconcile and
+// skipReconcile are one.
+func squeeze(s string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(s))
 }

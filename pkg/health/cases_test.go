@@ -1,0 +1,154 @@
+package health_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// known is an object with the health that the tests of Argo CD expect of it.
+type known struct {
+	name  string // group/Kind/file
+	group string // as in the name: a part of the address for kinds of several groups
+	want  health.Status
+	body  *unstructured.Unstructured
+}
+
+func readCases(t testing.TB) []known {
+	t.Helper()
+	packed, err := os.ReadFile("testdata/cases/cases.txtar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []known
+	for _, f := range txtar.Parse(data).Files {
+		name, want, _ := strings.Cut(f.Name, " ")
+		group, _, _ := strings.Cut(name, "/")
+		for doc := range strings.SplitSeq(string(f.Data), "\n---") {
+			json, err := yaml.YAMLToJSON([]byte(doc))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			u := &unstructured.Unstructured{}
+			if string(json) == "null" {
+				continue
+			}
+			if err := u.UnmarshalJSON(json); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			out = append(out, known{name, group, health.Status(want), u})
+		}
+	}
+	return out
+}
+
+func (k known) object() object.Object {
+	gvk := k.body.GroupVersionKind()
+	return object.Object{
+		Ref:     object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: k.body.GetNamespace(), Name: k.body.GetName()},
+		Version: gvk.Version, Meta: k.body, Body: k.body,
+	}
+}
+
+// score judges cases and counts what came of them.
+type score struct {
+	exact, all int
+	table      map[[2]health.Status]int
+	wrong      []string // name: want, got, why
+	falsely    []string // names of what was called healthy, and is not
+}
+
+func judgeCases(cases []known, rules []health.Rule) score {
+	s := score{table: map[[2]health.Status]int{}}
+	for _, k := range cases {
+		h := health.NewJudge(health.Newest(k.body.Object), rules...).Of(k.object())
+		s.all++
+		s.table[[2]health.Status{k.want, h.Status}]++
+		if h.Status == k.want {
+			s.exact++
+			continue
+		}
+		s.wrong = append(s.wrong, fmt.Sprintf("%s: want %s, got %s (%s: %s: %s)", k.name, k.want, h.Status, h.By, h.Reason, h.Message))
+		if h.Status == health.Healthy && k.want != health.Unknown {
+			s.falsely = append(s.falsely, k.name)
+		}
+	}
+	return s
+}
+
+func (s score) percent() float64 {
+	if s.all == 0 {
+		return 100
+	}
+	return 100 * float64(s.exact) / float64(s.all)
+}
+
+func (s score) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d exact, %.1f%%; called healthy and are not: %d\n%-12s", s.exact, s.all, s.percent(), len(s.falsely), "want \\ got")
+	for _, got := range health.Statuses() {
+		fmt.Fprintf(&b, "%12s", got)
+	}
+	for _, want := range health.Statuses() {
+		fmt.Fprintf(&b, "\n%-12s", want)
+		for _, got := range health.Statuses() {
+			fmt.Fprintf(&b, "%12d", s.table[[2]health.Status{want, got}])
+		}
+	}
+	return b.String()
+}
+
+// half parts the groups, so that rules can be tuned on one half and looked at on the
+// other.
+func half(group string) int {
+	h := fnv.New32a()
+	h.Write([]byte(group))
+	return int(h.Sum32()>>4) & 1
+}
+
+func only(cases []known, keep func(known) bool) []known {
+	return slices.DeleteFunc(slices.Clone(cases), func(k known) bool { return !keep(k) })
+}
+
+func TestCasesByGeneralRules(t *testing.T) {
+	cases := readCases(t)
+	if len(cases) < 420 {
+		t.Fatalf("%d cases, want 420", len(cases))
+	}
+	all := judgeCases(cases, nil)
+	t.Logf("all groups, general rules alone: %s", all)
+	tuned := judgeCases(only(cases, func(k known) bool { return half(k.group) == 0 }), nil)
+	t.Logf("tuned on: %s", tuned)
+	held := judgeCases(only(cases, func(k known) bool { return half(k.group) == 1 }), nil)
+	t.Logf("held out: %s", held)
+	if os.Getenv("CASES") == "0" {
+		t.Log("\n" + strings.Join(tuned.wrong, "\n"))
+	}
+	if os.Getenv("CASES") == "1" {
+		t.Log("\n" + strings.Join(held.wrong, "\n"))
+	}
+}
+
+var _ = time.Time{}

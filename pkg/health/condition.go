@@ -1,0 +1,325 @@
+package health
+
+import (
+	"strings"
+	"time"
+)
+
+// condition is one entry of a list of conditions, as it was written.
+type condition struct {
+	kind     string // its type
+	said     said
+	reason   string
+	message  string
+	since    time.Time
+	observed int64 // generation; 0 for none
+	severity string
+
+	unstated bool // it has no status
+}
+
+// said is the status of a condition, however it is spelled.
+type said uint8
+
+const (
+	unclear said = iota
+	yes
+	no
+	broken  // a word for trouble in place of True and False
+	resting // a word for a stop
+)
+
+// readCondition takes a condition out of a map, and says false for what is none.
+func readCondition(name string, m map[string]any) (condition, bool) {
+	c := condition{kind: name}
+	if c.kind == "" {
+		c.kind = firstText(m, "type", "name", "conditionType")
+	}
+	if c.kind == "" {
+		return condition{}, false
+	}
+	value, ok := m["status"]
+	for _, key := range [...]string{"state", "phase", "value"} {
+		if ok {
+			break
+		}
+		value, ok = m[key]
+	}
+	if !ok {
+		c.unstated, value = true, true
+	}
+	c.said = saying(value)
+	c.reason, c.message = firstText(m, "reason"), firstText(m, "message", "description", "details", "error")
+	c.since = firstTime(m, "lastTransitionTime", "lastUpdateTime", "lastUpdatedTime", "lastProbeTime", "time")
+	c.observed, _ = wholeNumber(m["observedGeneration"])
+	c.severity = strings.ToLower(firstText(m, "severity"))
+	return c, true
+}
+
+// saying reads the status of a condition.
+func saying(v any) said {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return yes
+		}
+		return no
+	case string:
+		switch strings.ToLower(v) {
+		case "true", "yes", "on":
+			return yes
+		case "false", "no", "off":
+			return no
+		}
+		switch state(v, false).sense {
+		case good:
+			return yes
+		case bad:
+			return broken
+		case halted:
+			return resting
+		}
+	}
+	return unclear
+}
+
+// finding is what one condition, or one word, says of the object.
+type finding struct {
+	Health
+	// soft: it follows from the word alone, and gives way to what tells more.
+	soft bool
+	// whole: it speaks for the object, not for a part of it.
+	whole bool
+	// step: it is well, but only a step of the way.
+	step bool
+	// slight: it does not count where the object says of itself that it is well.
+	slight bool
+	// calm: it says that nothing goes on; quiet: that nothing is wrong.
+	calm, quiet bool
+	// foreign: nobody knows what it means.
+	foreign bool
+}
+
+// judge says what a condition means. ends: the object is to end.
+func (c *condition) judge(ends bool) finding {
+	p := read(c.kind)
+	if p.sense == good && ends && p.trait&early == 0 && unfinished(c.kind) && p.trait&plain == 0 {
+		p.word = word{good, step}
+	}
+	f := finding{whole: p.whole}
+	f.Reason, f.Message, f.Since = c.reason, c.message, c.since
+	if f.Reason == "" {
+		f.Reason = c.named()
+	}
+	if f.Message == "" {
+		f.Message = c.spoken()
+	}
+	switch {
+	case c.said == resting && p.sense != mute:
+		f.Status = Suspended
+	case p.negated && p.sense == mute: // NotPaused
+	case p.negated || p.partly && p.sense == good:
+		c.denied(p, &f)
+	case p.sense == good:
+		c.favourable(p, &f)
+	case p.sense == bad:
+		c.adverse(&f)
+	case p.sense == moving:
+		c.underway(&f)
+	case p.sense == halted:
+		if c.said == yes {
+			f.Status = Suspended
+		}
+	case p.sense == unsure:
+		f.slight = true
+		if c.said == yes {
+			f.Status, f.soft = Degraded, true
+		}
+	default:
+		c.strange(&f)
+	}
+	f.slight = f.slight || c.severity == "info" || p.past
+	if c.unstated && f.Status == Healthy {
+		f.Status, f.foreign = "", true
+	}
+	return f
+}
+
+// favourable judges a condition that is True where all is well.
+func (c *condition) favourable(p phrase, f *finding) {
+	switch {
+	case c.said == broken:
+		f.Status, f.soft = c.cause()
+		if f.Status == "" {
+			f.Status = Degraded
+		}
+	case c.said == yes && p.sense == good && read(c.reason).sense == bad:
+		f.Status = Degraded
+	case c.said == yes && strings.EqualFold(c.kind, "Running") && text(c.message) == moving && !over(c.reason):
+		f.Status = Progressing
+	case c.said == yes:
+		f.Status, f.step = Healthy, p.trait&step != 0
+	case c.said == unclear:
+		f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
+		if status, soft := c.cause(); !soft && status == Suspended {
+			f.Status, f.soft = status, false
+		}
+	default:
+		f.Status, f.soft = c.cause()
+		if f.Status == "" {
+			f.Status = Degraded
+			if p.trait&awaited != 0 || c.severity == "info" {
+				f.Status = Progressing
+			}
+		}
+		f.slight = f.soft && (!p.whole || p.trait&idle != 0)
+	}
+}
+
+// adverse judges a condition that is True where something is wrong.
+func (c *condition) adverse(f *finding) {
+	switch c.said {
+	case yes, broken:
+		f.Status = Degraded
+	case no:
+		f.quiet = f.whole
+	}
+}
+
+// over reports reasons that say that something has come to its end.
+func over(reason string) bool {
+	if p := read(reason); p.sense != good || p.negated {
+		return false
+	}
+	switch strings.ToLower(lastWord(reason)) {
+	case "available", "complete", "completed", "succeeded", "successful", "success", "finished", "done", "ready", "healthy":
+		return true
+	}
+	return false
+}
+
+// denied judges a condition that names the lack of something good, or a lack of trouble.
+func (c *condition) denied(p phrase, f *finding) {
+	switch {
+	case p.sense == good && p.negated: // NoErrors
+		switch c.said {
+		case yes:
+			f.Status, f.step = Healthy, true
+		case no, broken:
+			f.Status, f.slight = Degraded, true
+			f.soft = read(c.reason).sense != bad
+		}
+	case c.said == yes: // NotReady, PartiallyReady
+		status, _ := c.cause()
+		if status == "" {
+			status = Degraded
+		}
+		f.Status, f.slight = status, true
+	}
+}
+
+// underway judges a condition that is True while something goes on.
+func (c *condition) underway(f *finding) {
+	reason := read(c.reason)
+	switch {
+	case c.said == yes && over(c.reason):
+		// Progressing because it has come to an end: as Deployments say it.
+	case reason.sense == halted && !reason.negated:
+		f.Status = Suspended
+	case c.said == yes:
+		f.Status = Progressing
+		// What is tried again and again may be on its way, or in trouble.
+		f.soft = strings.Contains(c.reason, "Retry")
+	case c.said == unclear:
+		f.Status, f.soft, f.slight = Progressing, true, false
+	case reason.sense == bad && !reason.negated, c.said == broken:
+		f.Status = Degraded
+	default:
+		f.calm = f.whole
+	}
+}
+
+// strange judges a condition whose type nobody knows: its reason may tell of trouble,
+// and never of health.
+func (c *condition) strange(f *finding) {
+	f.foreign = true
+	if c.said == yes && offersKind(c.kind) {
+		f.foreign = false
+		return
+	}
+	if p := read(c.reason); p.sense == bad && c.said != unclear {
+		f.Status, f.soft, f.slight = Degraded, true, true
+	} else if p.sense == moving && !p.negated {
+		f.Status, f.soft, f.slight = Progressing, true, true
+	}
+}
+
+// offersKind reports types that tell what could be done.
+func offersKind(kind string) bool {
+	return strings.HasSuffix(kind, "able") || strings.HasSuffix(kind, "Available")
+}
+
+// cause tells by reason and message whether what is not so is trouble or a matter of
+// time. soft says that neither told.
+func (c *condition) cause() (status Status, soft bool) {
+	reason := read(c.reason)
+	if reason.sense == mute && goesOn(c.reason) {
+		reason.sense = moving
+	}
+	if reason.trait&plain != 0 && reason.sense != good {
+		reason.sense = mute // NotReady says nothing that we did not know
+	}
+	if reason.negated && reason.sense == bad {
+		reason.sense = mute // as NotAvailable does
+	}
+	if reason.sense == mute || reason.sense == good || reason.sense == unsure {
+		reason.sense = text(c.message)
+	}
+	switch reason.sense {
+	case bad:
+		return Degraded, absent(c.reason)
+	case moving:
+		return Progressing, false
+	case halted:
+		return Suspended, false
+	}
+	switch c.severity {
+	case "error", "critical":
+		return Degraded, false
+	case "info":
+		return Progressing, true
+	}
+	return "", true
+}
+
+// absent reports reasons that say that something is not there. It may come yet.
+func absent(reason string) bool {
+	var buf [longestPhrase]string
+	words := join(split(buf[:0], reason))
+	if len(words) == 0 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case "notfound", "missing", "nonexistent":
+		return true
+	}
+	return false
+}
+
+// named gives a reason to a condition that has none.
+func (c *condition) named() string {
+	if c.said == no {
+		return "Not" + c.kind
+	}
+	return c.kind
+}
+
+// spoken gives a message to a condition that has none.
+func (c *condition) spoken() string {
+	words := map[said]string{yes: "True", no: "False", unclear: "not known", broken: "broken", resting: "stopped"}
+	text := c.kind + " is " + words[c.said]
+	if c.reason != "" {
+		text += ": " + c.reason
+	}
+	return text
+}

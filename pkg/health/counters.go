@@ -1,0 +1,195 @@
+package health
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// counted compares what is there with what is wanted: short of it is on its way, and
+// all of what was wanted is well, where it was ready or available that was counted.
+func (s *subject) counted() (short, full finding) {
+	for _, key := range sortedKeys(s.status) {
+		switch v := s.status[key].(type) {
+		case string:
+			have, want, ok := fraction(key, v)
+			if ok {
+				tally(&short, &full, key, have, want, true)
+			}
+		case map[string]any:
+			local(&short, &full, v, 1)
+			for _, inner := range sortedKeys(v) {
+				if text, ok := v[inner].(string); ok {
+					if have, want, ok := fraction(inner, text); ok {
+						tally(&short, &full, inner, have, want, true)
+					}
+				}
+			}
+		case []any:
+			for _, item := range v {
+				if m, ok := item.(map[string]any); ok {
+					local(&short, &full, m, 2)
+				}
+			}
+		default:
+			have, ok := wholeNumber(v)
+			if !ok {
+				continue
+			}
+			if want, serves, ok := s.wanted(key); ok {
+				tally(&short, &full, key, have, want, serves)
+			}
+			if lack(key) && have > 0 {
+				tally(&short, &full, key, 0, have, false)
+			}
+		}
+	}
+	return short, full
+}
+
+// local compares, in a part of the status and in the parts of that, what is ready with
+// what it has: readyMembers with members.
+func local(short, full *finding, part map[string]any, depth int) {
+	for _, key := range sortedKeys(part) {
+		if inner, ok := part[key].(map[string]any); ok && depth < 2 {
+			local(short, full, inner, depth+1)
+			continue
+		}
+		noun, ok := strings.CutPrefix(key, "ready")
+		if !ok || !countable(strings.ToLower(noun)) {
+			continue
+		}
+		have, counted := wholeNumber(part[key])
+		want, wanted := wholeNumber(part[strings.ToLower(noun)])
+		if counted && wanted {
+			tally(short, full, key, have, want, true)
+		}
+	}
+}
+
+func tally(short, full *finding, key string, have, want int64, serves bool) {
+	switch {
+	case want <= 0:
+	case have < want:
+		if short.Status == "" {
+			short.Health = Health{Status: Progressing, Reason: "ReplicasShort", Message: fmt.Sprintf("%s: %d of %d", key, have, want)}
+		}
+	case serves && full.Status == "":
+		full.Health = Health{Status: Healthy, Reason: "ReplicasReady", Message: fmt.Sprintf("%s: %d of %d", key, have, want)}
+	}
+}
+
+// lack reports the counters of what is missing.
+func lack(key string) bool {
+	switch key {
+	case "unavailableReplicas", "numberUnavailable", "unreadyReplicas":
+		return true
+	}
+	return false
+}
+
+// wanted finds how many there should be of what a field of the status counts: in the
+// spec, else in the status itself. serves: what is counted is ready for use, not only
+// there.
+func (s *subject) wanted(key string) (want int64, serves, ok bool) {
+	switch key {
+	case "numberReady", "numberAvailable":
+		want, ok = wholeNumber(s.status["desiredNumberScheduled"])
+		return want, true, ok
+	case "updatedNumberScheduled":
+		want, ok = wholeNumber(s.status["desiredNumberScheduled"])
+		return want, false, ok
+	}
+	var buf [longestPhrase]string
+	words := split(buf[:0], key)
+	if len(words) < 2 {
+		return 0, false, false
+	}
+	noun := words[len(words)-1]
+	if !countable(noun) {
+		return 0, false, false
+	}
+	counts := false
+	for _, w := range words[:len(words)-1] {
+		switch w {
+		case "ready", "available", "healthy", "running":
+			serves, counts = true, true
+		case "updated":
+			counts = true
+		default:
+			return 0, false, false
+		}
+	}
+	if !counts {
+		return 0, false, false
+	}
+	want, ok = s.target(noun)
+	return want, serves, ok
+}
+
+// target is the number of things of a kind that the spec asks for, or the status says
+// there should be.
+func (s *subject) target(noun string) (int64, bool) {
+	spec := s.spec()
+	if n, ok := wholeNumber(spec[noun]); ok {
+		return n, true
+	}
+	if n, ok := wholeNumber(s.status["desired"+strings.ToUpper(noun[:1])+noun[1:]]); ok {
+		return n, true
+	}
+	if n, ok := summed(spec, noun); ok {
+		return n, true
+	}
+	for _, key := range [...]string{"size", "instances", "numberOfInstances", "replicaCount", "nodes", "members", "nodeCount"} {
+		if n, ok := wholeNumber(spec[key]); ok {
+			return n, true
+		}
+	}
+	return wholeNumber(s.status[noun])
+}
+
+// summed adds up what a list of the spec asks for: nodes, of nodeSets or nodePools.
+func summed(spec map[string]any, noun string) (total int64, ok bool) {
+	for key, value := range spec {
+		items, list := value.([]any)
+		if !list || !strings.HasPrefix(key, strings.TrimSuffix(noun, "s")) {
+			continue
+		}
+		for _, item := range items {
+			m, _ := item.(map[string]any)
+			for _, field := range [...]string{"count", "replicas", "size"} {
+				if n, number := wholeNumber(m[field]); number {
+					total, ok = total+n, true
+					break
+				}
+			}
+		}
+	}
+	return total, ok
+}
+
+func countable(noun string) bool {
+	switch noun {
+	case "replicas", "instances", "nodes", "members", "pods", "brokers", "workers", "servers":
+		return true
+	}
+	return false
+}
+
+// fraction reads 1/3, of a field that counts.
+func fraction(key, text string) (have, want int64, ok bool) {
+	a, b, cut := strings.Cut(text, "/")
+	if !cut || len(text) > 16 {
+		return 0, 0, false
+	}
+	lower := strings.ToLower(key)
+	if !strings.Contains(lower, "replicas") && !strings.Contains(lower, "ready") && !strings.Contains(lower, "available") {
+		return 0, 0, false
+	}
+	have, err := strconv.ParseInt(a, 10, 64)
+	if err != nil {
+		return 0, 0, false
+	}
+	want, err = strconv.ParseInt(b, 10, 64)
+	return have, want, err == nil
+}

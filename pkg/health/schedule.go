@@ -1,0 +1,26 @@
+package health
+
+import "strings"
+
+// scheduled judges what starts runs by the clock, and says when it last did: how the
+// runs fared is told by them.
+func (s *subject) scheduled() finding {
+	if schedule, _ := s.spec()["schedule"].(string); schedule == "" && !clockwork(s.Kind) {
+		return finding{}
+	}
+	last := firstTime(s.status, "lastScheduleTime", "lastScheduledTime", "lastRunTime")
+	f := finding{whole: true}
+	f.Since = last
+	switch active, _ := s.status["active"].([]any); {
+	case len(active) > 0:
+		f.Status, f.Reason, f.Message = Progressing, "Running", "runs of it are active"
+	case !last.IsZero():
+		f.Status, f.Reason, f.Message = Healthy, "Scheduled", "it last started a run at "+last.UTC().Format("2006-01-02 15:04:05")
+	}
+	return f
+}
+
+// clockwork reports kinds that are named for a schedule.
+func clockwork(kind string) bool {
+	return strings.Contains(kind, "Schedule") || strings.Contains(kind, "Cron")
+}

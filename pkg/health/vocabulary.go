@@ -1,0 +1,165 @@
+package health
+
+import "strings"
+
+// sense is what a word says of the thing that it is said of.
+type sense uint8
+
+const (
+	mute sense = iota
+	good
+	bad
+	moving // on its way
+	halted // stopped, or let alone, on purpose
+	unsure // says that nobody knows, or that there is something to look at
+)
+
+// trait refines a word's sense.
+type trait uint8
+
+const (
+	// step: to have come so far is not to be well.
+	step trait = 1 << iota
+	// awaited: while it is not so, it may only be a matter of time.
+	awaited
+	// early: as a state it is the beginning of a way.
+	early
+	// plain: the word sums up, and says nothing of what is to come: while it is not so,
+	// only a reason tells whether it is trouble.
+	plain
+	// idle: while it is not so, the thing may be at rest, and that may be right.
+	idle
+)
+
+// word is an entry of the vocabulary.
+type word struct {
+	sense sense
+	trait trait
+}
+
+// vocabulary holds the words by which controllers tell how a thing fares, in lower
+// case. It is read-only.
+var vocabulary = lexicon([]entryOfLexicon{
+	{word{good, plain | awaited}, "ready"},
+	{word{good, 0}, `available healthy valid accepted programmed resolved established
+		online connected reachable ok okay green normal operational functional serving alive passed
+		passing verified validated compliant successful successfully success succeeded succeed succeeds sucess
+		attached enforced admitted effective satisfied optimal live published stable steady usable
+		nominal working listening schedulable permitted authorized trusted unsealed`},
+	{word{good, awaited}, `synced synchronized reconciled complete completed completes finished done bound
+		installed deployed rolledout updated uptodate applied released promoted joined loaded restored
+		recovered upgraded started finalized current idle imported exported mounted associated propagated
+		settled converged migrated optimized warmed`},
+	{word{good, awaited | idle}, "active running"},
+	{word{good, awaited | step}, `initialized initialised provisioned launched bootstrapped configured generated
+		enabled prepared pulled patched issued adopted registered created transformed built unpacked`},
+	{word{good, awaited | step | early}, `scheduled approved allocated submitted assigned reserved planned`},
+	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid
+		conflict conflicted conflicting conflicts expired unavailable timeout missing unhealthy blocked broken
+		crashed crash crashing crashloop crashloopbackoff backoff denied forbidden unauthorized unauthenticated
+		unauthorised rejected refused aborted abort canceled cancelled lost dead corrupt corrupted red critical
+		fatal unreachable disconnected exceeded mismatch mismatched misconfigured unschedulable unresolved
+		unresolvable unsupported notfound incompatible insufficient evicted oomkilled killed panic exhausted
+		pressure incorrect illegal malformed duplicate duplicated unrecoverable inconsistent violated violation
+		violations noncompliant unable faulty fault faulted abnormal impaired unsuccessful inaccessible problem
+		problems exception exceptions rolledback overlapped offline deleted unsatisfied unsatisfiable
+		nonexistent unrecognized unprogrammed unaccepted undefined unmet terminated crashlooping unstable unusable
+		untrusted stuck deadlock deadlocked dropped halting unprocessable imagepullbackoff errimagepull
+		impossible unreconcilable quarantined terminal orphan orphaned`},
+	{word{moving, 0}, `reconciling progressing progress inprogress creating updating upgrading rolling pending deleting
+		initializing initialising scaling waiting wait awaiting starting stopping terminating provisioning
+		deprovisioning installing uninstalling deploying applying syncing synchronizing queued preparing
+		launching bootstrapping configuring migrating restarting resuming recovering rebalancing processing
+		validating verifying building pulling downloading restoring cloning resizing expanding rollingout
+		joining draining finalizing finalising promoting analyzing importing exporting transitioning connecting
+		loading init initial new issuing renewing rotating retrying unpacking yellow modifying
+		unready unsynced outofsync unreconciled incomplete unbound notstarted maintenance uninitialized
+		unprovisioned unstarted requeued rebooting booting yet setup refreshing replacing adding removing
+		attaching detaching binding registering allocating assigning waitingforfirstconsumer backingup
+		transient partial partially being delayed remediating invalidating requeueing`},
+	{word{halted, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
+		hibernate stopped disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
+	{word{unsure, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
+})
+
+// entryOfLexicon is a word's meaning, and the words that have it.
+type entryOfLexicon struct {
+	word  word
+	words string
+}
+
+func lexicon(entries []entryOfLexicon) map[string]word {
+	m := map[string]word{}
+	for _, e := range entries {
+		for w := range strings.FieldsSeq(e.words) {
+			m[w] = e.word
+		}
+	}
+	return m
+}
+
+// joined lists words that mean one thing together.
+var joined = map[[2]string]string{
+	{"in", "progress"}:    "inprogress",
+	{"to", "date"}:        "uptodate",
+	{"back", "off"}:       "backoff",
+	{"not", "found"}:      "notfound",
+	{"not", "exist"}:      "notfound",
+	{"rolled", "out"}:     "rolledout",
+	{"rolling", "out"}:    "rollingout",
+	{"rolled", "back"}:    "rolledback",
+	{"timed", "out"}:      "timeout",
+	{"time", "out"}:       "timeout",
+	{"shut", "down"}:      "shutdown",
+	{"of", "sync"}:        "outofsync",
+	{"to", "zero"}:        "scaledtozero",
+	{"could", "not"}:      "unable",
+	{"can", "not"}:        "unable",
+	{"not", "started"}:    "notstarted",
+	{"backing", "up"}:     "backingup",
+	{"not", "valid"}:      "invalid",
+	{"not", "accepted"}:   "rejected",
+	{"not", "supported"}:  "unsupported",
+	{"setting", "up"}:     "initializing",
+	{"not", "authorized"}: "unauthorized",
+	{"not", "permitted"}:  "denied",
+	{"not", "allowed"}:    "denied",
+}
+
+// negators turn what follows into its contrary.
+var negators = map[string]bool{
+	"not": true, "no": true, "non": true, "never": true, "without": true, "0": true,
+	"zero": true, "isnt": true, "none": true, "nothing": true, "un": true,
+}
+
+// alone are words that tell only where they are all that is said.
+var alone = map[string]word{
+	"up": {good, 0}, "down": {bad, 0}, "on": {good, 0}, "off": {halted, 0},
+	"true": {good, 0}, "yes": {good, 0}, "normal": {good, 0},
+	"false": {moving, 0}, "insync": {good, 0}, "open": {good, 0}, "opened": {good, 0},
+	"closed": {halted, 0}, "scheduling": {moving, 0}, "staging": {moving, 0},
+}
+
+// nouns end in ing, and are no activity.
+var nouns = lexicon([]entryOfLexicon{{word{}, `string ring ping billing networking scheduling monitoring logging routing
+	pricing training thing nothing everything something existing remaining following during including using
+	being going king sibling setting mapping staging binding peering routing mirroring fencing sharding`}})
+
+// activity reports whether a word that is not in the vocabulary names something that
+// goes on, by its ending.
+func activity(w string) bool {
+	if len(w) < 6 || !strings.HasSuffix(w, "ing") {
+		return false
+	}
+	_, noun := nouns[w]
+	return !noun
+}
+
+// waits reports words after which a good one is only hoped for: WaitForJobReady.
+func waits(w string) bool {
+	switch w {
+	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until":
+		return true
+	}
+	return false
+}
