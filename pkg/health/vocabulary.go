@@ -65,7 +65,7 @@ var vocabulary = lexicon([]entryOfLexicon{
 		problems exception exceptions rolledback overlapped offline deleted unsatisfied unsatisfiable
 		nonexistent unrecognized unprogrammed unaccepted undefined unmet terminated crashlooping unstable unusable
 		untrusted stuck deadlock deadlocked dropped halting unprocessable imagepullbackoff errimagepull
-		impossible unreconcilable quarantined terminal orphan orphaned`},
+		impossible unreconcilable quarantined terminal orphan orphaned cannot`},
 	{word{moving, 0}, `reconciling progressing progress inprogress creating updating upgrading rolling pending deleting
 		initializing initialising scaling waiting wait awaiting starting stopping terminating provisioning
 		deprovisioning installing uninstalling deploying applying syncing synchronizing queued preparing
@@ -120,6 +120,8 @@ var joined = map[[2]string]string{
 	{"not", "valid"}:      "invalid",
 	{"not", "accepted"}:   "rejected",
 	{"not", "supported"}:  "unsupported",
+	{"can", "t"}:          "unable",
+	{"couldn", "t"}:       "unable",
 	{"setting", "up"}:     "initializing",
 	{"not", "authorized"}: "unauthorized",
 	{"not", "permitted"}:  "denied",
