@@ -169,7 +169,7 @@ func TestCasesByGeneralRules(t *testing.T) {
 // TestCasesWithCatalogue judges with the rules of the catalogue, and shows groups that it
 // knows and others apart.
 func TestCasesWithCatalogue(t *testing.T) {
-	rules := catalogued()
+	rules := catalogRules()
 	if len(rules) == 0 {
 		t.Log("the catalogue has no rules of health: nothing to judge with")
 		return

@@ -35,20 +35,20 @@ func read(s string) phrase {
 	}
 	p, other, hoped := phrase{}, false, false
 	for i, w := range words {
-		meaning, known := vocabulary[w]
+		m, known := meaning(w)
 		hoped = hoped || waits(w)
 		switch {
-		case hoped && known && meaning.sense != bad:
+		case hoped && known && m.sense != bad:
 			p.word, p.negated = word{moving, 0}, false
 		case w == "partially" || w == "partly" || w == "partial":
 			p.partly = true
 			if len(words) == 1 {
-				p.word = meaning
+				p.word = m
 			}
 		case w == "last" || w == "previous":
 			p.past = true
 		case known:
-			p.word, p.negated = deny(meaning, negatedAt(words, i))
+			p.word, p.negated = deny(m, negatedAt(words, i))
 		case !negators[w] && !filler(w):
 			other = true
 		}
@@ -86,7 +86,7 @@ func negatedAt(words []string, i int) bool {
 		if negators[words[j]] {
 			return true
 		}
-		if _, known := vocabulary[words[j]]; known {
+		if _, known := meaning(words[j]); known {
 			return false
 		}
 	}
@@ -121,21 +121,21 @@ func text(s string) sense {
 	words := join(split(buf[:0], s))
 	found := mute
 	for i, w := range words {
-		meaning, known := vocabulary[w]
+		m, known := meaning(w)
 		if !known || w == "new" || w == "init" || w == "initial" || w == "set" {
 			continue
 		}
-		fine := meaning.sense == good && meaning.trait&awaited == 0
-		meaning, _ = deny(meaning, negatedAt(words, i))
+		fine := m.sense == good && m.trait&awaited == 0
+		m, _ = deny(m, negatedAt(words, i))
 		switch {
 		case fine: // "not available" says no more than the condition does
-		case meaning.sense == moving && i < 2:
+		case m.sense == moving && i < 2:
 			return moving
-		case meaning.sense == bad:
+		case m.sense == bad:
 			return bad
-		case meaning.sense == moving && meaning.trait&plain == 0:
+		case m.sense == moving && m.trait&plain == 0:
 			found = moving
-		case meaning.sense == halted && found == mute:
+		case m.sense == halted && found == mute:
 			found = halted
 		}
 	}

@@ -24,9 +24,9 @@ func (c *condition) judge(ends bool) finding {
 	case p.negated || p.partly && p.sense == good:
 		c.denied(p, &f)
 	case p.sense == good:
-		c.favourable(p, &f)
+		c.positive(p, &f)
 	case p.sense == bad:
-		c.adverse(&f)
+		c.negative(&f)
 	case p.sense == moving:
 		c.underway(&f)
 	case p.sense == halted:
@@ -48,8 +48,8 @@ func (c *condition) judge(ends bool) finding {
 	return f
 }
 
-// favourable judges a condition that is True where all is well.
-func (c *condition) favourable(p phrase, f *finding) {
+// positive judges a condition that is True where all is well.
+func (c *condition) positive(p phrase, f *finding) {
 	switch {
 	case c.said == broken:
 		f.Status, f.soft = c.cause()
@@ -82,8 +82,8 @@ func (c *condition) favourable(p phrase, f *finding) {
 	}
 }
 
-// adverse judges a condition that is True where something is wrong.
-func (c *condition) adverse(f *finding) {
+// negative judges a condition that is True where something is wrong.
+func (c *condition) negative(f *finding) {
 	switch c.said {
 	case yes, broken:
 		f.Status = Degraded

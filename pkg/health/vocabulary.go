@@ -43,7 +43,7 @@ var vocabulary = lexicon([]entryOfLexicon{
 	{word{good, plain | awaited}, "ready"},
 	{word{good, 0}, `available healthy valid accepted programmed resolved established
 		online connected reachable ok okay green normal operational functional serving alive passed
-		passing verified validated compliant successful successfully success succeeded succeed succeeds sucess
+		passing verified validated compliant successful successfully success succeeded succeed succeeds
 		attached enforced admitted effective satisfied optimal live published stable steady usable
 		nominal working listening schedulable permitted authorized trusted unsealed`},
 	{word{good, awaited}, `synced synchronized reconciled complete completed completes finished done bound
@@ -51,13 +51,13 @@ var vocabulary = lexicon([]entryOfLexicon{
 		recovered upgraded started finalized current idle imported exported mounted associated propagated
 		settled converged migrated optimized warmed`},
 	{word{good, awaited | idle}, "active running"},
-	{word{good, awaited | step}, `initialized initialised provisioned launched bootstrapped configured generated
+	{word{good, awaited | step}, `initialized provisioned launched bootstrapped configured generated
 		enabled prepared pulled patched issued adopted registered created transformed built unpacked`},
 	{word{good, awaited | step | early}, `scheduled approved allocated submitted assigned reserved planned`},
 	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid
 		conflict conflicted conflicting conflicts expired unavailable timeout missing unhealthy blocked broken
 		crashed crash crashing crashloop crashloopbackoff backoff denied forbidden unauthorized unauthenticated
-		unauthorised rejected refused aborted abort canceled cancelled lost dead corrupt corrupted red critical
+		rejected refused aborted abort canceled cancelled lost dead corrupt corrupted red critical
 		fatal unreachable disconnected exceeded mismatch mismatched misconfigured unschedulable unresolved
 		unresolvable unsupported notfound incompatible insufficient evicted oomkilled killed panic exhausted
 		pressure incorrect illegal malformed duplicate duplicated unrecoverable inconsistent violated violation
@@ -67,11 +67,11 @@ var vocabulary = lexicon([]entryOfLexicon{
 		untrusted stuck deadlock deadlocked dropped halting unprocessable imagepullbackoff errimagepull
 		impossible unreconcilable quarantined terminal orphan orphaned cannot`},
 	{word{moving, 0}, `reconciling progressing progress inprogress creating updating upgrading rolling pending deleting
-		initializing initialising scaling waiting wait awaiting starting stopping terminating provisioning
+		initializing scaling waiting wait awaiting starting stopping terminating provisioning
 		deprovisioning installing uninstalling deploying applying syncing synchronizing queued preparing
 		launching bootstrapping configuring migrating restarting resuming recovering rebalancing processing
 		validating verifying building pulling downloading restoring cloning resizing expanding rollingout
-		joining draining finalizing finalising promoting analyzing importing exporting transitioning connecting
+		joining draining finalizing promoting analyzing importing exporting transitioning connecting
 		loading init initial new issuing renewing rotating retrying unpacking yellow modifying
 		unready unsynced outofsync unreconciled incomplete unbound notstarted maintenance uninitialized
 		unprovisioned unstarted requeued rebooting booting yet setup refreshing replacing adding removing
@@ -164,4 +164,19 @@ func waits(w string) bool {
 		return true
 	}
 	return false
+}
+
+// meaning looks a word up, in either spelling: initialised is initialized.
+func meaning(w string) (word, bool) {
+	m, known := vocabulary[w]
+	if known {
+		return m, true
+	}
+	for _, ending := range [...]string{"ised", "ising"} {
+		if stem, ok := strings.CutSuffix(w, ending); ok {
+			m, known = vocabulary[stem+"iz"+ending[2:]]
+			return m, known
+		}
+	}
+	return word{}, false
 }
