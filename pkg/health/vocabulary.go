@@ -39,7 +39,10 @@ type word struct {
 
 // vocabulary holds the words by which controllers tell how a thing fares, in lower
 // case. It is read-only.
-var vocabulary = lexicon([]entryOfLexicon{
+var vocabulary = lexicon(senses)
+
+// senses are the vocabulary as it is written.
+var senses = []entryOfLexicon{
 	{word{good, plain | awaited}, "ready"},
 	{word{good, 0}, `available healthy valid accepted programmed resolved established
 		online connected reachable ok okay green normal operational functional serving alive passed
@@ -52,7 +55,8 @@ var vocabulary = lexicon([]entryOfLexicon{
 		settled converged migrated optimized warmed`},
 	{word{good, awaited | idle}, "active running"},
 	{word{good, awaited | step}, `initialized provisioned launched bootstrapped configured generated
-		enabled prepared pulled patched issued adopted registered created transformed built unpacked`},
+		enabled prepared pulled patched issued adopted registered created transformed built unpacked
+		exist exists`},
 	{word{good, awaited | step | early}, `scheduled approved allocated submitted assigned reserved planned`},
 	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid
 		conflict conflicted conflicting conflicts expired unavailable timeout missing unhealthy blocked broken
@@ -80,7 +84,7 @@ var vocabulary = lexicon([]entryOfLexicon{
 	{word{halted, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
 		hibernate stopped disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
 	{word{unsure, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
-})
+}
 
 // entryOfLexicon is a word's meaning, and the words that have it.
 type entryOfLexicon struct {
@@ -122,7 +126,9 @@ var joined = map[[2]string]string{
 	{"not", "supported"}:  "unsupported",
 	{"can", "t"}:          "unable",
 	{"couldn", "t"}:       "unable",
+	{"already", "exists"}: "conflict",
 	{"setting", "up"}:     "initializing",
+	{"not", "yet"}:        "awaiting",
 	{"not", "authorized"}: "unauthorized",
 	{"not", "permitted"}:  "denied",
 	{"not", "allowed"}:    "denied",
@@ -160,7 +166,7 @@ func activity(w string) bool {
 // waits reports words after which a good one is only hoped for: WaitForJobReady.
 func waits(w string) bool {
 	switch w {
-	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until":
+	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until", "being":
 		return true
 	}
 	return false
