@@ -179,6 +179,7 @@ func (t *tail) follow(ctx context.Context, c Container) (lines int, err error) {
 	o := Options{Follow: true}
 	switch {
 	case !t.past.last.IsZero():
+		// Also of another instance: it may have been read before there was a word of it.
 		o.SinceTime = t.past.last
 	case t.read == "" || t.read == c.Instance:
 		o = t.began
