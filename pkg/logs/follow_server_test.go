@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,7 +191,7 @@ func (w *following) state(all ...Container) {
 	synctest.Wait()
 }
 
-// saw checks the lines since the last time, in order where it is one pod that speaks.
+// saw checks the lines since the last time.
 func (w *following) saw(want ...string) {
 	w.Helper()
 	synctest.Wait()
@@ -223,16 +224,22 @@ func (w *following) told(want ...string) {
 	w.notes = nil
 }
 
-// asked checks the requests since the last time.
+// asked checks the requests since the last time, by pod: between these there is no order.
 func (w *following) asked(want ...string) {
 	w.Helper()
 	synctest.Wait()
 	w.node.mu.Lock()
 	defer w.node.mu.Unlock()
+	slices.SortStableFunc(w.opened, func(a, b string) int { return cmp.Compare(podIn(a), podIn(b)) })
 	if !slices.Equal(w.opened, want) {
 		w.Errorf("asked %q, want %q", w.opened, want)
 	}
 	w.opened = nil
+}
+
+func podIn(request string) string {
+	pod, _, _ := strings.Cut(request, " ")
+	return pod
 }
 
 // runs is a pod whose container runs for the nth time.
