@@ -61,18 +61,30 @@ func TestStates(t *testing.T) {
 		name, spec, status string
 		want               Container
 	}{
-		{"runs", "nodeName: n", `{phase: Running, containerStatuses: [{name: web, containerID: "x://1", state: {running: {startedAt: "2026-11-15T09:00:00Z"}}}]}`,
-			Container{Instance: "x://1", Running: true, Started: at}},
-		{"runs again", "nodeName: n", `{phase: Running, containerStatuses: [{name: web, restartCount: 1, containerID: "x://2", state: {running: {startedAt: "2026-11-15T09:00:00Z"}}, lastState: {terminated: {exitCode: 1, containerID: "x://1"}}}]}`,
-			Container{Instance: "x://2", Running: true, Started: at, Restarted: true}},
-		{"has no ID", "nodeName: n", `{phase: Running, containerStatuses: [{name: web, restartCount: 3, state: {running: {}}}]}`,
-			Container{Instance: "run 3", Running: true}},
-		{"crashed, and waits", "nodeName: n", `{phase: Running, containerStatuses: [{name: web, restartCount: 1, containerID: "x://1", state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, containerID: "x://1", startedAt: "2026-11-15T09:00:00Z"}}}]}`,
-			Container{Instance: "x://1", Started: at, Restarted: true}},
-		{"ended", "nodeName: n", `{phase: Succeeded, containerStatuses: [{name: web, containerID: "x://1", state: {terminated: {exitCode: 0, containerID: "x://1", startedAt: "2026-11-15T09:00:00Z"}}}]}`,
-			Container{Instance: "x://1", Started: at, Ended: "Succeeded"}},
-		{"is made", "nodeName: n", `{phase: Pending, containerStatuses: [{name: web, state: {waiting: {reason: ImagePullBackOff}}}]}`,
-			Container{Waiting: "ImagePullBackOff"}},
+		{
+			"runs", "nodeName: n", `{phase: Running, containerStatuses: [{name: web, containerID: "x://1", state: {running: {startedAt: "2026-11-15T09:00:00Z"}}}]}`,
+			Container{Instance: "x://1", Running: true, Started: at},
+		},
+		{
+			"runs again", "nodeName: n", `{phase: Running, containerStatuses: [{name: web, restartCount: 1, containerID: "x://2", state: {running: {startedAt: "2026-11-15T09:00:00Z"}}, lastState: {terminated: {exitCode: 1, containerID: "x://1"}}}]}`,
+			Container{Instance: "x://2", Running: true, Started: at, Restarted: true},
+		},
+		{
+			"has no ID", "nodeName: n", `{phase: Running, containerStatuses: [{name: web, restartCount: 3, state: {running: {}}}]}`,
+			Container{Instance: "run 3", Running: true},
+		},
+		{
+			"crashed, and waits", "nodeName: n", `{phase: Running, containerStatuses: [{name: web, restartCount: 1, containerID: "x://1", state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, containerID: "x://1", startedAt: "2026-11-15T09:00:00Z"}}}]}`,
+			Container{Instance: "x://1", Started: at, Restarted: true},
+		},
+		{
+			"ended", "nodeName: n", `{phase: Succeeded, containerStatuses: [{name: web, containerID: "x://1", state: {terminated: {exitCode: 0, containerID: "x://1", startedAt: "2026-11-15T09:00:00Z"}}}]}`,
+			Container{Instance: "x://1", Started: at, Ended: "Succeeded"},
+		},
+		{
+			"is made", "nodeName: n", `{phase: Pending, containerStatuses: [{name: web, state: {waiting: {reason: ImagePullBackOff}}}]}`,
+			Container{Waiting: "ImagePullBackOff"},
+		},
 		{"waits without a word", "nodeName: n", `{phase: Pending, containerStatuses: [{name: web, state: {waiting: {}}}]}`, Container{Waiting: noWord}},
 		{"is not scheduled", "", `{phase: Pending, conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}]}`, Container{Waiting: "Unschedulable"}},
 		{"is new", "", `{phase: Pending}`, Container{Waiting: notScheduled}},
