@@ -26,30 +26,47 @@ type logsGroup struct {
 	key   string
 	first logs.Note
 	names []string
-	seen  map[string]bool
 }
 
 func (t *logsTeller) tell(notes []logs.Note) {
 	by := map[string]*logsGroup{}
 	var groups []*logsGroup
 	for _, n := range notes {
-		key, name := noteKey(n), t.name(n)
+		// Each container of a pod says by itself that the pod is no more.
+		if aboutPod(n) && t.before(fmt.Sprintf("%d %s", n.Event, n.Container.UID)) {
+			continue
+		}
+		key := noteKey(n)
 		g := by[key]
 		if g == nil {
-			g = &logsGroup{key: key, first: n, seen: map[string]bool{}}
+			g = &logsGroup{key: key, first: n}
 			by[key] = g
 			groups = append(groups, g)
 		}
-		if !g.seen[name] {
-			g.seen[name] = true
-			g.names = append(g.names, name)
-		}
+		g.names = append(g.names, t.name(n))
 	}
 	for _, g := range groups {
-		if !t.repeated(g) {
+		// A failure is told once; containers that wait are others each time.
+		failure := g.first.Event == logs.Failed || g.first.Event == logs.Broken
+		if !failure || !t.before(g.key) {
 			t.write(g)
 		}
 	}
+}
+
+// aboutPod says that a note is about a pod as a whole.
+func aboutPod(n logs.Note) bool { return n.Event == logs.Ended || n.Event == logs.Gone }
+
+// before says whether a thing was told before, and that it is now.
+func (t *logsTeller) before(key string) bool {
+	if t.told[key] {
+		return true
+	}
+	if t.told == nil {
+		t.told = map[string]bool{}
+	}
+	t.told[key] = true
+	return false
 }
 
 // noteKey is the same for what can be told in one line. The message of a server names the
@@ -65,35 +82,13 @@ func noteKey(n logs.Note) string {
 	return fmt.Sprintf("%d %s", n.Event, why)
 }
 
-// repeated says that a thing was told before. A failure is told once; pods that end, or
-// wait, are others each time.
-func (t *logsTeller) repeated(g *logsGroup) bool {
-	key := g.key
-	switch g.first.Event {
-	case logs.Failed, logs.Broken:
-	case logs.Ended, logs.Gone:
-		// Of a pod with several containers each may say so by itself.
-		key += " " + strings.Join(g.names, " ") + " " + string(g.first.Container.UID)
-	default:
-		return false
-	}
-	if t.told[key] {
-		return true
-	}
-	if t.told == nil {
-		t.told = map[string]bool{}
-	}
-	t.told[key] = true
-	return false
-}
-
 // name is what a note is about: a pod, where it is about all of it.
 func (t *logsTeller) name(n logs.Note) string {
 	name := safe(n.Container.Pod)
 	if n.Container.Namespace != t.home {
 		name = safe(n.Container.Namespace) + "/" + name
 	}
-	if n.Event == logs.Ended || n.Event == logs.Gone {
+	if aboutPod(n) {
 		return name
 	}
 	return name + " " + safe(n.Container.Name)

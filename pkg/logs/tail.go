@@ -78,46 +78,52 @@ func (t *tail) state() (c Container, gone bool) {
 // run reads each instance of the container as soon as there is one, until the container
 // is gone. held says that it has its turn.
 func (t *tail) run(ctx context.Context, held bool) {
-	wait := soonest
-	for ctx.Err() == nil {
+	defer func() {
+		if held {
+			t.f.endTurn()
+		}
+	}()
+	for wait := soonest; ctx.Err() == nil; {
 		c, gone := t.state()
 		over := c.Instance == "" || c.Instance == t.read && t.whole && !c.Running
 		if gone && (over || !held) {
-			break
+			return
 		}
 		if over {
 			t.sleep(ctx, -1)
 			continue
 		}
-		if !held && !t.turn(ctx) {
-			break
+		if held = held || t.turn(ctx); !held {
+			return
 		}
 		lines, err := t.follow(ctx, c)
 		t.f.endTurn()
 		held = false
-		if ctx.Err() != nil {
-			break
-		}
-		// What a server has not of a container that ended, it will not get.
-		none := !c.Running && (apierrors.IsBadRequest(err) || apierrors.IsNotFound(err))
-		t.read, t.whole = c.Instance, err == nil || none
-		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			t.fail(ctx, err)
+		if ctx.Err() != nil || !t.settle(ctx, c, err) {
 			return
 		}
-		t.tellOnce(c, err)
 		if lines > 0 {
 			wait = soonest
 		}
 		if now, _ := t.state(); err == nil && (now.Instance != c.Instance || !now.Running) {
-			continue
+			continue // Nothing has failed: it is over, or the next one is there.
 		}
 		t.sleep(ctx, wait)
 		wait = min(2*wait, latest)
 	}
-	if held {
-		t.f.endTurn()
+}
+
+// settle notes how far a log was read, and says whether it is to be opened again.
+func (t *tail) settle(ctx context.Context, c Container, err error) bool {
+	// What a server has not of a container that ended, it will not get.
+	none := !c.Running && (apierrors.IsBadRequest(err) || apierrors.IsNotFound(err))
+	t.read, t.whole = c.Instance, err == nil || none
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		t.fail(ctx, err)
+		return false
 	}
+	t.tellOnce(c, err)
+	return true
 }
 
 // fail hands over to the Follower that the log may not be read.
@@ -179,6 +185,7 @@ func (t *tail) follow(ctx context.Context, c Container) (lines int, err error) {
 	o := Options{Follow: true}
 	switch {
 	case !t.past.last.IsZero():
+		// Also of another instance: it may have been read before there was a word of it.
 		o.SinceTime = t.past.last
 	case t.read == "" || t.read == c.Instance:
 		o = t.began
