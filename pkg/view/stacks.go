@@ -93,9 +93,9 @@ type stacksView struct {
 // kinds of the roots, the pods, what is used.
 func (v *stacksView) table() *Table {
 	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", Cut: Middle, Least: 8, Drop: 1}, {Name: "NAME", Cut: Middle, Least: leastName}, {Name: "ROOTS", Cut: End, Least: 10, Drop: 7},
-		{Name: "HEALTH"}, {Name: "CAUSE", Cut: End, Least: leastName, Drop: 3}, {Name: "PODS", Right: true, Drop: 5}, {Name: "CPU", Right: true, Drop: 6}, {Name: "MEMORY", Right: true, Drop: 6},
-		{Name: v.o.Currency + "/MONTH", Right: true, Drop: 2}, {Name: "AGE", Right: true, Drop: 4},
+		{Name: "NAMESPACE", Cut: Middle, Least: 8, Drop: 1}, {Name: "NAME", Cut: Middle, Least: 16}, {Name: "ROOTS", Cut: End, Least: 10, Drop: 7},
+		{Name: "HEALTH"}, {Name: "CAUSE", Cut: End, Least: 14, Drop: 3}, {Name: "PODS", Right: true, Drop: 4}, {Name: "CPU", Right: true, Drop: 6}, {Name: "MEMORY", Right: true, Drop: 6},
+		{Name: v.o.Currency + "/MONTH", Right: true, Drop: 2}, {Name: "AGE", Right: true, Drop: 5},
 	}}
 	for i := range v.rows {
 		r := &v.rows[i]
