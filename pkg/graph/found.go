@@ -90,7 +90,8 @@ type finder struct {
 	g      *Graph
 	opts   StackOptions
 	within string
-	// lasts says of tops whether they own something that runs and is to last.
+	// lasts says of tops whether they own something that runs and is to last, or are served
+	// by what does.
 	lasts   map[ID]bool
 	aside   map[ID]Aside
 	serving map[schema.GroupKind]bool
@@ -115,6 +116,7 @@ func (f *finder) tops() []ID {
 			f.lasts[top] = f.lasts[top] || f.lasting(id)
 		}
 	}
+	f.carried(seen)
 	for top := range seen {
 		if why := f.beside(top); why != 0 {
 			f.aside[top] = why
@@ -131,6 +133,28 @@ func (f *finder) lasting(id ID) bool {
 		return false
 	}
 	return !slices.ContainsFunc(f.g.ownersOf(id, f.opts), func(o ID) bool { return f.g.Ref(o).Group == "batch" })
+}
+
+// carried notes what runs by a running custom resource that serves it: a Kafka by its
+// node pools.
+func (f *finder) carried(tops map[ID]bool) {
+	var next []ID
+	for top := range tops {
+		if f.lasts[top] {
+			next = append(next, top)
+		}
+	}
+	for len(next) > 0 {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		for i := f.g.out[at]; i < f.g.out[at+1] && isCustom(f.g, at); i++ {
+			e := &f.g.edges[i]
+			if f.g.relation(e) == relation.Serves && f.opts.follows(f.g, e) && tops[e.to] && isCustom(f.g, e.to) && !f.lasts[e.to] {
+				f.lasts[e.to] = true
+				next = append(next, e.to)
+			}
+		}
+	}
 }
 
 // beside says why a custom resource is no top; 0 for what is one.
