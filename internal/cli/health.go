@@ -140,26 +140,38 @@ func (o *healthOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.watch || q.want != "" && o.from == "" {
-		return o.follow(ctx, q)
-	}
-	h, err := o.judge(ctx, q)
+	h, err := o.begin(ctx, q)
 	if err != nil {
 		return err
 	}
+	if o.from == "" && (o.watch || q.want != "") {
+		return o.follow(ctx, h)
+	}
+	if err := h.judge(ctx); err != nil {
+		return err
+	}
+	if err := h.show(ctx); err != nil {
+		return err
+	}
+	switch {
+	case q.want != "":
+		return h.reached()
+	case o.exitCode && !h.fine():
+		return errNotFine
+	}
+	return nil
+}
+
+// show writes the whole answer.
+func (h *judged) show(ctx context.Context) error {
+	h.session.tell(h.graph)
 	if err := h.warnings(ctx); err != nil {
 		return err
 	}
-	if err := o.write(h.answer()); err != nil {
+	if err := h.o.write(h.answer()); err != nil {
 		return err
 	}
 	h.tell()
 	h.session.done(h.graph)
-	if q.want != "" {
-		return h.reached(q.want)
-	}
-	if o.exitCode && !h.fine() {
-		return errNotFine
-	}
 	return nil
 }

@@ -8,12 +8,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// foundStack is a stack that is asked about, or that was found.
-type foundStack struct {
-	metrics.Stack
-	apart map[graph.ID]graph.ID
-}
-
 // readAll reads the namespace, or the cluster, and what stacks there lead to.
 func (s *session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.Graph, error) {
 	first := source.Ask{All: true}
@@ -24,11 +18,11 @@ func (s *session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.
 }
 
 // find finds the stacks of the namespace, or of the cluster.
-func (s *session) find(g *graph.Graph, opts graph.StackOptions) []foundStack {
-	var out []foundStack
+func (s *session) find(g *graph.Graph, opts graph.StackOptions) []metrics.Stack {
+	var out []metrics.Stack
 	for _, f := range s.applications(g, opts).Stacks {
 		if !s.ground(g, f) {
-			out = append(out, foundStack{Stack: metrics.Stack{Ref: f.Ref(g), Roots: f.Roots}})
+			out = append(out, metrics.Stack{Ref: f.Ref(g), Roots: f.Roots})
 		}
 	}
 	return out

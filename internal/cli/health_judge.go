@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
@@ -15,7 +17,9 @@ import (
 // judged is one answer of the health command, before it is shown.
 type judged struct {
 	o          *healthOptions
+	q          *healthQuestion
 	session    *session
+	verdicts   *verdicts
 	graph      *graph.Graph
 	assessment *health.Assessment
 	stacks     []view.HealthStack
@@ -23,41 +27,43 @@ type judged struct {
 	events     map[object.Ref][]view.Event
 }
 
-// judge reads what is asked about, and judges it.
-func (o *healthOptions) judge(ctx context.Context, q *healthQuestion) (*judged, error) {
-	fresh, common := *o, *o.common // what reading notes is of one time only
-	o, fresh.common = &fresh, &common
-	h := &judged{o: o}
-	verdicts := o.judging(q.rules)
+// begin connects, and learns what the judging needs.
+func (o *healthOptions) begin(ctx context.Context, q *healthQuestion) (*judged, error) {
+	h := &judged{o: o, q: q, verdicts: o.judging(q.rules)}
 	var err error
-	if h.session, err = o.open(ctx); err != nil {
-		return nil, err
-	}
-	opts := graph.StackOptions{NoInferred: o.noInferred}
-	found, err := h.read(ctx, q, opts)
+	h.session, err = o.open(ctx)
+	return h, err
+}
+
+// judge reads what is asked about, and judges it.
+func (h *judged) judge(ctx context.Context) error {
+	opts := graph.StackOptions{NoInferred: h.o.noInferred}
+	found, err := h.read(ctx, opts)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer o.clock.stage("judge")()
-	h.assessment = verdicts.of(h.session, h.graph)
+	defer h.o.clock.stage("judge")()
+	h.assessment = h.verdicts.of(h.graph)
+	h.stacks = nil
 	for _, s := range found {
-		opts := opts
-		opts.Apart = s.apart
+		opts.As = map[graph.ID]graph.ID{} // the roots of one stack share nothing with each other
+		for _, id := range s.Roots {
+			opts.As[id] = s.Roots[0]
+		}
 		stack := h.graph.Stack(s.Roots, opts)
 		h.stacks = append(h.stacks, view.HealthStack{Name: s.Ref, Stack: stack, Health: h.assessment.Stack(stack)})
 	}
-	return h, nil
+	return nil
 }
 
 // read reads the graph, and finds the stacks that are asked about.
-func (h *judged) read(ctx context.Context, q *healthQuestion, opts graph.StackOptions) ([]foundStack, error) {
-	s, o := h.session, h.o
+func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.Stack, error) {
+	s, o, q := h.session, h.o, h.q
 	if len(o.args) == 0 {
 		g, err := s.readAll(ctx, opts)
 		if err != nil {
 			return nil, err
 		}
-		s.tell(g)
 		h.graph, h.home = g, s.namespace
 		if o.all {
 			return nil, nil
@@ -75,13 +81,12 @@ func (h *judged) read(ctx context.Context, q *healthQuestion, opts graph.StackOp
 	if err := s.missing(g, roots, q.selector); err != nil {
 		return nil, err
 	}
-	s.tell(g)
 	h.graph, h.home = g, s.home(g, s.resolve(g, roots, q.selector))
-	var found []foundStack
+	var found []metrics.Stack
 	for _, r := range roots {
 		for _, one := range s.stacksOf(g, r, s.nodes(g, r, q.selector)) {
-			if !slices.ContainsFunc(found, func(f foundStack) bool { return f.Ref == one.Ref }) {
-				found = append(found, foundStack{Stack: one})
+			if !slices.ContainsFunc(found, func(f metrics.Stack) bool { return f.Ref == one.Ref }) {
+				found = append(found, one)
 			}
 		}
 	}
@@ -104,7 +109,8 @@ func (h *judged) fine() bool {
 }
 
 // reached is an error that names the stacks that are not in the wanted status.
-func (h *judged) reached(want health.Status) error {
+func (h *judged) reached() error {
+	want := h.q.want
 	var not []string
 	for _, s := range h.stacks {
 		if s.Health.Status != want {
@@ -123,13 +129,20 @@ func (h *judged) reached(want health.Status) error {
 // brief is a stack in one line, with its first cause.
 func (h *judged) brief(s view.HealthStack) string {
 	text := fmt.Sprintf("%s is %s", s.Name, s.Health.Status)
-	for _, c := range s.Health.Causes {
-		if c.Health.Status != s.Health.Status {
-			continue
-		}
-		return fmt.Sprintf("%s, since %s %s", text, h.graph.Ref(c.ID), strings.TrimSpace(c.Health.Reason+" "+c.Health.Message))
+	if cause := h.cause(s); cause != "" {
+		text += " (" + cause + ")"
 	}
 	return text
+}
+
+// cause is the first of the causes that make a stack what it is; empty for none.
+func (h *judged) cause(s view.HealthStack) string {
+	for _, c := range s.Health.Causes {
+		if c.Health.Status == s.Health.Status {
+			return fmt.Sprintf("%s: %s", h.graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
+		}
+	}
+	return ""
 }
 
 func (h *judged) answer() view.Answer {

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"sync"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,40 +17,28 @@ import (
 )
 
 // verdicts judge objects while a session reads them.
-type verdicts struct {
-	rules []health.Rule
-	once  sync.Once
-	c     *health.Collector
-}
+type verdicts struct{ c *health.Collector }
 
 // judging has the session that opens next judge what it reads. The rules are the user's,
 // which go before the catalogue's.
 func (c *common) judging(rules []health.Rule) *verdicts {
-	v := &verdicts{rules: rules}
+	v := &verdicts{}
 	c.judges = true
 	c.extract = append(c.extract, func(s *session) inventory.Extractor {
+		all := append(slices.Clone(rules), catalog.Health(s.kinds)...)
+		collector := health.NewCollector(health.NewJudge(s.moment(), all...))
+		v.c = collector
 		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
-			v.collector(s).Add(o)
+			collector.Add(o)
 			return nil
 		}
 	})
 	return v
 }
 
-// collector is made when the first object comes: only then the kinds are known, and the
-// moment that is judged.
-func (v *verdicts) collector(s *session) *health.Collector {
-	v.once.Do(func() {
-		rules := append(v.rules[:len(v.rules):len(v.rules)], catalog.Health(s.kinds)...)
-		v.c = health.NewCollector(health.NewJudge(s.moment(), rules...))
-	})
-	return v.c
-}
-
 // of puts together what was judged.
-func (v *verdicts) of(s *session, g *graph.Graph) *health.Assessment {
-	c := v.collector(s)
-	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return c.Of(g.Ref(id)) })
+func (v *verdicts) of(g *graph.Graph) *health.Assessment {
+	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return v.c.Of(g.Ref(id)) })
 }
 
 // moment is when what was read was so: now, or when the snapshot was taken.

@@ -101,7 +101,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 		return err
 	}
 	stop := o.clock.stage("judge")
-	l.assessment = verdicts.of(l.session, l.graph)
+	l.assessment = verdicts.of(l.graph)
 	l.judge()
 	stop()
 	if err := o.write(l.answer()); err != nil {

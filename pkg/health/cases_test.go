@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -150,5 +149,3 @@ func TestCasesByGeneralRules(t *testing.T) {
 		t.Log("\n" + strings.Join(held.wrong, "\n"))
 	}
 }
-
-var _ = time.Time{}

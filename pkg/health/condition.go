@@ -103,9 +103,6 @@ type finding struct {
 // judge says what a condition means. ends: the object is to end.
 func (c *condition) judge(ends bool) finding {
 	p := read(c.kind)
-	if p.sense == good && ends && p.trait&early == 0 && unfinished(c.kind) && p.trait&plain == 0 {
-		p.word = word{good, step}
-	}
 	f := finding{whole: p.whole}
 	f.Reason, f.Message, f.Since = c.reason, c.message, c.since
 	if f.Reason == "" {
@@ -115,6 +112,10 @@ func (c *condition) judge(ends bool) finding {
 		f.Message = c.spoken()
 	}
 	switch {
+	case ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind):
+		if c.said == yes {
+			f.Status, f.step = Healthy, true
+		}
 	case c.said == resting && p.sense != mute:
 		f.Status = Suspended
 	case p.negated && p.sense == mute: // NotPaused
@@ -172,7 +173,10 @@ func (c *condition) favourable(p phrase, f *finding) {
 				f.Status = Progressing
 			}
 		}
-		f.slight = f.soft && (!p.whole || p.trait&idle != 0)
+		if p.trait&idle != 0 && f.Status == Progressing {
+			f.soft, f.slight = true, true
+		}
+		f.slight = f.slight || f.soft && !p.whole
 	}
 }
 

@@ -42,6 +42,9 @@ func (s *subject) confirm(f finding) (Health, bool) {
 			return other, true
 		}
 	}
+	if f.step && f.Status == Healthy && s.ends() {
+		f.Status = Progressing
+	}
 	if f.step && f.Status == Healthy {
 		s.strange("only steps of the way are told: " + f.Message)
 		return Health{}, false

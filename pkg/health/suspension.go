@@ -96,7 +96,7 @@ func stops(key string, value bool) bool {
 		"suspendreconciliation", "reconciliationpaused", "disablereconciliation", "disablereconcile", "halt", "halted", "ispaused",
 		"suspendcompute", "suspendall", "pauserollout", "deactivated":
 		return value
-	case "enabled", "active":
+	case "enabled", "active", "running":
 		return !value
 	}
 	return false

@@ -19,7 +19,7 @@ func (j *Judge) words(s *subject) (Health, bool) {
 // word nearest to the top says.
 func (s *subject) spoken() finding {
 	trouble, verdict := s.fieldsOf()
-	if trouble.Status != "" && trouble.before(verdict.finding) {
+	if trouble.Status != "" && trouble.before(verdict) {
 		return trouble
 	}
 	short, full := s.counted()
@@ -27,7 +27,7 @@ func (s *subject) spoken() finding {
 	case verdict.Status == Healthy && short.Status != "":
 		return short
 	case verdict.Status != "":
-		return verdict.finding
+		return verdict
 	case short.Status != "":
 		return short
 	case full.Status != "":
@@ -56,33 +56,37 @@ func (s *subject) objection(guess bool) (Health, bool) {
 	return Health{}, false
 }
 
-// word is what a field says, and how far down it is.
+// told is what a field says, and how far down it is.
 type told struct {
 	finding
 	rank int
 }
 
+// ranks is how far down words are, and how directly they speak, at most: three a level.
+const ranks = 9
+
 // speech gathers what the fields of a status say.
 type speech struct {
 	subject *subject
 	ends    bool
-	verdict told
-	late    told // of the last operation
+	ranks   [ranks]finding
+	late    finding // of the last operation
 	trouble finding
 }
 
 // fieldsOf looks at the fields of the status: for errors, and for words.
-func (s *subject) fieldsOf() (trouble finding, verdict told) {
+func (s *subject) fieldsOf() (trouble finding, verdict finding) {
 	sp := speech{subject: s, ends: s.ends()}
 	if word, ok := s.fields["status"].(string); ok {
 		sp.word("status", word, nil, 0)
 	}
 	sp.walk(s.status, 0)
 	sp.labelled()
-	if sp.verdict.Status == "" {
-		sp.verdict = sp.late
+	verdict = sp.verdict()
+	if verdict.Status == "" {
+		verdict = sp.late
 	}
-	return sp.trouble, sp.verdict
+	return sp.trouble, verdict
 }
 
 // walk looks at the fields of a map, and at those of maps in it, down to three levels.
@@ -191,8 +195,8 @@ func (sp *speech) latest(m map[string]any) {
 			}
 		}
 	}
-	if s := inner.verdict.Status; s != "" && s != Healthy && (sp.late.Status == "" || s.Worse(sp.late.Status)) {
-		sp.late = inner.verdict
+	if f := inner.verdict(); f.Status != "" && f.Status != Healthy && f.weight() > sp.late.weight() {
+		sp.late = f
 	}
 }
 
@@ -299,28 +303,27 @@ func (sp *speech) flag(key string, value bool, beside map[string]any) {
 	sp.note(told{f, 1})
 }
 
-// note keeps what decides: of words equally near to the top the worst one, and of one
-// farther down only trouble.
+// note keeps, of words equally near to the top, the weightiest one.
 func (sp *speech) note(t told) {
-	old := sp.verdict
-	switch {
-	case old.Status == "":
-	case t.rank == old.rank && t.Status == old.Status:
-		if t.Message >= old.Message {
-			return
-		}
-	case t.Status.Worse(old.Status):
-		if t.rank > old.rank && old.Status != Healthy {
-			return
-		}
-	case t.rank >= old.rank:
-		return
-	default: // nearer to the top, and better
-		if t.Status == Healthy {
-			return
+	old := &sp.ranks[min(t.rank, len(sp.ranks)-1)]
+	a, b := t.weight(), old.weight()
+	if a > b || a == b && t.Message < old.Message {
+		*old = t.finding
+	}
+}
+
+// verdict is what the word nearest to the top says. Where all is well there, trouble
+// farther down is heard, but not that some part of it is switched off.
+func (sp *speech) verdict() finding {
+	var best finding
+	for _, f := range sp.ranks {
+		if best.Status == "" || best.Status == Healthy && (f.Status == Degraded || f.Status == Progressing) {
+			if f.Status != "" {
+				best = f
+			}
 		}
 	}
-	sp.verdict = t
+	return best
 }
 
 // textOf gives the text of an error that is written as a map or in other ways.

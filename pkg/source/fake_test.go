@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,7 +34,9 @@ type fake struct {
 	news   chan struct{} // closed when something has happened
 	oldest int           // versions before it are compacted
 	ends   []ending      // of watches, the newest last
-	came   chan struct{} // signalled when a request has come
+	// unversioned lists have no version.
+	unversioned atomic.Bool
+	came        chan struct{} // signalled when a request has come
 
 	mu       sync.Mutex
 	requests []request
@@ -156,6 +159,8 @@ func (f *fake) forget() {
 }
 
 func (f *fake) discover(w http.ResponseWriter, r *http.Request) bool {
+	f.world.RLock()
+	defer f.world.RUnlock()
 	switch r.URL.Path {
 	case "/api":
 		sendJSON(w, 200, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})

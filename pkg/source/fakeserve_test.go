@@ -16,11 +16,12 @@ import (
 
 // serve answers a list or a get.
 func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	f.world.RLock()
 	if gv, rs := f.served(r.URL.Path); rs != "" && r.URL.Query().Has("watch") {
+		f.world.RUnlock()
 		f.watch(w, r, gv)
 		return
 	}
-	f.world.RLock()
 	defer f.world.RUnlock()
 	if gv, rs := f.served(r.URL.Path); rs != "" {
 		f.list(w, r, gv, rs)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,7 +35,12 @@ type ending struct {
 const firstVersion = 7
 
 // version is that of all that has happened.
-func (f *fake) version() string { return strconv.Itoa(firstVersion + len(f.past)) }
+func (f *fake) version() string {
+	if f.unversioned.Load() {
+		return ""
+	}
+	return strconv.Itoa(firstVersion + len(f.past))
+}
 
 // put makes an object, or replaces the one of its name.
 func (f *fake) put(list string, o fakeObject) {
@@ -244,6 +250,13 @@ func refuseWatch(code int, reason metav1.StatusReason, after string) func(http.R
 		return true
 	}
 }
+
+// atomicSet is a set of paths that changes as a whole.
+type atomicSet struct{ paths atomic.Pointer[[]string] }
+
+func (s *atomicSet) set(paths ...string) { s.paths.Store(&paths) }
+
+func (s *atomicSet) has(path string) bool { return slices.Contains(*s.paths.Load(), path) }
 
 func TestTheFakeTellsWhatConcernsAWatch(t *testing.T) {
 	f := &fake{}
