@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -110,12 +111,27 @@ func (l *listing) row(f graph.Found, s *graph.Stack, holders map[graph.ID]int) v
 			continue
 		}
 		row.Objects++
-		owned := slices.ContainsFunc(l.graph.OwnersOf(id), func(o graph.ID) bool { return holders[o] > 1 && s.Holds(o) })
-		if holders[id] > 1 && !owned {
+		if holders[id] > 1 && l.leads(id, func(other graph.ID) bool { return other != id && holders[other] > 1 && s.Holds(other) }) {
 			row.Shared = append(row.Shared, l.graph.Ref(id))
 		}
 	}
 	return row
+}
+
+// leads says whether a shared node is shared for its own sake: no other of them owns or
+// needs it, and it serves none of them.
+func (l *listing) leads(id graph.ID, shared func(graph.ID) bool) bool {
+	for e := range l.graph.In(id) {
+		if e.Relation != relation.Serves && shared(e.From) {
+			return false
+		}
+	}
+	for e := range l.graph.Out(id) {
+		if e.Relation == relation.Serves && shared(e.To) {
+			return false
+		}
+	}
+	return true
 }
 
 // well counts the healthy pods of each stack.

@@ -3,7 +3,6 @@ package graph
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -90,7 +89,8 @@ type finder struct {
 	g      *Graph
 	opts   StackOptions
 	within string
-	// lasts says of tops whether they own something that runs and is to last.
+	// lasts says of tops whether they own something that runs and is to last, or are served
+	// by what does.
 	lasts   map[ID]bool
 	aside   map[ID]Aside
 	serving map[schema.GroupKind]bool
@@ -115,6 +115,7 @@ func (f *finder) tops() []ID {
 			f.lasts[top] = f.lasts[top] || f.lasting(id)
 		}
 	}
+	f.carried(seen)
 	for top := range seen {
 		if why := f.beside(top); why != 0 {
 			f.aside[top] = why
@@ -131,6 +132,28 @@ func (f *finder) lasting(id ID) bool {
 		return false
 	}
 	return !slices.ContainsFunc(f.g.ownersOf(id, f.opts), func(o ID) bool { return f.g.Ref(o).Group == "batch" })
+}
+
+// carried notes what runs by a running custom resource that serves it: a Kafka by its
+// node pools.
+func (f *finder) carried(tops map[ID]bool) {
+	var next []ID
+	for top := range tops {
+		if f.lasts[top] {
+			next = append(next, top)
+		}
+	}
+	for len(next) > 0 {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		for i := f.g.out[at]; i < f.g.out[at+1] && isCustom(f.g, at); i++ {
+			e := &f.g.edges[i]
+			if f.g.relation(e) == relation.Serves && f.opts.follows(f.g, e) && tops[e.to] && isCustom(f.g, e.to) && !f.lasts[e.to] {
+				f.lasts[e.to] = true
+				next = append(next, e.to)
+			}
+		}
+	}
 }
 
 // beside says why a custom resource is no top; 0 for what is one.
@@ -188,120 +211,4 @@ func (f *finder) runs(id ID) bool {
 		}
 	}
 	return false
-}
-
-// sameOperator says whether two API groups are likely to be of one operator: they are
-// the same, or have all but the first label in common (kafka.strimzi.io, core.strimzi.io).
-func sameOperator(a, b string) bool {
-	_, x, _ := strings.Cut(a, ".")
-	_, y, _ := strings.Cut(b, ".")
-	return a == b || x == y && strings.Contains(x, ".") && !strings.HasSuffix(x, "k8s.io")
-}
-
-// servingKinds are the custom kinds that rules know to serve others, or to be collected
-// by a shared reader. What is a guess does not count.
-func (g *Graph) servingKinds() map[schema.GroupKind]bool {
-	kinds := map[schema.GroupKind]bool{}
-	add := func(gk schema.GroupKind) {
-		if k, ok := g.kinds.Kind(gk); ok && k.Custom {
-			kinds[gk] = true
-		}
-	}
-	for i := range g.rules {
-		r := &g.rules[i]
-		switch {
-		case r.Origin == guessed || r.Aside || r.Evidence:
-		case r.Relation == relation.Serves && !r.Backward:
-			for _, gk := range r.From {
-				add(gk)
-			}
-		case r.Leaf && r.Namespaces && !r.Backward:
-			for kind := range strings.SplitSeq(r.To, ", ") {
-				add(schema.ParseGroupKind(kind))
-			}
-		}
-	}
-	return kinds
-}
-
-// guessed is the origin of the rules that guess (infer.Origin).
-const guessed = "inferred"
-
-func isCustom(g *Graph, id ID) bool {
-	k, ok := g.kinds.Kind(g.Ref(id).GroupKind())
-	return ok && k.Custom
-}
-
-// isWorkload tells the built-in kinds that make pods, and pods.
-func isWorkload(r object.Ref) bool {
-	switch r.Group {
-	case "":
-		return r.Kind == "Pod" || r.Kind == "ReplicationController"
-	case "apps", "extensions":
-		return r.Kind == "Deployment" || r.Kind == "StatefulSet" || r.Kind == "DaemonSet" || r.Kind == "ReplicaSet"
-	case "batch":
-		return r.Kind == "Job" || r.Kind == "CronJob"
-	}
-	return false
-}
-
-// group puts tops together that say that they belong together. The stacks are in the
-// order of their first tops.
-func (f *finder) group(apexes []ID) []Found {
-	var out []Found
-	at := map[Group]int{}
-	for _, top := range apexes {
-		p, ok := f.groupOf(top)
-		if !ok {
-			out = append(out, Found{Tops: []ID{top}, Roots: []ID{top}})
-			continue
-		}
-		if i, known := at[p]; known {
-			out[i].Tops = append(out[i].Tops, top)
-			continue
-		}
-		at[p] = len(out)
-		out = append(out, Found{Group: p, Tops: []ID{top}})
-	}
-	f.roots(out, at)
-	return out
-}
-
-// groupOf returns the group that a top says it is in.
-func (f *finder) groupOf(top ID) (Group, bool) {
-	if p, ok := f.g.keeper(top, f.opts); ok {
-		return p, true
-	}
-	if p, ok := f.g.says(top, ByHelm); ok && p.Namespace != "" {
-		return p, true
-	}
-	// What is in no namespace would have the instances of all of them.
-	p, ok := f.g.says(top, ByApp)
-	return p, ok && p.Namespace != ""
-}
-
-// roots finds what the names of groups stand for.
-func (f *finder) roots(stacks []Found, at map[Group]int) {
-	if len(at) == 0 {
-		return
-	}
-	for id := range ID(f.g.Len()) {
-		if f.g.State(id) != Present {
-			continue
-		}
-		for _, by := range [...]string{ByHelm, ByApp} {
-			if p, ok := f.g.says(id, by); ok {
-				if i, found := at[p]; found {
-					stacks[i].Roots = append(stacks[i].Roots, id)
-				}
-			}
-		}
-	}
-	for p, i := range at {
-		if p.By != BySet {
-			stacks[i].Roots = f.g.unowned(stacks[i].Roots)
-		} else if id, ok := f.g.Find(p.Keeper); ok {
-			stacks[i].Roots = []ID{id}
-		}
-	}
 }

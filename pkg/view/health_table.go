@@ -11,8 +11,11 @@ import (
 // table has a row for each cause of each stack, and one for a stack without any.
 func (v *healthView) table(wide bool) *Table {
 	t := &Table{Columns: []Column{
-		{Name: "STACK", Cut: Middle, Least: leastName}, {Name: "HEALTH"}, {Name: "CAUSE", Cut: Middle, Least: leastName},
-		{Name: "SINCE", Drop: 2, Right: true}, {Name: "MESSAGE", Drop: 1, Cut: End, Least: leastWhy},
+		{Name: "STACK", Cut: Middle, Least: leastName},
+		{Name: "HEALTH"},
+		{Name: "CAUSE", Cut: Middle, Least: leastName},
+		{Name: "SINCE", Drop: 2, Right: true},
+		{Name: "MESSAGE", Drop: 1, Cut: End, Least: leastWhy},
 	}}
 	if wide {
 		t.Columns = []Column{{Name: "STACK"}, {Name: "HEALTH"}, {Name: "CAUSE"}, {Name: "IS"}, {Name: "SINCE", Right: true}, {Name: "DEPTH", Right: true}, {Name: "OF"}, {Name: "WHY"}, {Name: "MESSAGE"}, {Name: "LAST WARNING"}}

@@ -93,15 +93,28 @@ type stacksView struct {
 // kinds of the roots, the pods, what is used.
 func (v *stacksView) table() *Table {
 	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", Cut: Middle, Least: 8, Drop: 1}, {Name: "NAME", Cut: Middle, Least: leastName}, {Name: "ROOTS", Cut: End, Least: 10, Drop: 7},
-		{Name: "HEALTH"}, {Name: "CAUSE", Cut: End, Least: leastName, Drop: 3}, {Name: "PODS", Right: true, Drop: 5}, {Name: "CPU", Right: true, Drop: 6}, {Name: "MEMORY", Right: true, Drop: 6},
-		{Name: v.o.Currency + "/MONTH", Right: true, Drop: 2}, {Name: "AGE", Right: true, Drop: 4},
+		{Name: "NAMESPACE", Cut: Middle, Least: 8, Drop: 1},
+		{Name: "NAME", Cut: Middle, Least: 16},
+		{Name: "ROOTS", Cut: End, Least: 10, Drop: 7},
+		{Name: "HEALTH"},
+		{Name: "CAUSE", Cut: End, Least: 14, Drop: 3},
+		{Name: "PODS", Right: true, Drop: 4},
+		{Name: "CPU", Right: true, Drop: 6},
+		{Name: "MEMORY", Right: true, Drop: 6},
+		{Name: v.o.Currency + "/MONTH", Right: true, Drop: 2},
+		{Name: "AGE", Right: true, Drop: 5},
 	}}
 	for i := range v.rows {
 		r := &v.rows[i]
 		t.Rows = append(t.Rows, []Cell{
-			{Text: r.Name.Namespace}, v.name(r), {Text: v.kinds(r.Roots)}, HealthCell(r.Status()), {Text: v.cause(r)}, v.pods(r),
-			v.used(r, metrics.CPU), v.used(r, metrics.Memory), v.month(r.Row), {Text: age(v.o.Now, r.Created)},
+			{Text: r.Name.Namespace},
+			v.name(r),
+			{Text: v.kinds(r.Roots)},
+			HealthCell(r.Status()),
+			{Text: v.cause(r)},
+			v.pods(r),
+			v.used(r, metrics.CPU), v.used(r, metrics.Memory), v.month(r.Row),
+			{Text: age(v.o.Now, r.Created)},
 		})
 	}
 	for _, other := range v.o.Others {
@@ -129,10 +142,18 @@ func (v *stacksView) wide() *Table {
 	for i := range v.rows {
 		r := &v.rows[i]
 		row := []Cell{
-			{Text: r.Name.Namespace}, v.name(r), {Text: v.kinds(r.Roots)}, HealthCell(r.Status()), {Text: age(v.o.Now, r.since())}, {Text: v.causes(r)},
-			{Text: strconv.Itoa(r.Objects)}, v.pods(r), v.measured(r), v.used(r, metrics.CPU), amountCell(r.Row, requested, metrics.CPU),
+			{Text: r.Name.Namespace},
+			v.name(r),
+			{Text: v.kinds(r.Roots)},
+			HealthCell(r.Status()),
+			{Text: age(v.o.Now, r.since())},
+			{Text: v.causes(r)},
+			{Text: strconv.Itoa(r.Objects)},
+			v.pods(r), v.measured(r), v.used(r, metrics.CPU), amountCell(r.Row, requested, metrics.CPU),
 			v.used(r, metrics.Memory), amountCell(r.Row, requested, metrics.Memory), amountCell(r.Row, claimed, metrics.Storage),
-			v.hour(r.Row), v.month(r.Row), {Text: age(v.o.Now, r.Created)}, {Text: v.shared(r)},
+			v.hour(r.Row), v.month(r.Row),
+			{Text: age(v.o.Now, r.Created)},
+			{Text: v.shared(r)},
 		}
 		t.Rows = append(t.Rows, row)
 	}
