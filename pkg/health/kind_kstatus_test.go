@@ -13,7 +13,7 @@ import (
 func stricter() map[string]string {
 	why := map[string]string{}
 	for reason, names := range map[string]string{
-		"kstatus does not look at pods that have failed":       "pod-evicted pod-failed-by-eviction pod-failed-exit pod-failed-oom pod-failed-silent",
+		"kstatus does not look at pods that have failed":       "pod-evicted pod-failed-by-eviction pod-failed-exit pod-failed-oom pod-failed-signal pod-failed-silent",
 		"a pod that is about to be evicted is on its way out":  "pod-being-evicted",
 		"kstatus gives an error for this phase":                "pod-phase-unknown",
 		"a Job is there to end, and one that runs has not":     "job-completing job-resumed job-running",
@@ -24,13 +24,13 @@ func stricter() map[string]string {
 		"a partition of 0 is no partition":                     "statefulset-revision-not-concluded",
 		"kstatus asks for a cluster IP, not for an address":    "service-loadbalancer-pending",
 		"an address is no use where its ports are refused":     "service-loadbalancer-port-error service-loadbalancer-mixed-protocols",
-		"kstatus does not look past Bound":                     "pvc-modify-infeasible pvc-resize-error pvc-resize-infeasible pvc-resizing pvc-volume-unhealthy",
+		"kstatus does not look past Bound":                     "pvc-modify-infeasible pvc-modifying pvc-resize-begins pvc-resize-error pvc-resize-infeasible pvc-resizing pvc-volume-unhealthy",
 		"kstatus only asks whether the numbers are there":      "pdb-new pdb-forbids-all pdb-asks-for-more-than-there-is pdb-insufficient pdb-pods-start pdb-sync-failed",
 		"kstatus looks at Established first":                   "crd-not-structural crd-terminating",
 		"kstatus looks at Ready alone":                         "node-disk-pressure node-kernel-deadlock",
-		"kstatus has no rule for the kind": "apiservice-down apiservice-starting csr-approved csr-denied csr-pending flowschema-dangling " +
-			"hpa-between hpa-invalid-selector hpa-new hpa-no-metrics hpa-no-metrics-yet hpa-no-target ingress-pending migration-failed namespace-terminating " +
-			"podcertificaterequest-failed podgroup-unschedulable pv-failed replicationcontroller-failing resourceclaim-pending volumeattachment-attaching volumeattachment-error",
+		"kstatus has no rule for the kind": "apiservice-down apiservice-starting devicetaintrule-evicting csr-approved csr-denied csr-pending flowschema-dangling " +
+			"hpa-between hpa-invalid-selector hpa-new hpa-no-metrics hpa-no-metrics-yet hpa-no-target ingress-pending migration-failed migration-running namespace-terminating " +
+			"podcertificaterequest-failed podgroup-preempted podgroup-unschedulable pv-failed pv-odd replicationcontroller-failing resourceclaim-pending resourcequota-new volumeattachment-attaching volumeattachment-detach-error volumeattachment-error",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			why[name] = reason
