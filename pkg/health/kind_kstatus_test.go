@@ -29,7 +29,7 @@ func stricter() map[string]string {
 		"kstatus looks at Established first":                   "crd-not-structural crd-terminating",
 		"kstatus looks at Ready alone":                         "node-disk-pressure node-kernel-deadlock",
 		"kstatus has no rule for the kind": "apiservice-down apiservice-starting devicetaintrule-evicting csr-approved csr-denied csr-pending flowschema-dangling " +
-			"hpa-between hpa-invalid-selector hpa-new hpa-no-metrics hpa-no-metrics-yet hpa-no-target ingress-pending migration-failed migration-running namespace-terminating " +
+			"hpa-between hpa-invalid-selector hpa-new hpa-no-metrics hpa-no-metrics-yet hpa-no-target ingress-pending migration-failed migration-running namespace-terminating node-silent " +
 			"podcertificaterequest-failed podgroup-preempted podgroup-unschedulable pv-failed pv-odd replicationcontroller-failing resourceclaim-pending resourcequota-new volumeattachment-attaching volumeattachment-detach-error volumeattachment-error",
 	} {
 		for name := range strings.FieldsSeq(names) {
