@@ -162,7 +162,9 @@ func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	reason, message := "NotReady", count
 	if containers := podSaid(p, corev1.ContainersReady); containers.yes() {
 		started = containers.since
-		reason, message = "ReadinessGatesNotReady", count+"; waits for "+closedGates(p)
+		if closed := closedGates(p); closed != "" {
+			reason, message = "ReadinessGatesNotReady", count+"; waits for "+closed
+		}
 	}
 	// The kubelet writes the condition before it starts the containers, and again when
 	// it changes. Times are whole seconds.
@@ -224,9 +226,6 @@ func closedGates(p *corev1.Pod) string {
 		if !podSaid(p, gate.ConditionType).yes() {
 			closed = append(closed, string(gate.ConditionType))
 		}
-	}
-	if len(closed) == 0 {
-		return "the kubelet"
 	}
 	return strings.Join(closed, ", ")
 }
