@@ -18,6 +18,9 @@ type subject struct {
 	seen   seen
 	lists  [][]condition // of the status
 	listed bool          // lists were read
+	// trouble and verdict are what the fields of the status say, once told.
+	trouble, verdict finding
+	told             bool
 }
 
 // seen is what the stages before made of an object that none of them could judge.
