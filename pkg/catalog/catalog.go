@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -45,6 +46,9 @@ type Kind struct {
 	// Composes lists the kinds of objects that the operator makes for an instance
 	// and owns. It is a statement, from which no edge follows.
 	Composes []string `json:"composes,omitempty"`
+	// Health says how the objects fare, after the operator's API; without a kind and an
+	// origin, which Health fills in.
+	Health health.Rule `json:"health,omitzero"`
 }
 
 // All returns every entry, by name. The entries are shared: they must not be
@@ -138,7 +142,7 @@ func Parse(name string, data []byte) (Entry, []strict.Problem) {
 		{Name: "title", Required: true, Set: func(n *yaml.Node) { e.Title = m.Text(n) }},
 		{Name: "description", Required: true, Set: func(n *yaml.Node) { e.Description = m.Text(n) }},
 		{Name: "source", Required: true, Set: func(n *yaml.Node) { e.Source = m.Texts(n) }},
-		{Name: "kinds", Required: true, Set: func(n *yaml.Node) { e.Kinds, more = parseKinds(n); m.Problems = append(m.Problems, more...) }},
+		{Name: "kinds", Required: true, Set: func(n *yaml.Node) { e.Kinds, more = parseKinds(n, data); m.Problems = append(m.Problems, more...) }},
 		{Name: "relations", Required: true, Set: func(n *yaml.Node) {
 			e.Relations, more = declare.FromNode(n, declare.Options{})
 			m.Problems = append(m.Problems, more...)
@@ -148,7 +152,7 @@ func Parse(name string, data []byte) (Entry, []strict.Problem) {
 	return e, m.Problems
 }
 
-func parseKinds(n *yaml.Node) ([]Kind, []strict.Problem) {
+func parseKinds(n *yaml.Node, text []byte) ([]Kind, []strict.Problem) {
 	all := &strict.Mapping{}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		all.Report(n, "want a list of the kinds that the operator defines")
@@ -168,6 +172,11 @@ func parseKinds(n *yaml.Node) ([]Kind, []strict.Problem) {
 				for _, item := range n.Content {
 					k.Composes = append(k.Composes, kindAt(m, item))
 				}
+			}},
+			{Name: "health", Set: func(n *yaml.Node) {
+				var problems []strict.Problem
+				k.Health, problems = parseHealth(n, text)
+				m.Problems = append(m.Problems, problems...)
 			}},
 		}
 		m.Read(item)

@@ -84,7 +84,7 @@ func TestCompiled(t *testing.T) {
 func goSource(t *testing.T, entries []catalog.Entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	b.WriteString("// Code generated from catalog/*.yaml by go generate; DO NOT EDIT.\n\npackage catalog\n\nimport \"github.com/kubectl-sysop/kubectl-sysop/pkg/declare\"\n\nvar entries = ")
+	b.WriteString("// Code generated from catalog/*.yaml by go generate; DO NOT EDIT.\n\npackage catalog\n\nimport (\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/declare\"\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/health\"\n)\n\nvar entries = ")
 	literal(&b, reflect.ValueOf(entries), false)
 	b.WriteString("\n")
 	out, err := format.Source(b.Bytes())

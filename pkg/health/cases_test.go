@@ -82,7 +82,7 @@ type score struct {
 func judgeCases(cases []known, rules []health.Rule) score {
 	s := score{table: map[[2]health.Status]int{}}
 	for _, k := range cases {
-		h := health.NewJudge(health.Newest(k.body.Object), rules...).Of(k.object())
+		h := health.NewJudge(object.Newest(k.body.Object), rules...).Of(k.object())
 		s.all++
 		s.table[[2]health.Status{k.want, h.Status}]++
 		if h.Status == k.want {

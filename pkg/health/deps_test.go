@@ -1,7 +1,3 @@
 package health
 
-import (
-	_ "github.com/fluxcd/cli-utils/pkg/kstatus/status"
-	_ "github.com/google/cel-go/cel"
-	_ "github.com/google/cel-go/ext"
-)
+import _ "github.com/fluxcd/cli-utils/pkg/kstatus/status"

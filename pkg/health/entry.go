@@ -1,10 +1,17 @@
 package health
 
+import (
+	"fmt"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+)
+
 // Rule is what an entry of the catalogue, or a user's file, says of the health of a
 // kind: expressions of CEL that are true of an object in that state. They are tried in
 // the order of the fields, and the first that is true decides. Where none is true the
 // general stages are asked; but what an entry with a Healthy does not call healthy is
-// not called healthy by them either.
+// not called healthy by them either. docs/health-rules.md has the grammar.
 type Rule struct {
 	// Kind is written Kind.group.
 	Kind string `json:"kind"`
@@ -23,10 +30,123 @@ type Rule struct {
 	Origin string `json:"-"`
 }
 
-// entry is a rule, compiled when the first object of its kind comes.
-type entry struct{ rule *Rule }
+// states are the expressions of a rule that say how an object fares, in the order in
+// which they are asked.
+func (r *Rule) states() [4]ruleState {
+	return [4]ruleState{
+		{"degraded", Degraded, r.Degraded},
+		{"progressing", Progressing, r.Progressing},
+		{"suspended", Suspended, r.Suspended},
+		{"healthy", Healthy, r.Healthy},
+	}
+}
 
-// entry judges by what the catalogue knows of the kind.
+// ruleState is one expression of a rule, and what it means where it is true.
+type ruleState struct {
+	field  string
+	status Status
+	text   string
+}
+
+// Check compiles every expression of the rule. The error is an *ExpressionError for
+// the first that does not compile.
+func (r Rule) Check() error {
+	env, err := environment()
+	if err != nil {
+		return err
+	}
+	_, err = compile(env, &r)
+	return err
+}
+
+// entry is a rule, compiled when the first object of its kind comes.
+type entry struct {
+	rule *Rule
+	once sync.Once
+	is   compiled
+	err  error
+}
+
+// compiled is a rule that can be asked.
+type compiled struct {
+	states  []expression
+	message cel.Program
+}
+
+// compile compiles the expressions that the rule has.
+func compile(env *cel.Env, r *Rule) (compiled, error) {
+	var c compiled
+	for _, s := range r.states() {
+		if s.text == "" {
+			continue
+		}
+		e, err := newExpression(env, s.field, s.text)
+		if err != nil {
+			err.Kind = r.Kind
+			return compiled{}, err
+		}
+		e.status = s.status
+		c.states = append(c.states, e)
+	}
+	if r.Message != "" {
+		e, err := newExpression(env, messageField, r.Message)
+		if err != nil {
+			err.Kind = r.Kind
+			return compiled{}, err
+		}
+		c.message = e.program
+	}
+	return c, nil
+}
+
+// compiled compiles the rule of an entry, once. It is safe for use by several at once.
+func (e *entry) compiled() (*compiled, error) {
+	e.once.Do(func() {
+		env, err := environment()
+		if err == nil {
+			e.is, err = compile(env, e.rule)
+		}
+		e.err = err
+	})
+	return &e.is, e.err
+}
+
+// entry judges by what the catalogue, or a user's file, knows of the kind.
 func (j *Judge) entry(s *subject) (Health, bool) {
+	e := j.entries[s.GroupKind()]
+	if e == nil {
+		return Health{}, false
+	}
+	c, err := e.compiled()
+	if err != nil {
+		return Health{Status: Unknown, Reason: RuleFailed, Message: err.Error()}, true
+	}
+	of := s.variables()
+	if of == nil {
+		return Health{}, false
+	}
+	for i := range c.states {
+		x := &c.states[i]
+		is, err := x.holds(of)
+		if err != nil {
+			return Health{Status: Unknown, Reason: RuleFailed, Message: fmt.Sprintf("the expression %s of %s (%s) fails on it: %v", x.field, e.rule.Kind, e.rule.Origin, err)}, true
+		}
+		if is {
+			return verdict(x, of, c.message), true
+		}
+	}
+	s.notYet = e.rule.Healthy != ""
 	return Health{}, false
+}
+
+// withheld is the health that a general stage gave, where the entry of the kind says
+// when it is Healthy and did not say so: then it is not Healthy yet.
+func (s *subject) withheld(h Health) Health {
+	if s.notYet && h.Status == Healthy {
+		h.Status, h.Reason = Progressing, NotYet
+		if h.Message == "" {
+			h.Message = "it is not yet what its operator calls healthy"
+		}
+	}
+	return h
 }

@@ -65,7 +65,7 @@ func (j *Judge) Of(o object.Object) Health {
 	for _, stage := range stages() {
 		if h, ok := stage.judge(j, s); ok {
 			h.By = stage.name
-			return j.settle(s, h)
+			return j.settle(s, s.withheld(h))
 		}
 	}
 	return s.unknown()

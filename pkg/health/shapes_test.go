@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -26,7 +27,7 @@ func custom(t testing.TB, kind, fields string) known {
 	}
 	u.SetName("it")
 	if made := u.GetCreationTimestamp(); made.IsZero() {
-		u.SetCreationTimestamp(timeOf(snapshotTime.Add(-time.Hour)))
+		u.SetCreationTimestamp(metav1.NewTime(snapshotTime.Add(-time.Hour)))
 	}
 	return known{name: kind, body: u}
 }

@@ -16,6 +16,7 @@ type subject struct {
 	fields map[string]any // of a custom resource
 	status map[string]any // of a custom resource; nil for none, or an empty one
 	seen   seen
+	notYet bool          // its entry says when it is Healthy, and did not say so
 	lists  [][]condition // of the status
 	listed bool          // lists were read
 	// trouble and verdict are what the fields of the status say, once told.

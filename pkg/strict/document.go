@@ -25,25 +25,43 @@ func (p Problem) String() string {
 
 // Document parses the one YAML document of a text; there is none in an empty one.
 func Document(text []byte) (*yaml.Node, *Problem) {
+	all, problem := documents(text)
+	switch {
+	case len(all) > 1:
+		return nil, &Problem{all[1].Line, all[1].Column, "a second document begins here: want one"}
+	case problem != nil || len(all) == 0 || len(all[0].Content) != 1:
+		return nil, problem
+	}
+	return all[0].Content[0], nil
+}
+
+// Documents parses the YAML documents of a text, those that hold something.
+func Documents(text []byte) ([]*yaml.Node, *Problem) {
+	all, problem := documents(text)
+	if problem != nil {
+		return nil, problem
+	}
+	var roots []*yaml.Node
+	for _, doc := range all {
+		roots = append(roots, doc.Content...)
+	}
+	return roots, nil
+}
+
+func documents(text []byte) ([]*yaml.Node, *Problem) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc yaml.Node
-	err := dec.Decode(&doc)
-	if errors.Is(err, io.EOF) {
-		return nil, nil
+	var all []*yaml.Node
+	for {
+		var doc yaml.Node
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, yamlProblem(err)
+		}
+		all = append(all, &doc)
 	}
-	if err != nil {
-		return nil, yamlProblem(err)
-	}
-	var more yaml.Node
-	if err := dec.Decode(&more); err == nil {
-		return nil, &Problem{more.Line, more.Column, "a second document begins here: want one"}
-	} else if !errors.Is(err, io.EOF) {
-		return nil, yamlProblem(err)
-	}
-	if len(doc.Content) != 1 {
-		return nil, nil
-	}
-	return doc.Content[0], nil
 }
 
 // yamlProblem takes the line out of what the parser says.

@@ -1,0 +1,147 @@
+package health
+
+import (
+	"errors"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+// ParseRules reads a user's file of rules: a YAML list of them, or a document each.
+// All that is wrong is told, with its place in the file; of a file with problems no
+// rule is to be used. name is that of the file, for people.
+func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
+	documents, problem := strict.Documents(data)
+	switch {
+	case problem != nil:
+		return nil, []strict.Problem{*problem}
+	case len(documents) == 0:
+		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty: want a list of rules"}}
+	}
+	var items []*yaml.Node
+	for _, d := range documents {
+		if d.Kind == yaml.SequenceNode {
+			items = append(items, d.Content...)
+			continue
+		}
+		items = append(items, d)
+	}
+	var rules []Rule
+	var problems []strict.Problem
+	first := map[string]bool{}
+	for _, item := range items {
+		r := Rule{Origin: "file " + name}
+		m := &strict.Mapping{}
+		m.Fields = append(RuleFields(m, &r, data), strict.Field{Name: "kind", Required: true, Set: func(n *yaml.Node) {
+			r.Kind = m.Text(n)
+			switch {
+			case r.Kind != "" && !kindPattern(r.Kind):
+				m.Report(n, "%q is no kind: write Kind.group, as Certificate.cert-manager.io", r.Kind)
+			case first[r.Kind]:
+				m.Report(n, "a second rule for %s: want one", r.Kind)
+			}
+			first[r.Kind] = true
+		}})
+		m.Read(item)
+		if len(m.Problems) == 0 && r.Empty() {
+			m.Report(item, "the rule says nothing: want degraded, progressing, suspended or healthy")
+		}
+		problems = append(problems, m.Problems...)
+		rules = append(rules, r)
+	}
+	return rules, problems
+}
+
+// Empty says that the rule has no expression that says how an object fares.
+func (r *Rule) Empty() bool {
+	for _, s := range r.states() {
+		if s.text != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// kindPattern: a kind begins with a capital, its group is in lower case. One without a
+// group is of the core.
+func kindPattern(text string) bool {
+	kind, group, grouped := strings.Cut(text, ".")
+	if kind == "" || kind[0] < 'A' || kind[0] > 'Z' || strings.ContainsAny(text, " \t\n/*") {
+		return false
+	}
+	return !grouped || group != "" && group == strings.ToLower(group) && !strings.HasSuffix(group, ".")
+}
+
+// RuleFields are the keys of a rule in YAML, but its kind. Each expression is compiled
+// when it is read, so that what does not compile is a problem with its place; text is
+// that in which it stands.
+func RuleFields(m *strict.Mapping, r *Rule, text []byte) []strict.Field {
+	var fields []strict.Field
+	for _, f := range []struct {
+		name string
+		to   *string
+	}{{"degraded", &r.Degraded}, {"progressing", &r.Progressing}, {"suspended", &r.Suspended}, {"healthy", &r.Healthy}, {messageField, &r.Message}} {
+		fields = append(fields, strict.Field{Name: f.name, Set: func(n *yaml.Node) {
+			if *f.to = m.Text(n); *f.to != "" {
+				m.Problems = append(m.Problems, checkAt(n, text, f.name)...)
+			}
+		}})
+	}
+	return append(fields, strict.Field{Name: "source", Set: func(n *yaml.Node) { r.Source = m.Text(n) }})
+}
+
+// checkAt compiles an expression that stands at a node of a text.
+func checkAt(n *yaml.Node, text []byte, field string) []strict.Problem {
+	env, err := environment()
+	if err != nil {
+		return []strict.Problem{strict.At(n, "%v", err)}
+	}
+	_, refused := newExpression(env, field, n.Value)
+	var wrong *ExpressionError
+	if refused == nil || !errors.As(refused, &wrong) {
+		return nil
+	}
+	line, column := placeIn(n, text, wrong.Line, wrong.Column)
+	return []strict.Problem{{Line: line, Column: column, Message: field + ": " + wrong.Message}}
+}
+
+// placeIn finds where in a file a place in the value of a scalar is. YAML folds lines
+// and takes indentation off, but it keeps what is no space in its order: so the place
+// is behind as many of those.
+func placeIn(n *yaml.Node, text []byte, line, column int) (int, int) {
+	lines := strings.Split(string(text), "\n")
+	before := 0
+	for i, l := range strings.SplitN(n.Value, "\n", line) {
+		runes := []rune(l)
+		if i == line-1 {
+			runes = runes[:min(column-1, len(runes))]
+		}
+		before += len([]rune(strings.Join(strings.Fields(string(runes)), "")))
+	}
+	row, from := n.Line-1, n.Column-1
+	switch n.Style &^ yaml.TaggedStyle {
+	case yaml.LiteralStyle, yaml.FoldedStyle:
+		row, from = row+1, 0
+	case yaml.DoubleQuotedStyle, yaml.SingleQuotedStyle:
+		from++
+	}
+	for ; row >= 0 && row < len(lines); row, from = row+1, 0 {
+		l := []rune(lines[row])
+		for i := min(from, len(l)); i < len(l); i++ {
+			if l[i] == ' ' || l[i] == '\t' || l[i] == '\r' {
+				continue
+			}
+			if before == 0 {
+				return row + 1, i + 1
+			}
+			before--
+			// Two characters stand for one in quotes: '', \".
+			if n.Style == yaml.SingleQuotedStyle && l[i] == '\'' || n.Style == yaml.DoubleQuotedStyle && l[i] == '\\' {
+				i++
+			}
+		}
+	}
+	return max(n.Line, 1), max(n.Column, 1)
+}
