@@ -19,6 +19,9 @@ type subject struct {
 	notYet bool          // its entry says when it is Healthy, and did not say so
 	lists  [][]condition // of the status
 	listed bool          // lists were read
+	// trouble and verdict are what the fields of the status say, once told.
+	trouble, verdict finding
+	told             bool
 }
 
 // seen is what the stages before made of an object that none of them could judge.
