@@ -209,7 +209,7 @@ func (f *fake) framed(r *http.Request, gv string, e metav1.WatchEvent) []byte {
 		panic(media)
 	}
 	var out bytes.Buffer
-	w := info.StreamSerializer.Framer.NewFrameWriter(&out)
+	w := info.StreamSerializer.NewFrameWriter(&out)
 	if err := streaming.NewEncoder(w, info.StreamSerializer.Serializer).Encode(&e); err != nil {
 		panic(err)
 	}
