@@ -31,6 +31,10 @@ type followed struct {
 
 func (f *fake) live(t *testing.T, o ClusterOptions) *followed {
 	t.Helper()
+	if o.Page == 0 {
+		// The pages of a real server are of one moment; those of the fake are not.
+		o.Page = 100
+	}
 	c, _ := f.cluster(t, o)
 	ctx, end := context.WithCancel(t.Context())
 	l := &followed{NewLive(ctx, c), t, end, make(chan time.Duration)}
@@ -154,7 +158,7 @@ func TestLiveReadsFromMemory(t *testing.T) {
 	f := newFake(t)
 	f.pods("shop", "a", "b", "c", "d", "e")
 	f.put("/apis/apps/v1/namespaces/shop/deployments", &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
-	l := f.live(t, ClusterOptions{})
+	l := f.live(t, ClusterOptions{Page: 2})
 	far := object.Ref{Kind: "Secret", Namespace: "far", Name: "s"}
 	ask := Ask{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{{Kind: "Namespace"}}, Objects: []object.Ref{far}}
 	want := l.read(ask)
