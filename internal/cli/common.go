@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
@@ -32,6 +33,11 @@ type common struct {
 	// that are kept for it.
 	collect func(object.Object)
 	notes   []string
+
+	// extract makes extractors of what a command wants of objects besides, and judges says
+	// that it wants the status of all that have one.
+	extract []func(*session) inventory.Extractor
+	judges  bool
 
 	from          string
 	rulesFiles    []string

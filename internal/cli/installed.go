@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -152,7 +153,7 @@ func (m *manualReader) byRelease(ctx context.Context, marks manual.Marks) error 
 	}
 	refs := m.workloads(ctx, marks.ReleaseNamespace, marks.Name, func(o object.Object) bool {
 		notes := o.Meta.GetAnnotations()
-		return notes[helmName] == marks.Release && notes[helmNamespace] == marks.ReleaseNamespace
+		return notes[graph.HelmName] == marks.Release && notes[graph.HelmNamespace] == marks.ReleaseNamespace
 	})
 	return m.run(ctx, refs, "", evidence)
 }
@@ -166,12 +167,12 @@ func (m *manualReader) byLabels(ctx context.Context, marks manual.Marks) error {
 	}
 	refs := m.workloads(ctx, "", marks.Name, func(o object.Object) bool {
 		labels := o.Meta.GetLabels()
-		return labels[instanceLabel] == marks.Instance && labels["app.kubernetes.io/name"] == marks.Name
+		return labels[graph.InstanceLabel] == marks.Instance && labels["app.kubernetes.io/name"] == marks.Name
 	})
 	if len(refs) == 0 {
 		return nil
 	}
-	return m.run(ctx, refs, "", fmt.Sprintf("it carries the labels of the definition, app.kubernetes.io/name=%s and %s=%s", marks.Name, instanceLabel, marks.Instance))
+	return m.run(ctx, refs, "", fmt.Sprintf("it carries the labels of the definition, app.kubernetes.io/name=%s and %s=%s", marks.Name, graph.InstanceLabel, marks.Instance))
 }
 
 // byWebhook finds what answers for the Service that converts the objects.

@@ -28,6 +28,9 @@ type question struct {
 	patience time.Duration   // with a query of Prometheus; 0 where it is not said
 	book     *cost.Book
 	options  cost.Options
+	// find finds the stacks that are asked about; nil for those that have pods, claims or
+	// load balancers.
+	find func(*measured) []metrics.Stack
 }
 
 // question reads the flags, before anything is asked of a cluster.

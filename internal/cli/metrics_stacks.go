@@ -120,6 +120,12 @@ func (m *measured) fold(opts graph.StackOptions) {
 // find finds the stacks by the pods of a reading: those that are asked about, where
 // none are named.
 func (m *measured) find(r *metrics.Reading) {
+	if m.q.find != nil {
+		m.stacks = m.q.find(m)
+		m.apexes = m.roots()
+		m.atHome()
+		return
+	}
 	var here, all []graph.ID
 	for i := range r.Pods {
 		if id, ok := m.standing(&r.Pods[i]); ok {
@@ -152,6 +158,11 @@ func (m *measured) find(r *metrics.Reading) {
 	for _, id := range apexes {
 		m.stacks = append(m.stacks, metrics.Stack{Ref: m.graph.Ref(id), Roots: []graph.ID{id}})
 	}
+	m.atHome()
+}
+
+// atHome notes the namespace that all stacks have in common.
+func (m *measured) atHome() {
 	if m.home == "" && len(m.stacks) > 0 {
 		m.home = m.stacks[0].Ref.Namespace
 		if slices.ContainsFunc(m.stacks, func(s metrics.Stack) bool { return s.Ref.Namespace != m.home }) {

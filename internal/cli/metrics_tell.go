@@ -41,16 +41,20 @@ func (o *metricsOptions) tellMetrics(m *measured) {
 		fmt.Fprintf(o.env.ErrOut, "%d of %d pods measured%s\n", t.Measured, t.Pods, m.unmeasured())
 	}
 	for _, n := range m.reading.Notes {
-		about := ""
-		if n.About != "" {
-			about = n.About + ": "
-		}
-		word := "note"
-		if n.Marks {
-			word = "warning"
-		}
-		fmt.Fprintf(o.env.ErrOut, "%s: %s%s\n", word, safe(about), safe(n.Message))
+		o.tellNote(n)
 	}
+}
+
+// tellNote says what is to be known about figures.
+func (c *common) tellNote(n metrics.Note) {
+	about, word := "", "note"
+	if n.About != "" {
+		about = n.About + ": "
+	}
+	if n.Marks {
+		word = "warning"
+	}
+	fmt.Fprintf(c.env.ErrOut, "%s: %s%s\n", word, safe(about), safe(n.Message))
 }
 
 // unmeasured names the first pods of which no usage is known, and why.

@@ -13,13 +13,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// The annotations by which Helm knows its objects.
-const (
-	helmName      = "meta.helm.sh/release-name"
-	helmNamespace = "meta.helm.sh/release-namespace"
-	instanceLabel = "app.kubernetes.io/instance"
-)
-
 // rootArg is one ROOT of the command line.
 type rootArg struct {
 	text  string
@@ -108,7 +101,7 @@ func slashedRoot(text string, kinds *object.Kinds) (rootArg, error) {
 // short for the Application of Argo CD. Then both are meant.
 func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
 	k, err := kinds.Find(typ)
-	if (typ == "helm" || typ == "app") && name != "" {
+	if (typ == graph.ByHelm || typ == graph.ByApp) && name != "" {
 		return rootArg{text: text, group: typ, name: name, kind: k}, nil
 	}
 	if err != nil {
@@ -233,39 +226,15 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 // grouped returns the objects of a Helm release, or of an application by its
 // label, that no other of them owns.
 func (s *session) grouped(g *graph.Graph, r rootArg) []graph.ID {
-	ours, where := map[graph.ID]bool{}, s.in(r)
-	var all []graph.ID
-	for id := range graph.ID(g.Len()) {
-		ns := g.Ref(id).Namespace
-		if g.State(id) != graph.Present {
-			continue
-		}
-		switch r.group {
-		case "app":
-			if v, ok := g.Label(id, instanceLabel); !ok || v != r.name || (where != "" && ns != where) {
-				continue
-			}
-		case "helm":
-			name, _ := g.Note(id, helmName)
-			release, _ := g.Note(id, helmNamespace)
-			if name != r.name || (where != "" && release != where) {
-				continue
-			}
-		}
-		ours[id] = true
-		all = append(all, id)
-	}
-	if r.group == "helm" {
+	var also []graph.ID
+	if r.group == graph.ByHelm {
 		for _, ref := range s.releases[r.name] {
-			if id, ok := g.Find(ref); ok && !ours[id] && g.State(id) == graph.Present {
-				ours[id] = true
-				all = append(all, id)
+			if id, ok := g.Find(ref); ok && g.State(id) == graph.Present {
+				also = append(also, id)
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(id graph.ID) bool {
-		return slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return ours[o] })
-	})
+	return g.InGroup(r.group, s.in(r), r.name, also...)
 }
 
 // readReleases asks Helm's own records what the releases among the roots installed.
@@ -336,7 +305,7 @@ func (s *session) notFound(g *graph.Graph, r rootArg) error {
 		where = " in namespace " + in
 	}
 	if r.group != "" {
-		what := map[string]string{"helm": "Helm release", "app": "application (label " + instanceLabel + ")"}[r.group]
+		what := map[string]string{"helm": "Helm release", "app": "application (label " + graph.InstanceLabel + ")"}[r.group]
 		return fmt.Errorf("no object of the %s %q%s", what, r.name, where)
 	}
 	if gap, ok := s.gapOf(g, r.kind, in); ok {

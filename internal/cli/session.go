@@ -35,7 +35,8 @@ type session struct {
 	releases map[string][]object.Ref
 	// declared is what the CRDs say in annotations.
 	declared []annotations.Declaration
-	schemas  *schemas // of the kinds for which nothing is declared
+	schemas  *schemas     // of the kinds for which nothing is declared
+	gaps     []object.Gap // of the discovery
 }
 
 // open connects to the source, and learns its kinds and its rules.
@@ -67,17 +68,45 @@ func (c *common) open(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	s.learn(definitions, files)
+	s.gaps = early.gaps
+	s.empty()
+	return s, nil
+}
+
+// empty makes room for a reading.
+func (s *session) empty() {
 	s.builder = graph.NewBuilder(s.rules, s.kinds)
-	s.inv = inventory.New(append(append(s.rules.Annotations(), helmName, helmNamespace), c.notes...), s.extractors()...)
-	for _, g := range early.gaps {
+	s.inv = inventory.New(append(append(s.rules.Annotations(), graph.HelmName, graph.HelmNamespace), s.c.notes...), s.extractors()...)
+	for _, g := range s.gaps {
 		s.inv.Gap(g)
 	}
-	return s, nil
+}
+
+// again returns a session of the same source and rules that has read nothing yet.
+func (s *session) again() *session {
+	fresh := *s
+	fresh.empty()
+	return &fresh
+}
+
+// live has the session follow its cluster, until ctx ends. It is nil for a snapshot, which
+// does not change.
+func (s *session) live(ctx context.Context) *source.Live {
+	cluster, ok := s.source.(*source.Cluster)
+	if !ok {
+		return nil
+	}
+	live := source.NewLive(ctx, cluster)
+	s.source = live
+	return live
 }
 
 // extractors take what is wanted of objects while they pass.
 func (s *session) extractors() []inventory.Extractor {
 	all := []inventory.Extractor{s.builder.Extract}
+	for _, extractor := range s.c.extract {
+		all = append(all, extractor(s))
+	}
 	if collect := s.c.collect; collect != nil {
 		all = append(all, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 			collect(o)
@@ -184,6 +213,9 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		}
 		if c.collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
 			return source.Typed, "v1"
+		}
+		if detail, version, ok := c.judgedAs(r); ok {
+			return detail, version
 		}
 		if c.rules != nil && c.rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {
 			return source.Fields, ""

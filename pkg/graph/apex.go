@@ -52,14 +52,19 @@ func (g *Graph) Apexes(of []ID, o StackOptions) []ID {
 		}
 		set[id] = true
 	}
-	tops := slices.Sorted(maps.Keys(set))
+	return g.apexes(slices.Sorted(maps.Keys(set)), o, func(ID, ID) bool { return true })
+}
+
+// apexes returns those of some tops, in order, that are exposed, and those that the
+// stack of no other one holds, of those that hide it.
+func (g *Graph) apexes(tops []ID, o StackOptions, hides func(top, id ID) bool) []ID {
 	apexes := slices.DeleteFunc(slices.Clone(tops), func(id ID) bool { return !g.exposed(id, o) })
 	o.Apart = g.Apart(apexes, o)
 	holds := make(map[ID][]ID, len(tops)) // of each top, the others in its stack
 	for _, top := range tops {
 		s := g.Stack([]ID{top}, o)
 		for _, id := range s.members {
-			if id != top && set[id] && s.Holds(id) {
+			if _, is := slices.BinarySearch(tops, id); is && id != top && s.Holds(id) && hides(top, id) {
 				holds[top] = append(holds[top], id)
 			}
 		}

@@ -81,6 +81,24 @@ func BenchmarkStacks(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(roots)), "ns/root")
 }
 
+// BenchmarkFindStacks finds the stacks of a cluster in which each ten objects are one.
+func BenchmarkFindStacks(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			g := newCluster().fill(n).build()
+			b.ReportAllocs()
+			found := 0
+			for b.Loop() {
+				found = len(g.FindStacks("", graph.StackOptions{}).Stacks)
+			}
+			if found != n/perApp {
+				b.Fatalf("%d stacks", found)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(g.Len()), "ns/object")
+		})
+	}
+}
+
 func BenchmarkDiagnose(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

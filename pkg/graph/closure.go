@@ -69,8 +69,10 @@ func (w *walker) run(roots []ID) {
 	for _, root := range roots {
 		as := w.as(root)
 		w.add(root, as, member)
-		w.add(root, as, standing)
-		w.add(root, as, managing)
+		if !w.opts.still {
+			w.add(root, as, standing)
+			w.add(root, as, managing)
+		}
 		if w.opts.Up && !w.opts.Connected {
 			w.fronts(root, as)
 		}

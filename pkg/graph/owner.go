@@ -112,6 +112,19 @@ func (r *resolver) sameOwner(a, b *link) bool {
 // OwnersOf returns the direct owners of a node, each once, without managers.
 func (g *Graph) OwnersOf(id ID) []ID { return g.ownersOf(id, StackOptions{}) }
 
+// Owned returns what a node owns directly, each once, in order, without what it
+// manages.
+func (g *Graph) Owned(id ID) []ID {
+	var out []ID
+	for i := g.out[id]; i < g.out[id+1]; i++ {
+		if e := &g.edges[i]; g.owns(e) && !g.rules[e.rule].Aside && !slices.Contains(out, e.to) {
+			out = append(out, e.to)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 func (g *Graph) ownersOf(id ID, o StackOptions) []ID {
 	return g.sources(id, func(e *edge) bool { return g.owns(e) && o.follows(g, e) })
 }

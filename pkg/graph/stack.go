@@ -29,6 +29,9 @@ type StackOptions struct {
 	// Apart maps nodes to the root that they are a part of (Graph.Apart): the stack of
 	// another one that needs them has them as a member, and does not go beyond them.
 	Apart map[ID]ID
+	// still says that a root that serves others does not stand for them, and that a
+	// manager is not asked for: the stack is what belongs to it, whoever asks.
+	still bool
 }
 
 // Stack is the set of nodes that belong to its roots.

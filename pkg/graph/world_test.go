@@ -49,6 +49,8 @@ var letters = map[string]object.Ref{
 	"sa":   {Kind: "ServiceAccount", Namespace: "ns"},
 	"pod":  {Kind: "Pod", Namespace: "ns"},
 	"apps": {Group: "apps", Kind: "Deployment", Namespace: "ns"},
+	"job":  {Group: "batch", Kind: "Job", Namespace: "ns"},
+	"sec":  {Kind: "Secret", Namespace: "ns"},
 	"ext":  {Group: "extensions", Kind: "Deployment", Namespace: "ns"},
 	"ev":   {Kind: "Event", Namespace: "ns"},
 	"evs":  {Group: "events.k8s.io", Kind: "Event", Namespace: "ns"},

@@ -45,7 +45,7 @@ func (s *subject) confirm(f finding) (Health, bool) {
 			return other, true
 		}
 	}
-	if f.Status == Progressing && f.late && s.now.Sub(f.Since) > patience {
+	if f.Status == Progressing && f.late && s.now.Sub(f.Since) > unexplainedFor {
 		f.Status = Degraded
 	}
 	if f.step && f.Status == Healthy && s.ends() {
@@ -58,9 +58,9 @@ func (s *subject) confirm(f finding) (Health, bool) {
 	return f.Health, true
 }
 
-// patience is how long an object may say that it is not well, and nothing of why, before
+// unexplainedFor is how long an object may say that it is not well, and nothing of why, before
 // that is trouble.
-const patience = 15 * time.Minute
+const unexplainedFor = 15 * time.Minute
 
 // judgeList says what the conditions of one list mean together: the worst, but what
 // tells more is heard before what follows from a word alone, and where the object says

@@ -75,6 +75,9 @@ type Health struct {
 	Since time.Time
 	// By names the stage that judged, of Stages.
 	By string
+	// Ended says that it has run to its end and will not run again (a pod, a Job): what
+	// came of it is for its owner to say.
+	Ended bool
 	// Quiet says that the object told nothing of its health: that of a custom
 	// resource is to be derived from what it owns.
 	Quiet bool
@@ -96,6 +99,8 @@ const (
 	Exists = "Exists"
 	// RuleFailed: the expression of an entry failed on the object.
 	RuleFailed = "RuleFailed"
+	// Derived: it says nothing of itself, and has the health of what it owns.
+	Derived = "Derived"
 	// NotYet: it seems well, but its entry says when it is Healthy, and does not say so.
 	NotYet = "NotYet"
 	// NotThere: it is needed and does not exist.

@@ -86,7 +86,7 @@ func TestNeverHealthyByDefault(t *testing.T) {
 // The order in which maps are walked and lists are written changes nothing.
 func TestSameInputSameHealth(t *testing.T) {
 	for _, k := range readCases(t) {
-		judge := health.NewJudge(health.Newest(k.body.Object))
+		judge := health.NewJudge(object.Newest(k.body.Object))
 		first := judge.Of(k.object())
 		for range 5 {
 			if h := judge.Of(k.object()); h != first {
@@ -114,7 +114,7 @@ func FuzzJudge(f *testing.F) {
 		}
 		u := &unstructured.Unstructured{Object: content}
 		o := object.Object{Ref: object.Ref{Group: "example.org", Kind: "Thing"}, Meta: u, Body: u}
-		judge := health.NewJudge(health.Newest(content))
+		judge := health.NewJudge(object.Newest(content))
 		h := judge.Of(o)
 		if h.Status == "" || h.Reason == "" || h.Message == "" {
 			t.Fatalf("%+v", h)

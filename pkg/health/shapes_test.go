@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -26,7 +27,7 @@ func custom(t testing.TB, kind, fields string) known {
 	}
 	u.SetName("it")
 	if made := u.GetCreationTimestamp(); made.IsZero() {
-		u.SetCreationTimestamp(timeOf(snapshotTime.Add(-time.Hour)))
+		u.SetCreationTimestamp(metav1.NewTime(snapshotTime.Add(-time.Hour)))
 	}
 	return known{name: kind, body: u}
 }
@@ -101,6 +102,12 @@ func TestShapes(t *testing.T) {
 		{"Ray: waits for its deployment", "RayService", `{status: {serviceStatus: WaitForServeDeploymentReady}}`, health.Progressing},
 		{"Flink: stable, and its job fails", "FlinkDeployment", `{status: {lifecycleState: STABLE, jobStatus: {state: FAILED}}}`, health.Degraded},
 		{"Flink: suspended", "FlinkDeployment", `{spec: {job: {state: suspended}}, status: {lifecycleState: SUSPENDED, jobStatus: {state: FINISHED}}}`, health.Suspended},
+		{"Strimzi: a task of a connector failed", "KafkaConnector", `{status: {conditions: [{type: Ready, status: "True"}], connectorStatus: {connector: {state: RUNNING}, tasks: [{id: 0, state: RUNNING}, {id: 1, state: FAILED, trace: x}]}}}`, health.Degraded},
+		{"Strimzi: a proposal waits for leave", "KafkaRebalance", `{status: {conditions: [{type: ProposalReady, status: "True"}]}}`, health.Progressing},
+		{"a message that complains, and nothing else", "Thing", `{status: {message: "cannot reach the server"}}`, health.Degraded},
+		{"a message that does not", "Thing", `{status: {message: "all is well"}}`, health.Unknown},
+		{"an error among the fields", "Thing", `{status: {phase: Ready, error: {message: boom}}}`, health.Degraded},
+		{"an old error, and a good phase", "Thing", `{status: {phase: Ready, lastError: boom}}`, health.Healthy},
 		{"Velero: some of it failed", "Backup", `{status: {phase: PartiallyFailed}}`, health.Degraded},
 		{"Velero: runs", "Restore", `{status: {phase: InProgress}}`, health.Progressing},
 		{"Velero: paused", "Schedule", `{spec: {paused: true, schedule: 0 1 * * *}, status: {phase: Enabled}}`, health.Suspended},

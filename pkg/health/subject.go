@@ -16,9 +16,12 @@ type subject struct {
 	fields map[string]any // of a custom resource
 	status map[string]any // of a custom resource; nil for none, or an empty one
 	seen   seen
+	notYet bool          // its entry says when it is Healthy, and did not say so
 	lists  [][]condition // of the status
 	listed bool          // lists were read
-	notYet bool          // its entry says when it is Healthy, and did not say so
+	// trouble and verdict are what the fields of the status say, once told.
+	trouble, verdict finding
+	told             bool
 }
 
 // seen is what the stages before made of an object that none of them could judge.

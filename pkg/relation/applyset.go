@@ -15,9 +15,13 @@ import (
 // own (helm/RELEASE), and those of GitOps tools name custom resources.
 func applySetRules() []Rule {
 	return []Rule{
-		{Name: "applyset-member", Relation: Owns, Via: Label, To: "(member)", Field: applySetField, Metadata: true, Manages: true, Links: applySetMembers},
+		{Name: ApplySetMember, Relation: Owns, Via: Label, To: "(member)", Field: applySetField, Metadata: true, Manages: true, Links: applySetMembers},
 	}
 }
+
+// ApplySetMember is the name of the rule by which who keeps an ApplySet owns what is in
+// it.
+const ApplySetMember = "applyset-member"
 
 const (
 	applySetPrefix = "applyset.kubernetes.io/"

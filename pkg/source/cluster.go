@@ -89,24 +89,45 @@ func (c *Cluster) Read(ctx context.Context, ask Ask, sink Sink) error {
 		}
 	}
 	var jobs []job
+	for _, w := range c.lists(ask) {
+		switch {
+		case w.aggregated:
+			jobs = append(jobs, c.aggregated(w.Resource, sink))
+		case w.ns == "":
+			jobs = append(jobs, c.everywhere(w.Resource, ask.Namespaces, sink))
+		default:
+			jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, w.Resource, w.ns, sink) })
+		}
+	}
+	jobs = append(jobs, c.gets(ask.Objects, sink)...)
+	return c.run(ctx, jobs)
+}
+
+// listed is a list that an ask means.
+type listed struct {
+	object.Resource
+	ns         string // empty for everywhere
+	aggregated bool   // no more than the APIServices that a Service answers for
+}
+
+// lists returns the lists that an ask means, in the order of the kinds.
+func (c *Cluster) lists(ask Ask) []listed {
+	var out []listed
 	for _, r := range c.kinds.All() {
 		named := slices.Contains(ask.Kinds, r.GroupKind())
 		if !r.Listable || LeftOut(r) && !named && !slices.Contains(ask.Include, r.GroupKind()) && !c.also(r) {
 			continue
 		}
 		switch {
-		case named && !ask.All && r.GroupKind() == apiServiceKind:
-			jobs = append(jobs, c.aggregated(r, sink))
 		case ask.All, named:
-			jobs = append(jobs, c.everywhere(r, ask.Namespaces, sink))
+			out = append(out, listed{Resource: r, aggregated: !ask.All && r.GroupKind() == apiServiceKind})
 		case r.Namespaced && !slices.Contains(ask.Have, r.GroupKind()):
 			for _, ns := range ask.Namespaces {
-				jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, r, ns, sink) })
+				out = append(out, listed{Resource: r, ns: ns})
 			}
 		}
 	}
-	jobs = append(jobs, c.gets(ask.Objects, sink)...)
-	return c.run(ctx, jobs)
+	return out
 }
 
 func (c *Cluster) also(r object.Resource) bool { return c.opts.Also != nil && c.opts.Also(r) }
@@ -140,14 +161,15 @@ func (c *Cluster) run(parent context.Context, jobs []job) error {
 	return context.Cause(ctx)
 }
 
+const notLocal = "!kube-aggregator.kubernetes.io/automanaged"
+
 // aggregated lists the APIServices that a Service answers for. The others, one for
 // each group and version that the API server serves itself, say nothing of anybody;
 // since they are not read, nothing is covered.
 func (c *Cluster) aggregated(r object.Resource, sink Sink) job {
-	const notLocal = "!kube-aggregator.kubernetes.io/automanaged"
 	return func(ctx context.Context) error {
 		read, detail := c.detail(r, sink)
-		if err := c.listSelected(ctx, read, "", notLocal, detail, sink); err != nil {
+		if err := c.listSelected(ctx, read, "", selection{labels: notLocal}, detail, sink); err != nil {
 			return c.settle(ctx, read, "", err, sink)
 		}
 		return nil
@@ -196,74 +218,6 @@ func (c *Cluster) settle(ctx context.Context, r object.Resource, ns string, err 
 		sink.Gap(gap(r, ns, err))
 	}
 	return nil
-}
-
-// many is how many objects of one kind are asked for one by one; more are found
-// in a list.
-const many = 32
-
-// gets returns a job for each object, or for a list of its kind where many are
-// asked for. Names that no server would take are not sent: a reference is
-// written by whoever may create an object, and "../../secrets/x" is no name.
-func (c *Cluster) gets(refs []object.Ref, sink Sink) []job {
-	type group struct {
-		gk schema.GroupKind
-		ns string
-	}
-	by := map[group][]object.Ref{}
-	for _, r := range refs {
-		if !sendable(r.Name) || r.Namespace != "" && !sendable(r.Namespace) {
-			sink.Absent(r)
-			continue
-		}
-		g := group{r.GroupKind(), r.Namespace}
-		by[g] = append(by[g], r)
-	}
-	var jobs []job
-	for g, refs := range by {
-		r, ok := c.kinds.Kind(g.gk)
-		if !ok || r.Namespaced != (g.ns != "") {
-			continue
-		}
-		if len(refs) > many && r.Listable {
-			jobs = append(jobs, func(ctx context.Context) error { return c.listOrGet(ctx, r, g.ns, refs, sink) })
-			continue
-		}
-		for _, ref := range refs {
-			jobs = append(jobs, func(ctx context.Context) error { return c.getInto(ctx, r, ref, sink) })
-		}
-	}
-	return jobs
-}
-
-// listOrGet lists a kind for many of its objects. Who may not list it may still
-// get them, by name.
-func (c *Cluster) listOrGet(ctx context.Context, r object.Resource, ns string, refs []object.Ref, sink Sink) error {
-	read, detail := c.detail(r, sink)
-	err := c.list(ctx, read, ns, detail, sink)
-	if !apierrors.IsForbidden(err) {
-		return c.settle(ctx, read, ns, err, sink)
-	}
-	for _, ref := range refs {
-		if err := c.getInto(ctx, r, ref, sink); err != nil || ctx.Err() != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *Cluster) getInto(ctx context.Context, r object.Resource, ref object.Ref, sink Sink) error {
-	r, detail := c.detail(r, sink)
-	o, err := c.get(ctx, r, ref, detail)
-	switch {
-	case err == nil && ctx.Err() == nil:
-		sink.Add(o)
-		return nil
-	case absent(err, ref.Name):
-		sink.Absent(ref)
-		return nil
-	}
-	return c.settle(ctx, r, ref.Namespace, err, sink)
 }
 
 // List hands the metadata of every object of a resource to the sink. Its failure

@@ -94,28 +94,41 @@ func (c *Cluster) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, 
 	crds := crdResource
 	found := &collector{Sink: sink}
 	err := c.list(ctx, crds, "", Metadata, found)
-	var gone *ConnectError
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.As(err, &gone):
+	if err := c.settleDefinitions(ctx, err, sink); err != nil {
 		return nil, err
-	case apierrors.IsUnauthorized(err):
-		return nil, &ConnectError{Host: c.opts.Config.Host, Err: err}
-	case err != nil && !apierrors.IsNotFound(err):
-		sink.Gap(gap(crds, "", err))
 	}
 	out := found.objects
 	slices.SortFunc(out, compareNames)
-	// Who may not list them cannot tell, and must not trust a cache of hours.
-	stale := err != nil || slices.ContainsFunc(out, func(crd metav1.Object) bool { return !c.knows(crd.GetName()) })
-	if stale && !c.opts.Discovery.Fresh() {
+	if c.stale(out, err) && !c.opts.Discovery.Fresh() {
 		c.opts.Discovery.Invalidate()
 		if err := c.discover(ctx, sink); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// settleDefinitions says how the list of the definitions ended: with an error where
+// nothing else could be read either.
+func (c *Cluster) settleDefinitions(ctx context.Context, err error, sink Sink) error {
+	var gone *ConnectError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &gone):
+		return err
+	case apierrors.IsUnauthorized(err):
+		return &ConnectError{Host: c.opts.Config.Host, Err: err}
+	case err != nil && !apierrors.IsNotFound(err):
+		sink.Gap(gap(crdResource, "", err))
+	}
+	return nil
+}
+
+// stale says whether there are kinds that the discovery does not know. Who may not list
+// definitions cannot tell, and must not trust a cache of hours.
+func (c *Cluster) stale(definitions []metav1.Object, err error) bool {
+	return err != nil || slices.ContainsFunc(definitions, func(crd metav1.Object) bool { return !c.knows(crd.GetName()) })
 }
 
 // knows says whether discovery has the resource that a CRD is named after.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,6 +28,15 @@ type fake struct {
 	jsonOnly  map[string]bool                 // groups that know nothing but whole JSON
 	// fault answers a request instead, and says so; n counts those of the path.
 	fault func(w http.ResponseWriter, r *http.Request, n int) bool
+
+	world  sync.RWMutex // of objects, where they change while they are served
+	past   []happened
+	news   chan struct{} // closed when something has happened
+	oldest int           // versions before it are compacted
+	ends   []ending      // of watches, the newest last
+	// unversioned lists have no version.
+	unversioned atomic.Bool
+	came        chan struct{} // signalled when a request has come
 
 	mu       sync.Mutex
 	requests []request
@@ -59,6 +69,7 @@ func newFake(t *testing.T) *fake {
 			"apiextensions.k8s.io/v1": {{Name: "customresourcedefinitions", Kind: "CustomResourceDefinition", Verbs: verbs}},
 		},
 		objects: map[string][]fakeObject{}, jsonOnly: map[string]bool{}, counts: map[string]int{},
+		news: make(chan struct{}), came: make(chan struct{}, 1),
 	}
 	f.Server = httptest.NewUnstartedServer(f)
 	f.EnableHTTP2 = true
@@ -111,6 +122,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.flying++
 	f.most = max(f.most, f.flying)
 	f.mu.Unlock()
+	select {
+	case f.came <- struct{}{}:
+	default:
+	}
 	defer func() {
 		f.mu.Lock()
 		f.flying--
@@ -144,6 +159,8 @@ func (f *fake) forget() {
 }
 
 func (f *fake) discover(w http.ResponseWriter, r *http.Request) bool {
+	f.world.RLock()
+	defer f.world.RUnlock()
 	switch r.URL.Path {
 	case "/api":
 		sendJSON(w, 200, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})

@@ -16,6 +16,13 @@ import (
 
 // serve answers a list or a get.
 func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	f.world.RLock()
+	if gv, rs := f.served(r.URL.Path); rs != "" && r.URL.Query().Has("watch") {
+		f.world.RUnlock()
+		f.watch(w, r, gv)
+		return
+	}
+	defer f.world.RUnlock()
 	if gv, rs := f.served(r.URL.Path); rs != "" {
 		f.list(w, r, gv, rs)
 		return
@@ -67,6 +74,9 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request, gv, rs string) {
 			return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
 		})
 	}
+	if name := fieldName(r); name != "" {
+		all = slices.DeleteFunc(slices.Clone(all), func(o fakeObject) bool { return o.GetName() != name })
+	}
 	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 	to, next := len(all), ""
 	if limit, err := strconv.Atoi(r.URL.Query().Get("limit")); err == nil && from+limit < len(all) {
@@ -77,11 +87,11 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request, gv, rs string) {
 		for _, o := range all[from:to] {
 			items = append(items, f.encode(r, gv, o))
 		}
-		b, _ := json.Marshal(map[string]any{"kind": "SomeList", "apiVersion": gv, "metadata": map[string]any{"continue": next}, "items": items})
+		b, _ := json.Marshal(map[string]any{"kind": "SomeList", "apiVersion": gv, "metadata": map[string]any{"continue": next, "resourceVersion": f.version()}, "items": items})
 		f.send(w, r, gv, "", b)
 		return
 	}
-	meta, _ := (&metav1.ListMeta{Continue: next, ResourceVersion: "7"}).Marshal()
+	meta, _ := (&metav1.ListMeta{Continue: next, ResourceVersion: f.version()}).Marshal()
 	b := protowire.AppendBytes(protowire.AppendTag(nil, listMeta, protowire.BytesType), meta)
 	for _, o := range all[from:to] {
 		b = protowire.AppendBytes(protowire.AppendTag(b, listItems, protowire.BytesType), f.encode(r, gv, o))
@@ -100,6 +110,7 @@ func (f *fake) encode(r *http.Request, gv string, o fakeObject) []byte {
 	if strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata") && !f.jsonOnly[group] {
 		meta := &metav1.PartialObjectMetadata{}
 		meta.Name, meta.Namespace, meta.UID = o.GetName(), o.GetNamespace(), o.GetUID()
+		meta.ResourceVersion = o.GetResourceVersion()
 		meta.Labels, meta.Annotations, meta.ManagedFields = o.GetLabels(), o.GetAnnotations(), o.GetManagedFields()
 		o = meta
 	}

@@ -18,6 +18,8 @@ type Head struct {
 	metav1.TypeMeta `json:",inline"`
 	// Objects is how many follow; fewer mean that the file was cut.
 	Objects int `json:"objects"`
+	// Taken is when the snapshot was taken.
+	Taken metav1.Time `json:"taken,omitzero"`
 	// Covered lists the resources of which every object is here, in a namespace or
 	// everywhere.
 	Covered []Scope `json:"covered,omitempty"`

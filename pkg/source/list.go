@@ -70,19 +70,34 @@ var errSamePage = errors.New("the server answers with the same page again")
 // compacts early) starts the list again from its head, and the sink forgets what
 // the first reading brought.
 func (c *Cluster) list(ctx context.Context, r object.Resource, ns string, detail Detail, sink Sink) error {
-	return c.listSelected(ctx, r, ns, "", detail, sink)
+	return c.listSelected(ctx, r, ns, selection{}, detail, sink)
 }
 
-// listSelected is list for what a label selector chooses; for everything, without
-// one.
-func (c *Cluster) listSelected(ctx context.Context, r object.Resource, ns, selector string, detail Detail, sink Sink) error {
+// selection narrows a list; the zero value is all of it.
+type selection struct {
+	labels, fields string
+	// version is told the resource version of the list, from which a watch goes on;
+	// nil for who does not watch.
+	version func(string)
+}
+
+func (s selection) query() url.Values {
+	query := url.Values{}
+	if s.labels != "" {
+		query.Set("labelSelector", s.labels)
+	}
+	if s.fields != "" {
+		query.Set("fieldSelector", s.fields)
+	}
+	return query
+}
+
+// listSelected is list for a part of it.
+func (c *Cluster) listSelected(ctx context.Context, r object.Resource, ns string, part selection, detail Detail, sink Sink) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pages := &pages{ask: func(token string, limit int) (answer, error) {
-		query := url.Values{}
-		if selector != "" {
-			query.Set("labelSelector", selector)
-		}
+		query := part.query()
 		if limit > 0 {
 			query.Set("limit", strconv.Itoa(limit))
 		}
@@ -106,6 +121,9 @@ func (c *Cluster) listSelected(ctx context.Context, r object.Resource, ns, selec
 		}
 		if err != nil {
 			return err
+		}
+		if part.version != nil && token == "" {
+			part.version(versionOf(a))
 		}
 		ahead := peek(a)
 		if ahead != "" && ahead != token {

@@ -2,9 +2,11 @@ package source
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -24,6 +26,7 @@ const (
 	unknownRaw    = 2
 	listMeta      = 1
 	listItems     = 2
+	metaVersion   = 2
 	metaContinue  = 3
 	objectMeta    = 1
 	managedFields = 17
@@ -81,6 +84,23 @@ func peek(a answer) string {
 	if !protobuf(a) {
 		return ""
 	}
+	return listMetaField(a, metaContinue)
+}
+
+// versionOf returns the resource version of a list; empty where it has none.
+func versionOf(a answer) string {
+	if protobuf(a) {
+		return listMetaField(a, metaVersion)
+	}
+	var l struct {
+		Metadata metav1.ListMeta `json:"metadata"`
+	}
+	_ = json.Unmarshal(a.body, &l) // what is wrong with it, who reads the list will find
+	return l.Metadata.ResourceVersion
+}
+
+// listMetaField returns a text of the metadata of a list in protobuf.
+func listMetaField(a answer, want protowire.Number) string {
 	raw, err := envelope(a.body)
 	if err != nil {
 		return ""
@@ -89,11 +109,11 @@ func peek(a answer) string {
 	if err != nil {
 		return ""
 	}
-	token, err := field(meta, metaContinue)
+	text, err := field(meta, want)
 	if err != nil {
 		return ""
 	}
-	return string(token)
+	return string(text)
 }
 
 func decodeProtobuf(raw []byte, r object.Resource, detail Detail) (object.Object, error) {

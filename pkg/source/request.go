@@ -108,34 +108,50 @@ func (c *Cluster) final(f failure) error {
 	return &ConnectError{Host: c.opts.Config.Host, Err: err}
 }
 
-// send sends a request once.
+// send sends a request once, and reads the answer.
 func (c *Cluster) send(ctx context.Context, p string, query url.Values, accept string) (answer, failure) {
+	resp, fail := c.begin(ctx, c.client, p, query, accept)
+	if fail.err != nil {
+		return answer{}, fail
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return answer{}, failure{connected: true, status: resp.StatusCode, err: fmt.Errorf("%w: %w", errTruncated, err)}
+	}
+	return answer{body, resp.Header.Get("Content-Type")}, failure{}
+}
+
+// stream sends a request once, and leaves the body to the caller. No time limit of
+// the kubeconfig applies: a stream is as long as it is, and ends with ctx.
+func (c *Cluster) stream(ctx context.Context, p string, query url.Values, accept string) (*http.Response, failure) {
+	endless := *c.client
+	endless.Timeout = 0
+	return c.begin(ctx, &endless, p, query, accept)
+}
+
+// begin sends a request once. The failure of an answer that is a refusal is the
+// server's.
+func (c *Cluster) begin(ctx context.Context, client *http.Client, p string, query url.Values, accept string) (*http.Response, failure) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	u := *c.base
 	u.Path, u.RawQuery = path.Join("/", u.Path, p), query.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
-		return answer{}, failure{err: err, connected: true}
+		return nil, failure{err: err, connected: true}
 	}
 	req.Header.Set("Accept", accept)
-	resp, err := c.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
-		return answer{}, failure{err: err, connected: connected.Load()}
+		return nil, failure{err: err, connected: connected.Load()}
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, failure{}
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	fail := failure{connected: true, status: resp.StatusCode}
-	switch {
-	case resp.StatusCode != http.StatusOK:
-		fail.after = retryAfter(resp.Header)
-		fail.err = refusal(resp, body)
-		return answer{}, fail
-	case err != nil:
-		fail.err = fmt.Errorf("%w: %w", errTruncated, err)
-		return answer{}, fail
-	}
-	return answer{body, resp.Header.Get("Content-Type")}, failure{}
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // what came of it tells enough
+	return nil, failure{connected: true, status: resp.StatusCode, after: retryAfter(resp.Header), err: refusal(resp, body)}
 }
 
 // retryAfter is when the server wants to be asked again. It may also say so by a

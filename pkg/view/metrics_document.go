@@ -143,7 +143,7 @@ func (v *metricsView) rowDocument(r *cost.Row) MetricsRowDocument {
 	doc := MetricsRowDocument{
 		Level: string(r.Level), Name: r.Name, Pods: r.Pods, Measured: r.Measured,
 		Used: amountsDocument(r.Used), Requests: amountsDocument(r.Requested), Limits: amountsDocument(r.Limited), Claimed: amountsDocument(r.Claimed),
-		Counters: amountsDocument(r.Counters), HostTraffic: amountsDocument(r.HostTraffic), HostNetwork: r.HostNetwork, Unmeasured: r.Unmeasured, Cost: v.costDocument(r),
+		Counters: amountsDocument(r.Counters), HostTraffic: amountsDocument(r.HostTraffic), HostNetwork: r.HostNetwork, Unmeasured: r.Unmeasured, Cost: costDocument(r, v.instant()),
 	}
 	if r.Ref.Kind != "" {
 		doc.ID = r.Ref.String()
@@ -163,11 +163,11 @@ func (v *metricsView) rowDocument(r *cost.Row) MetricsRowDocument {
 	return doc
 }
 
-func (v *metricsView) costDocument(r *cost.Row) CostDocument {
+func costDocument(r *cost.Row, instant bool) CostDocument {
 	doc := CostDocument{}
 	switch {
 	case !r.Priced():
-	case v.instant():
+	case instant:
 		doc.Hour, doc.Month = number(r.Cost), number(r.Cost.Mul(decimal.New(cost.HoursPerMonth, 0)))
 	default:
 		doc.Window = number(r.Cost)

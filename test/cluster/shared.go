@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +52,27 @@ func (s *Shared) Run(m *testing.M) int {
 	return code
 }
 
+// hangs is far more than a test takes on a slow machine.
+const hangs = 5 * time.Minute
+
+// watch ends the run if the test goes on for ever, and says last which one it is and
+// where it stands: go test says that first, above thousands of lines.
+func watch(t testing.TB) {
+	timer := time.AfterFunc(hangs, func() {
+		all := make([]byte, 16<<20)
+		all = all[:runtime.Stack(all, true)]
+		var tests []string
+		for _, goroutine := range strings.Split(string(all), "\n\n") {
+			if strings.Contains(goroutine, "testing.tRunner") && !strings.Contains(goroutine, "(*T).Parallel") {
+				tests = append(tests, goroutine)
+			}
+		}
+		fmt.Fprintf(os.Stderr, "%s\n\n%s\n\n%s has not ended after %s\n", all, strings.Join(tests, "\n\n"), t.Name(), hangs)
+		os.Exit(1) // the supervisor stops the cluster
+	})
+	t.Cleanup(func() { timer.Stop() })
+}
+
 // Cluster returns the cluster, starting it if need be. With go test -short the
 // test is skipped.
 func (s *Shared) Cluster(t testing.TB) *Cluster {
@@ -58,6 +80,7 @@ func (s *Shared) Cluster(t testing.TB) *Cluster {
 	if testing.Short() {
 		t.Skip("needs a cluster: left out by -short")
 	}
+	watch(t)
 	s.once.Do(func() { s.cluster, s.err = Start(context.Background(), s.options) })
 	if s.err != nil {
 		t.Fatal(s.err)

@@ -75,7 +75,7 @@ func TestPrometheusReadsTheExposition(t *testing.T) {
 
 // byJob asks Prometheus, and returns the values by job, in their order.
 func byJob(server, query string) (string, error) {
-	resp, err := http.Get(server + "/api/v1/query?" + url.Values{"query": {query}}.Encode())
+	resp, err := asking.Get(server + "/api/v1/query?" + url.Values{"query": {query}}.Encode())
 	if err != nil {
 		return "", err
 	}

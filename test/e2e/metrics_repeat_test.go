@@ -120,15 +120,18 @@ func TestMetricsListen(t *testing.T) {
 	if r.stdout != "" {
 		t.Errorf("it writes to stdout: %q", r.stdout)
 	}
-	if _, err := http.Get("http://" + address + "/metrics"); err == nil {
+	if _, err := asking.Get("http://" + address + "/metrics"); err == nil {
 		t.Error("somebody answers at the address after the end")
 	}
 }
 
+// asking gives up on a server that does not answer.
+var asking = &http.Client{Timeout: runLimit}
+
 // scraped is what a scrape that does not ask for a format brings.
 func scraped(t *testing.T, address string) string {
 	t.Helper()
-	resp, err := http.Get("http://" + address + "/metrics")
+	resp, err := asking.Get("http://" + address + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}

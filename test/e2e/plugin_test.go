@@ -61,6 +61,7 @@ func startFor(t *testing.T, limit time.Duration, kubeconfig string, args ...stri
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, plugin, args...)}
 	p.cmd.Dir = home
+	p.cmd.WaitDelay = runLimit // whoever may still hold its output
 	// The race detector waits a second before the process ends, unless told not to.
 	p.cmd.Env = []string{"HOME=" + home, "TMPDIR=" + os.TempDir(), "KUBECONFIG=" + kubeconfig, "GORACE=atexit_sleep_ms=0"}
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr

@@ -141,7 +141,9 @@ func asksForLittle(t *testing.T, p *faults.Proxy, namespaces ...string) {
 // them away when the test ends: other tests read the whole cluster.
 func load(t *testing.T, c *cluster.Cluster, tag string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), c.Binaries().Path("loader"), "-etcd", c.Etcd, "-tag", tag+"-load",
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, c.Binaries().Path("loader"), "-etcd", c.Etcd, "-tag", tag+"-load",
 		"-namespaces", "5", "-configmaps", "5000").CombinedOutput()
 	if err != nil {
 		t.Fatalf("load: %v\n%s", err, out)

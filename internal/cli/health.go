@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+)
+
+type healthOptions struct {
+	*common
+	args     []string
+	selector string
+	all      bool
+	since    time.Duration
+	exitCode bool
+	rules    string
+
+	watch   bool
+	wait    string
+	timeout time.Duration
+}
+
+func newHealth(env Env) *cobra.Command {
+	o := &healthOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "health [ROOT...]",
+		Short: "Tell how stacks fare, and what makes them so",
+		Long: `Tell how each stack fares: Healthy, Suspended, Unknown, Progressing, Missing or
+Degraded. A stack is the worst of its roots and of what they own and need, at any
+depth; what is optional, and what only serves it, is shown and does not count.
+Without a ROOT these are the stacks of the namespace, or with -A of the cluster.
+
+HEALTH is what an object says of itself, BELOW the worst of what it owns and needs.
+A custom resource that says nothing of itself has the health of what it owns, and
+the answer says so. What nothing is known to be right of is Unknown, never Healthy.
+
+What is wrong is shown, with the last warnings about it, what is right is counted. A
+cause is an object in trouble below which nothing is in as much of it.
+
+With --watch there is a line for each change, until interrupted; with --wait the
+command ends when all stacks are so, or fails after --timeout.`,
+		Example: `  # how do the stacks of the example fare?
+  kubectl sysop health --from demo
+
+  # one of them, and why
+  kubectl sysop health moodle/moodle-2 --from demo
+
+  # its causes, one a line
+  kubectl sysop health moodle/moodle-2 -o wide --from demo
+
+  # every object, by how it fares
+  kubectl sysop health -A --all --from demo
+
+  # in a script: 0 if all is well, 2 if not
+  kubectl sysop health moodle/moodle-1 --exit-code -o name --from demo`,
+		ValidArgsFunction: o.completeRoots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.BoolVar(&o.all, "all", false, "judge every object that is read, not only stacks")
+	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
+	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 unless all is Healthy or Suspended")
+	f.StringVar(&o.rules, "health-rules", "", "rules of health of your own (CEL), from a YAML FILE")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVarP(&o.watch, "watch", "w", false, "go on, with a line for each change, until interrupted")
+	f.StringVar(&o.wait, "wait", "", "wait until every stack is so: Healthy, or another status")
+	f.Lookup("wait").NoOptDefVal = string(health.Healthy)
+	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to --wait")
+	must(cmd.RegisterFlagCompletionFunc("wait", cobra.FixedCompletions(statusNames(), cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func statusNames() []string {
+	var names []string
+	for _, s := range health.Statuses() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+// healthQuestion is what is asked, once the flags have been read.
+type healthQuestion struct {
+	selector labels.Selector
+	want     health.Status // to wait for; empty for none
+	rules    []health.Rule
+}
+
+func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	selector, err := parseSelector(o.selector)
+	if err != nil {
+		return nil, err
+	}
+	q := &healthQuestion{selector: selector}
+	if q.rules, err = readHealthRules(ctx, o.rules); err != nil {
+		return nil, err
+	}
+	if o.wait != "" {
+		i := slices.IndexFunc(health.Statuses(), func(s health.Status) bool { return strings.EqualFold(string(s), o.wait) })
+		if i < 0 {
+			return nil, withHint(fmt.Errorf("unknown status %q of --wait", o.wait), "write one of "+strings.Join(statusNames(), ", "))
+		}
+		q.want = health.Statuses()[i]
+	}
+	switch {
+	case o.since < 0:
+		return nil, fmt.Errorf("--since %s: want a time that has gone by, such as 30m", o.since)
+	case o.timeout <= 0:
+		return nil, fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+	case o.watch && q.want != "":
+		return nil, errors.New("--watch goes on, and --wait ends: they exclude each other")
+	case o.watch && o.from != "":
+		return nil, errors.New("--watch: a snapshot does not change")
+	case o.all && (len(o.args) > 0 || q.want != ""):
+		return nil, errors.New("--all judges every object: it takes no ROOT and no --wait")
+	case o.selector != "" && len(o.args) == 0:
+		return nil, errors.New("--selector chooses among all of a TYPE: name one")
+	}
+	return q, nil
+}
+
+func (o *healthOptions) run(ctx context.Context) error {
+	q, err := o.question(ctx)
+	if err != nil {
+		return err
+	}
+	h, err := o.begin(ctx, q)
+	if err != nil {
+		return err
+	}
+	if o.from == "" && (o.watch || q.want != "") {
+		return o.follow(ctx, h)
+	}
+	if err := h.judge(ctx); err != nil {
+		return err
+	}
+	if err := h.show(ctx); err != nil {
+		return err
+	}
+	switch {
+	case q.want != "":
+		return h.reached()
+	case o.exitCode && !h.fine():
+		return errNotFine
+	}
+	return nil
+}
+
+// show writes the whole answer.
+func (h *judged) show(ctx context.Context) error {
+	h.session.tell(h.graph)
+	if err := h.warnings(ctx); err != nil {
+		return err
+	}
+	if err := h.o.write(h.answer()); err != nil {
+		return err
+	}
+	h.tell()
+	h.session.done(h.graph)
+	return nil
+}

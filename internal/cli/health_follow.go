@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+const (
+	// gathering is how long changes of a cluster are let come before it is judged again:
+	// one change seldom comes alone.
+	gathering = 300 * time.Millisecond
+	// ripening is how often it is judged again although nothing has changed: a pod that
+	// cannot be scheduled is in trouble only after a while.
+	ripening = 5 * time.Second
+)
+
+// following judges again and again what is asked about, from watches.
+type following struct {
+	*judged
+	live *source.Live
+	// was is how each stack and each part fared the last time.
+	was     map[object.Ref]health.Health
+	stacked map[string]health.Status
+	said    []object.Gap
+	down    bool
+	failed  string
+}
+
+// follow judges what changes, until it is interrupted or as it is waited for.
+func (o *healthOptions) follow(ctx context.Context, h *judged) error {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	f := &following{judged: h, live: h.session.live(watching)}
+	if err := h.judge(ctx); err != nil {
+		return err
+	}
+	if o.watch {
+		return f.watch(ctx)
+	}
+	return f.wait(ctx)
+}
+
+// watch shows how all is, and then every change.
+func (f *following) watch(ctx context.Context) error {
+	if f.o.human() {
+		if err := f.show(ctx); err != nil {
+			return err
+		}
+	} else {
+		f.session.tell(f.graph)
+		if err := f.write(f.changes()); err != nil {
+			return err
+		}
+	}
+	f.said = f.graph.Gaps()
+	f.changes()
+	for f.next(ctx) {
+		if err := f.write(f.changes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes changes, a line or a document each.
+func (f *following) write(changes []view.HealthChange) error {
+	for _, c := range changes {
+		if err := f.o.write(view.Change(c, f.home)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait ends when every stack is as it is waited for. What is on the way is told on a
+// terminal.
+func (f *following) wait(ctx context.Context) error {
+	f.said = f.graph.Gaps()
+	patience, stop := context.WithTimeoutCause(ctx, f.o.timeout, errTooLong)
+	defer stop()
+	f.changes()
+	for f.reached() != nil {
+		if f.next(patience) {
+			for _, c := range f.changes() {
+				if f.o.env.Talk {
+					fmt.Fprintln(f.o.env.ErrOut, safe(c.Line(f.home)))
+				}
+			}
+			continue
+		}
+		if !errors.Is(context.Cause(patience), errTooLong) {
+			return ctx.Err()
+		}
+		if err := f.show(ctx); err != nil {
+			return err
+		}
+		return withHint(fmt.Errorf("%w: not so after %s", f.reached(), f.o.timeout), "kubectl sysop health --watch shows what goes on; --timeout waits longer")
+	}
+	return f.show(ctx)
+}
+
+var errTooLong = errors.New("the time is up")
+
+// next judges again when something has changed, or may look otherwise by now. It is false
+// when ctx has ended. What fails is told, and tried again.
+func (f *following) next(ctx context.Context) bool {
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(ripening):
+		case <-f.live.Changed():
+			select {
+			case <-ctx.Done():
+				return false
+			case <-time.After(gathering):
+			}
+		}
+		f.session = f.session.again()
+		err := f.judge(ctx)
+		if ctx.Err() != nil {
+			return false
+		}
+		f.tellTrouble(err)
+		if err == nil {
+			return true
+		}
+	}
+}
+
+// tellTrouble says what could not be read, once, and whether changes are seen at all.
+func (f *following) tellTrouble(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != f.failed && text != "" {
+		fmt.Fprintf(f.o.env.ErrOut, "warning: %s\n", safe(text))
+	}
+	f.failed = text
+	if err == nil {
+		fresh := slices.DeleteFunc(slices.Clone(f.graph.Gaps()), func(g object.Gap) bool { return slices.Contains(f.said, g) })
+		f.said = append(f.said, fresh...)
+		f.o.tellGaps(fresh)
+	}
+	down := f.live.Trouble()
+	switch {
+	case len(down) > 0 && !f.down:
+		fmt.Fprintf(f.o.env.ErrOut, "warning: changes are not seen right now: %s%s: %s\n", safe(down[0].Resource), inNamespace(down[0].Namespace), safe(down[0].Message))
+	case len(down) == 0 && f.down:
+		fmt.Fprintln(f.o.env.ErrOut, "changes are seen again")
+	}
+	f.down = len(down) > 0
+}
+
+// changes returns what is otherwise than the last time: parts first, in order, then
+// stacks. That something is well that was not there before is no news, nor that something
+// that was well is gone.
+func (f *following) changes() []view.HealthChange {
+	now := f.session.moment()
+	is, stacked := map[object.Ref]health.Health{}, map[string]health.Status{}
+	var out []view.HealthChange
+	for _, s := range f.stacks {
+		for _, p := range s.Health.Parts {
+			if p.Counts && p.Own.Status != "" {
+				is[f.graph.Ref(p.ID)] = p.Own
+			}
+		}
+		name := view.StackName(s.Name)
+		stacked[name] = s.Health.Status
+	}
+	for ref, h := range is {
+		was, known := f.was[ref]
+		if h.Status == was.Status && (h.Reason == was.Reason || h.Status == health.Healthy) || !known && h.Status == health.Healthy {
+			continue
+		}
+		out = append(out, view.HealthChange{Time: now, Object: ref, From: was.Status, To: h.Status, Reason: h.Reason, Message: h.Message})
+	}
+	for ref, was := range f.was {
+		if _, there := is[ref]; !there && was.Status != health.Healthy {
+			out = append(out, view.HealthChange{Time: now, Object: ref, From: was.Status})
+		}
+	}
+	slices.SortFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })
+	out = append(out, f.stackChanges(now, stacked)...)
+	f.was, f.stacked = is, stacked
+	return out
+}
+
+func (f *following) stackChanges(now time.Time, stacked map[string]health.Status) []view.HealthChange {
+	var out []view.HealthChange
+	for _, s := range f.stacks {
+		name := view.StackName(s.Name)
+		if was := f.stacked[name]; was != s.Health.Status {
+			out = append(out, view.HealthChange{Time: now, Stack: name, Object: s.Name, From: was, To: s.Health.Status, Message: f.cause(s)})
+		}
+	}
+	for name, was := range f.stacked {
+		if _, there := stacked[name]; !there {
+			out = append(out, view.HealthChange{Time: now, Stack: name, From: was})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })
+	return out
+}

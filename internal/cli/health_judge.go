@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// judged is one answer of the health command, before it is shown.
+type judged struct {
+	o          *healthOptions
+	q          *healthQuestion
+	session    *session
+	verdicts   *verdicts
+	graph      *graph.Graph
+	assessment *health.Assessment
+	stacks     []view.HealthStack
+	home       string
+	events     map[object.Ref][]view.Event
+}
+
+// begin connects, and learns what the judging needs.
+func (o *healthOptions) begin(ctx context.Context, q *healthQuestion) (*judged, error) {
+	h := &judged{o: o, q: q, verdicts: o.judging(q.rules)}
+	var err error
+	h.session, err = o.open(ctx)
+	return h, err
+}
+
+// judge reads what is asked about, and judges it.
+func (h *judged) judge(ctx context.Context) error {
+	opts := graph.StackOptions{NoInferred: h.o.noInferred}
+	found, err := h.read(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer h.o.clock.stage("judge")()
+	h.assessment = h.verdicts.of(h.graph)
+	h.stacks = nil
+	for _, s := range found {
+		opts.As = map[graph.ID]graph.ID{} // the roots of one stack share nothing with each other
+		for _, id := range s.Roots {
+			opts.As[id] = s.Roots[0]
+		}
+		stack := h.graph.Stack(s.Roots, opts)
+		h.stacks = append(h.stacks, view.HealthStack{Name: s.Ref, Stack: stack, Health: h.assessment.Stack(stack)})
+	}
+	return nil
+}
+
+// read reads the graph, and finds the stacks that are asked about.
+func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.Stack, error) {
+	s, o, q := h.session, h.o, h.q
+	if len(o.args) == 0 {
+		g, err := s.readAll(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		h.graph, h.home = g, s.namespace
+		if o.all {
+			return nil, nil
+		}
+		return s.find(g, opts), nil
+	}
+	roots, err := selectedRoots(o.args, q.selector, s.kinds)
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, q.selector) }, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.missing(g, roots, q.selector); err != nil {
+		return nil, err
+	}
+	h.graph, h.home = g, s.home(g, s.resolve(g, roots, q.selector))
+	var found []metrics.Stack
+	for _, r := range roots {
+		for _, one := range s.stacksOf(g, r, s.nodes(g, r, q.selector)) {
+			if !slices.ContainsFunc(found, func(f metrics.Stack) bool { return f.Ref == one.Ref }) {
+				found = append(found, one)
+			}
+		}
+	}
+	return found, nil
+}
+
+// fine says whether all that was asked about is as somebody wants it: Healthy or
+// Suspended.
+func (h *judged) fine() bool {
+	if h.o.all {
+		for id := range graph.ID(h.graph.Len()) {
+			if h.assessment.Own(id).Status.Worse(health.Suspended) {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(h.stacks, func(s view.HealthStack) bool {
+		return s.Health.Status == "" || s.Health.Status.Worse(health.Suspended)
+	})
+}
+
+// reached is an error that names the stacks that are not in the wanted status.
+func (h *judged) reached() error {
+	want := h.q.want
+	var not []string
+	for _, s := range h.stacks {
+		if s.Health.Status != want {
+			not = append(not, h.brief(s))
+		}
+	}
+	switch {
+	case len(h.stacks) == 0:
+		return fmt.Errorf("wait for %s: no stack was found", want)
+	case len(not) > 0:
+		return fmt.Errorf("wait for %s: %s", want, strings.Join(not, "; "))
+	}
+	return nil
+}
+
+// brief is a stack in one line, with its first cause.
+func (h *judged) brief(s view.HealthStack) string {
+	text := fmt.Sprintf("%s is %s", s.Name, s.Health.Status)
+	if cause := h.cause(s); cause != "" {
+		text += " (" + cause + ")"
+	}
+	return text
+}
+
+// cause is the first of the causes that make a stack what it is; empty for none.
+func (h *judged) cause(s view.HealthStack) string {
+	if c, ok := s.Health.Cause(); ok {
+		return fmt.Sprintf("%s: %s", h.graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
+	}
+	return ""
+}
+
+func (h *judged) answer() view.Answer {
+	options := view.HealthOptions{Namespace: h.home, Now: h.session.moment(), Events: h.events, All: h.o.all}
+	if h.o.since > 0 {
+		options.Since = options.Now.Add(-h.o.since)
+	}
+	return view.Health(h.assessment, h.graph, h.stacks, options)
+}
+
+// tell sums up on stderr, for people.
+func (h *judged) tell() {
+	if !h.o.human() || h.o.all {
+		return
+	}
+	if len(h.stacks) == 0 {
+		fmt.Fprintln(h.o.env.ErrOut, "no stacks found")
+		return
+	}
+	counts := map[health.Status]int{}
+	for _, s := range h.stacks {
+		counts[s.Health.Status]++
+	}
+	var parts []string
+	for _, s := range health.Statuses() {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	what := "stacks"
+	if len(h.stacks) == 1 {
+		what = "stack"
+	}
+	fmt.Fprintf(h.o.env.ErrOut, "%d %s: %s\n", len(h.stacks), what, strings.Join(parts, ", "))
+}
+
+// warnings asks for the last Warning events about the causes; about what is missing they
+// are those of who needs it.
+func (h *judged) warnings(ctx context.Context) error { return nil }

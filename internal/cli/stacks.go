@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type stacksOptions struct {
+	*common
+	selector    string
+	sortBy      string
+	all         bool
+	prices      string
+	healthRules string
+}
+
+func newStacks(env Env) *cobra.Command {
+	o := &stacksOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "stacks",
+		Short: "List the application stacks there are: how they fare, what they use and cost",
+		Long: `Find the application stacks of the namespace, or with -A of the cluster, and tell of
+each how it fares and why, how many of its pods are well, what it uses and what it
+costs a month. Each NAME is a ROOT for the other commands.
+
+A stack is found by what nobody owns and nobody needs: a workload, or a custom
+resource, also one whose operator has made nothing of it yet. Those that say that
+they belong together are one: by the ApplySet that they are in, their Helm release
+(helm/NAME), or their label app.kubernetes.io/instance (app/NAME).
+
+Not a stack is what is there for others: monitors, scalers and other configuration of
+what they serve, accessories of a running resource of the same operator (a topic of
+its broker), GitOps managers, and custom resources of the whole cluster that own
+nothing. That, and whatever else is in no stack, is counted, and listed with --all;
+so are the stacks of kube-system, unless -n asks for it.
+
+HEALTH is the worst of what the stack owns and needs, and CAUSE what makes it so.
+PODS are those that are Healthy, of all. "-" is what is not known, and "≥" says that
+not every pod was measured. What several stacks have is split evenly in the cost, and
+named in SHARED WITH OTHERS (-o wide).`,
+		Example: `  # which stacks are there?
+  kubectl sysop stacks --from demo
+
+  # those that are in trouble first, or the dearest
+  kubectl sysop stacks -A --sort-by health --from demo
+  kubectl sysop stacks -A --sort-by cost --from demo
+
+  # what is in none of them?
+  kubectl sysop stacks -A --all --from demo
+
+  # all that is known, and for a program
+  kubectl sysop stacks -o wide --from demo
+  kubectl sysop stacks -A -o json --from demo
+
+  # names that other commands take
+  kubectl sysop stacks -A -o name --from demo`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.selector, "selector", "l", "", "only stacks of which a root carries these labels")
+	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(stackOrders(), ", "))
+	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster itself, and what is in no stack, and why")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.StringVar(&o.healthRules, "health-rules", "", "rules of health of your own (CEL), from a YAML FILE")
+	pricesFlag(cmd, &o.prices)
+	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(stackOrders(), cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func (o *stacksOptions) run(ctx context.Context) error {
+	selector, err := o.meant()
+	if err != nil {
+		return err
+	}
+	q := &question{by: cost.ByStack, options: cost.Options{Sharing: cost.ShareEven}}
+	if q.book, err = readPrices(ctx, o.prices); err != nil {
+		return err
+	}
+	rules, err := readHealthRules(ctx, o.healthRules)
+	if err != nil {
+		return err
+	}
+	l := &listing{o: o, selector: selector, born: newBirths()}
+	q.find = l.find
+	o.extract = append(o.extract, l.born.extractor)
+	verdicts := o.judging(rules)
+	figures := &metricsOptions{common: o.common, by: cost.ByStack}
+	if l.measured, err = figures.measure(ctx, q); err != nil {
+		return err
+	}
+	stop := o.clock.stage("judge")
+	l.assessment = verdicts.of(l.graph)
+	l.judge()
+	stop()
+	if err := o.write(l.answer()); err != nil {
+		return err
+	}
+	l.tell()
+	l.session.done(l.graph)
+	return nil
+}
+
+// meant checks the flags, before anything is read.
+func (o *stacksOptions) meant() (labels.Selector, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(stackOrders(), o.sortBy) {
+		return nil, withHint(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(stackOrders(), ", "))
+	}
+	return parseSelector(o.selector)
+}
+
+// answer is what is shown.
+func (l *listing) answer() view.Answer {
+	return view.Stacks(l.rows, &l.total, view.StacksOptions{
+		Namespace: l.only(), Now: l.session.moment(), Kind: l.session.typed, Reading: l.reading, Prices: l.q.book.Name,
+		Money: cost.Round(l.report, cost.ColumnMonth, 2), Currency: l.report.Currency, Gaps: l.graph.Gaps(),
+		Rest: l.rest, Others: l.others,
+	})
+}
+
+// tell says on stderr what the list has no place for.
+func (l *listing) tell() {
+	for _, n := range l.reading.Notes {
+		l.o.tellNote(n)
+	}
+	if !l.o.human() {
+		return
+	}
+	fmt.Fprintln(l.o.env.ErrOut, l.summary())
+}

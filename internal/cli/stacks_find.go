@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// applications finds the stacks of the namespace that is asked about, or of all.
+func (s *session) applications(g *graph.Graph, opts graph.StackOptions) graph.Findings {
+	namespace := s.namespace
+	if s.c.allNamespaces {
+		namespace = ""
+	}
+	return g.FindStacks(namespace, opts)
+}
+
+// ground says whether a stack is one of the cluster itself, as its DNS is: all that it
+// was found by is in namespaces that Kubernetes made. Who asks for such a namespace
+// means it.
+func (s *session) ground(g *graph.Graph, f graph.Found) bool {
+	return !slices.ContainsFunc(f.Tops, func(id graph.ID) bool { return !s.ownedByCluster(g.Ref(id).Namespace) })
+}
+
+// ownedByCluster tells the namespaces that Kubernetes made for itself.
+func (s *session) ownedByCluster(namespace string) bool {
+	asked := s.namespace == namespace && !s.c.allNamespaces
+	return !asked && slices.Contains([]string{"kube-system", "kube-public", "kube-node-lease"}, namespace)
+}
+
+// births keeps when objects that nobody owns were created: those on top of stacks are
+// among them.
+type births struct {
+	mu sync.Mutex
+	at map[object.Ref]time.Time
+}
+
+func newBirths() *births { return &births{at: map[object.Ref]time.Time{}} }
+
+func (b *births) extractor(*session) inventory.Extractor {
+	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+		if at := o.Meta.GetCreationTimestamp().Time; !at.IsZero() && len(o.Meta.GetOwnerReferences()) == 0 {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.at[o.Ref] = at
+		}
+		return nil
+	}
+}
+
+// first is when the first of some nodes was created; zero where it is not known.
+func (b *births) first(g *graph.Graph, ids []graph.ID) time.Time {
+	var first time.Time
+	for _, id := range ids {
+		if at := b.at[g.Ref(id)]; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}

@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// listing is one answer of the stacks command, before it is shown. What is measured is
+// that of all stacks that were found, also of those that are not listed: what several
+// have is split among all.
+type listing struct {
+	*measured
+	o        *stacksOptions
+	selector labels.Selector
+	born     *births
+
+	findings   graph.Findings
+	assessment *health.Assessment
+	rows       []view.StackRow
+	total      cost.Row
+	hidden     int // stacks of the cluster itself that are not listed
+	rest       int // objects in no stack
+	troubled   int // of these
+	others     []view.OtherObject
+}
+
+// find finds the stacks, to be measured.
+func (l *listing) find(m *measured) []metrics.Stack {
+	l.findings = m.session.applications(m.graph, m.stackOptions())
+	var out []metrics.Stack
+	for _, f := range l.findings.Stacks {
+		out = append(out, metrics.Stack{Ref: f.Ref(m.graph), Roots: f.Roots})
+	}
+	return out
+}
+
+// judge makes the rows, and finds what is in no stack.
+func (l *listing) judge() {
+	opts := l.stackOptions()
+	parted := opts
+	parted.Apart = l.graph.Apart(l.roots(), opts)
+	var stacks []*graph.Stack
+	holders, in := map[graph.ID]int{}, map[graph.ID]bool{}
+	for _, f := range l.findings.Stacks {
+		s := l.graph.Stack(f.Roots, parted)
+		for _, id := range s.Members() {
+			in[id] = true
+			if s.Holds(id) {
+				holders[id]++
+			}
+		}
+		stacks = append(stacks, s)
+	}
+	figures := map[object.Ref]*cost.Row{}
+	for _, row := range l.report.Rows {
+		if row.Level == cost.LevelStack {
+			figures[row.Ref] = row
+		}
+	}
+	well := l.well()
+	listed := map[object.Ref]bool{}
+	for i, f := range l.findings.Stacks {
+		if !l.wants(f) {
+			continue
+		}
+		row := l.row(f, stacks[i], holders)
+		row.Row, row.Well = figures[row.Name], well[row.Name]
+		// How it fares is told as health tells it, of all that it needs.
+		row.Health = l.assessment.Stack(l.graph.Stack(f.Roots, opts))
+		for _, c := range row.Health.Causes {
+			row.Causes = append(row.Causes, view.StackCause{Object: l.graph.Ref(c.ID), Health: c.Health})
+		}
+		listed[row.Name] = true
+		l.rows = append(l.rows, row)
+	}
+	l.sum(listed)
+	l.sort()
+	l.leftOver(in)
+}
+
+// wants says whether a stack is to be listed.
+func (l *listing) wants(f graph.Found) bool {
+	if l.selector != nil && !slices.ContainsFunc(f.Tops, func(id graph.ID) bool { return l.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
+		return false
+	}
+	if !l.o.all && l.session.ground(l.graph, f) {
+		l.hidden++
+		return false
+	}
+	return true
+}
+
+func (l *listing) row(f graph.Found, s *graph.Stack, holders map[graph.ID]int) view.StackRow {
+	row := view.StackRow{Name: f.Ref(l.graph), By: f.Group.By, Created: l.born.first(l.graph, f.Tops), Ground: l.session.ground(l.graph, f)}
+	for _, id := range f.Tops {
+		row.Roots = append(row.Roots, l.graph.Ref(id))
+	}
+	for _, id := range s.Members() {
+		if !s.Holds(id) {
+			continue
+		}
+		row.Objects++
+		if holders[id] > 1 && l.leads(id, func(other graph.ID) bool { return other != id && holders[other] > 1 && s.Holds(other) }) {
+			row.Shared = append(row.Shared, l.graph.Ref(id))
+		}
+	}
+	return row
+}
+
+// leads says whether a shared node is shared for its own sake: no other of them owns or
+// needs it, and it serves none of them.
+func (l *listing) leads(id graph.ID, shared func(graph.ID) bool) bool {
+	for e := range l.graph.In(id) {
+		if e.Relation != relation.Serves && shared(e.From) {
+			return false
+		}
+	}
+	for e := range l.graph.Out(id) {
+		if e.Relation == relation.Serves && shared(e.To) {
+			return false
+		}
+	}
+	return true
+}
+
+// well counts the healthy pods of each stack.
+func (l *listing) well() map[object.Ref]int {
+	n := map[object.Ref]int{}
+	for i := range l.reading.Pods {
+		ref := l.reading.Pods[i].Ref
+		id, ok := l.graph.Find(ref)
+		if !ok || l.assessment.Own(id).Status != health.Healthy {
+			continue
+		}
+		for _, stack := range l.place.Of[ref].Stacks {
+			n[stack]++
+		}
+	}
+	return n
+}
+
+// sum adds up what is listed. A pod that several stacks have counts once; of what it uses
+// and costs each of them has a part.
+func (l *listing) sum(listed map[object.Ref]bool) {
+	t := &l.total
+	t.Used = metrics.Amounts{}
+	for i := range l.reading.Pods {
+		p := &l.reading.Pods[i]
+		if slices.ContainsFunc(l.place.Of[p.Ref].Stacks, func(s object.Ref) bool { return listed[s] }) {
+			t.Pods++
+			if p.Unmeasured == "" {
+				t.Measured++
+			}
+		}
+	}
+	for i := range l.rows {
+		row := l.rows[i].Row
+		if row == nil {
+			continue
+		}
+		t.Cost = t.Cost.Add(row.Cost)
+		for _, res := range []metrics.Resource{metrics.CPU, metrics.Memory} {
+			if n, known := row.Used[res]; known {
+				t.Used[res] = t.Used[res].Add(n)
+			}
+		}
+	}
+	t.Costs = l.report.Total.Costs // It is priced where anything is.
+}
+
+// only is the namespace that need not be written, since all is in it.
+func (l *listing) only() string {
+	if l.o.allNamespaces || slices.ContainsFunc(l.rows, func(r view.StackRow) bool { return r.Name.Namespace != l.home }) ||
+		slices.ContainsFunc(l.others, func(o view.OtherObject) bool { return o.Object.Namespace != l.home }) {
+		return ""
+	}
+	return l.home
+}
+
+// typed is what a kind is called on the command line, where another one may have the
+// same name.
+func (s *session) typed(r object.Ref) string {
+	if k, err := s.kinds.Find(r.Kind); err == nil && k.GroupKind() == r.GroupKind() || r.Group == "" {
+		return r.Kind
+	}
+	return r.Kind + "." + r.Group
+}
+
+// summary is the list in a line.
+func (l *listing) summary() string {
+	if len(l.rows) == 0 {
+		return "no stacks found" + l.beside()
+	}
+	counts := map[health.Status]int{}
+	for i := range l.rows {
+		counts[l.rows[i].Status()]++
+	}
+	var parts []string
+	for _, s := range health.Statuses() {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	text := fmt.Sprintf("%s: %s", plural(len(l.rows), "stack"), strings.Join(parts, ", "))
+	text += fmt.Sprintf("; %s", plural(l.total.Pods, "pod"))
+	if l.total.Measured < l.total.Pods {
+		text += fmt.Sprintf(", %d measured", l.total.Measured)
+	}
+	if month := cost.Round(l.report, cost.ColumnMonth, 2); month != nil && len(l.report.Total.Costs) > 0 {
+		text += fmt.Sprintf("; %s %s a month", l.report.Currency, l.inMonth(month))
+	}
+	return text + l.beside()
+}
+
+// inMonth is the sum of what is shown.
+func (l *listing) inMonth(shown cost.Money) string {
+	sum := l.total.Cost.Sub(l.total.Cost)
+	for i := range l.rows {
+		if row := l.rows[i].Row; row != nil {
+			sum = sum.Add(shown[row])
+		}
+	}
+	return sum.StringFixed(2)
+}
+
+// beside is what there is besides the stacks that are listed.
+func (l *listing) beside() string {
+	text, ways := "", []string{}
+	if l.hidden > 0 {
+		ways = append(ways, plural(l.hidden, "stack")+" of the cluster itself")
+	}
+	if l.rest > 0 {
+		left := plural(l.rest, "object") + " in no stack"
+		if l.troubled > 0 {
+			left += fmt.Sprintf(", %d of them in trouble", l.troubled)
+		}
+		ways = append(ways, left)
+	}
+	if len(ways) > 0 {
+		text = "; besides, " + strings.Join(ways, " and ")
+		if !l.o.all {
+			text += " (--all lists them)"
+		}
+	}
+	return text
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

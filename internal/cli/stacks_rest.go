@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// leftOver counts what is in none of the stacks, and nothing that they stand on.
+func (l *listing) leftOver(in map[graph.ID]bool) {
+	for id := range graph.ID(l.graph.Len()) {
+		ref := l.graph.Ref(id)
+		if in[id] || l.graph.State(id) != graph.Present || !l.here(ref) {
+			continue
+		}
+		l.rest++
+		own := l.assessment.Own(id)
+		if own.Status.Worse(health.Unknown) {
+			l.troubled++
+		}
+		if l.o.all {
+			l.others = append(l.others, view.OtherObject{Object: ref, Why: l.why(id), Health: own})
+		}
+	}
+	slices.SortFunc(l.others, func(a, b view.OtherObject) int {
+		return cmp.Or(strings.Compare(a.Object.Namespace, b.Object.Namespace), object.Compare(a.Object, b.Object))
+	})
+}
+
+// why says why an object is in no stack.
+func (l *listing) why(id graph.ID) string {
+	ref := l.graph.Ref(id)
+	switch l.findings.Aside[id] {
+	case graph.Manages:
+		return "manages others"
+	case graph.Configures:
+		return "configuration"
+	case graph.Accessory:
+		return "accessory"
+	case graph.ClusterWide:
+		return "for the whole cluster"
+	}
+	switch {
+	case graph.IsBoundary(ref):
+		return "ground"
+	case l.session.ownedByCluster(ref.Namespace):
+		return "of the cluster itself"
+	case ref.Namespace == "":
+		return "for the whole cluster"
+	case len(l.graph.OwnersOf(id)) > 0:
+		return "its owner is in none"
+	}
+	return "nobody needs it"
+}
+
+// stackOrders are what stacks can be sorted by.
+func stackOrders() []string {
+	return []string{"name", "health", "cost", "cpu", "memory", "pods", "age"}
+}
+
+// sort puts the rows in order: by name, or by what is asked for, the worst, the largest
+// and the oldest first, and what is not known last.
+func (l *listing) sort() {
+	slices.SortFunc(l.rows, func(a, b view.StackRow) int {
+		return cmp.Or(l.compare(&a, &b), strings.Compare(a.Name.Namespace, b.Name.Namespace), strings.Compare(a.Name.Name, b.Name.Name), object.Compare(a.Name, b.Name))
+	})
+}
+
+func (l *listing) compare(a, b *view.StackRow) int {
+	switch l.o.sortBy {
+	case "health":
+		return slices.Index(health.Statuses(), b.Status()) - slices.Index(health.Statuses(), a.Status())
+	case "age":
+		if a.Created.IsZero() || b.Created.IsZero() {
+			return cmp.Compare(btoi(a.Created.IsZero()), btoi(b.Created.IsZero()))
+		}
+		return a.Created.Compare(b.Created)
+	case "cpu":
+		return byAmount(a, b, metrics.CPU)
+	case "memory":
+		return byAmount(a, b, metrics.Memory)
+	}
+	if a.Row == nil || b.Row == nil {
+		return cmp.Compare(btoi(a.Row == nil), btoi(b.Row == nil))
+	}
+	switch l.o.sortBy {
+	case "cost":
+		return b.Row.Cost.Cmp(a.Row.Cost)
+	case "pods":
+		return cmp.Compare(b.Row.Pods, a.Row.Pods)
+	}
+	return 0
+}
+
+// byAmount compares what is used, the largest first.
+func byAmount(a, b *view.StackRow, res metrics.Resource) int {
+	if a.Row == nil || b.Row == nil {
+		return cmp.Compare(btoi(a.Row == nil), btoi(b.Row == nil))
+	}
+	x, known := a.Row.Used[res]
+	y, also := b.Row.Used[res]
+	if !known || !also {
+		return cmp.Compare(btoi(!known), btoi(!also))
+	}
+	return y.Cmp(x)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,62 @@
+package graph
+
+// group puts tops together that say that they belong together. The stacks are in the
+// order of their first tops.
+func (f *finder) group(apexes []ID) []Found {
+	var out []Found
+	at := map[Group]int{}
+	for _, top := range apexes {
+		p, ok := f.groupOf(top)
+		if !ok {
+			out = append(out, Found{Tops: []ID{top}, Roots: []ID{top}})
+			continue
+		}
+		if i, known := at[p]; known {
+			out[i].Tops = append(out[i].Tops, top)
+			continue
+		}
+		at[p] = len(out)
+		out = append(out, Found{Group: p, Tops: []ID{top}})
+	}
+	f.roots(out, at)
+	return out
+}
+
+// groupOf returns the group that a top says it is in.
+func (f *finder) groupOf(top ID) (Group, bool) {
+	if p, ok := f.g.keeper(top, f.opts); ok {
+		return p, true
+	}
+	if p, ok := f.g.says(top, ByHelm); ok && p.Namespace != "" {
+		return p, true
+	}
+	// What is in no namespace would have the instances of all of them.
+	p, ok := f.g.says(top, ByApp)
+	return p, ok && p.Namespace != ""
+}
+
+// roots finds what the names of groups stand for.
+func (f *finder) roots(stacks []Found, at map[Group]int) {
+	if len(at) == 0 {
+		return
+	}
+	for id := range ID(f.g.Len()) {
+		if f.g.State(id) != Present {
+			continue
+		}
+		for _, by := range [...]string{ByHelm, ByApp} {
+			if p, ok := f.g.says(id, by); ok {
+				if i, found := at[p]; found {
+					stacks[i].Roots = append(stacks[i].Roots, id)
+				}
+			}
+		}
+	}
+	for p, i := range at {
+		if p.By != BySet {
+			stacks[i].Roots = f.g.unowned(stacks[i].Roots)
+		} else if id, ok := f.g.Find(p.Keeper); ok {
+			stacks[i].Roots = []ID{id}
+		}
+	}
+}

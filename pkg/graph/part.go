@@ -1,0 +1,119 @@
+package graph
+
+import (
+	"iter"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// Part is something that a member of a stack has, rests on, or is served by.
+type Part struct {
+	To ID
+	// Counts says that the member does not do its work without it: it owns it, needs it
+	// and was not told to do without, or leads to it as a Service does to its pods. What
+	// merely serves the member does not count; nor does what is missing and was only
+	// guessed, or is no more than a blemish if it is missing.
+	Counts bool
+
+	g *Graph
+	e *edge
+}
+
+// Edge returns the evidence; false for the owner of what a Service leads to, to which
+// no edge of its own goes.
+func (p Part) Edge() (Edge, bool) {
+	if p.e == nil {
+		return Edge{}, false
+	}
+	return p.g.edge(*p.e), true
+}
+
+// Owned says that the member owns the part.
+func (p Part) Owned() bool { return p.e != nil && p.g.owns(p.e) }
+
+// Parts yields the members of the stack that a member leads to, by the edges by which
+// stacks are followed: what it owns and needs, what it stands for, and who serves it. One
+// that it leads to twice comes twice. Of a boundary, and of what a stack only looks at,
+// there are none.
+func (s *Stack) Parts(id ID) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		if s.Boundary(id) || s.leaves[id] || s.apart(id) {
+			return
+		}
+		_ = s.below(id, yield) && s.behind(id, yield) && s.serving(id, yield)
+	}
+}
+
+// apart says whether a node is a part of the stack of a root that is not one of these.
+func (s *Stack) apart(id ID) bool {
+	root, apart := s.opts.Apart[id]
+	return apart && !s.isRoot(root)
+}
+
+// below yields what a member owns and needs.
+func (s *Stack) below(id ID, yield func(Part) bool) bool {
+	for i := s.g.out[id]; i < s.g.out[id+1]; i++ {
+		e := &s.g.edges[i]
+		if r := s.g.relation(e); r == relation.Serves || !s.Has(e.to) || !s.opts.follows(s.g, e) {
+			continue
+		}
+		if (s.g.manages(e) || s.g.collects(e)) && !s.managing[id] && !s.isRoot(id) {
+			continue
+		}
+		if !yield(Part{To: e.to, Counts: s.g.counts(e), g: s.g, e: e}) {
+			return false
+		}
+	}
+	return true
+}
+
+// counts says whether the source of an edge does its work only with the target.
+func (g *Graph) counts(e *edge) bool {
+	switch {
+	case g.collects(e), e.flags&(optional|dormant) != 0:
+		return false
+	case g.State(e.to) == Missing:
+		return g.matters(e) && g.lack(e) == Error
+	case g.relation(e) == relation.Needs:
+		severity, _ := consequence(&g.rules[e.rule])
+		return severity == Error
+	}
+	return true
+}
+
+// behind yields what a member stands for, and the topmost owners of that.
+func (s *Stack) behind(id ID, yield func(Part) bool) bool {
+	if !s.stands[id] {
+		return true
+	}
+	for i := s.g.out[id]; i < s.g.out[id+1]; i++ {
+		e := &s.g.edges[i]
+		if s.g.relation(e) != relation.Serves || !s.Has(e.to) || !s.opts.follows(s.g, e) || s.g.State(e.to) == Missing {
+			continue
+		}
+		counts := e.flags&(optional|inferred) == 0
+		if !yield(Part{To: e.to, Counts: counts, g: s.g, e: e}) {
+			return false
+		}
+		if path := s.g.OwnerPath(e.to, s.opts); len(path) > 0 && s.Has(path[0]) {
+			if !yield(Part{To: path[0], Counts: counts, g: s.g}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// serving yields who serves a member.
+func (s *Stack) serving(id ID, yield func(Part) bool) bool {
+	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
+		e := &s.g.edges[i]
+		if s.g.relation(e) != relation.Serves || !s.Has(e.from) || !s.opts.follows(s.g, e) {
+			continue
+		}
+		if !yield(Part{To: e.from, g: s.g, e: e}) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,56 @@
+package health
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+)
+
+// Assessment is how the nodes of a graph fare: what each says of itself, and for those
+// that say nothing what follows from what they own. It is safe for use by several at once
+// once it is made.
+type Assessment struct {
+	g   *graph.Graph
+	own []Health
+	// owned is the worst of a node and of what it owns, as far as that was asked for.
+	owned map[graph.ID]Health
+}
+
+// Assess puts together what was judged of single objects. own returns that, and false
+// for one that did not pass.
+func Assess(g *graph.Graph, own func(graph.ID) (Health, bool)) *Assessment {
+	a := &Assessment{g: g, own: make([]Health, g.Len()), owned: map[graph.ID]Health{}}
+	var quiet []graph.ID
+	for id := range graph.ID(g.Len()) {
+		switch g.State(id) {
+		case graph.Missing:
+			a.own[id] = Health{Status: Missing, Reason: NotThere, Message: "it does not exist"}
+		case graph.Unread:
+			a.own[id] = a.unread(id)
+		case graph.Virtual: // a name has no health
+		default:
+			h, ok := own(id)
+			if !ok {
+				h = Health{Status: Unknown, Reason: Unread, Message: "it was not read"}
+			}
+			a.own[id] = h
+			if h.Quiet {
+				quiet = append(quiet, id)
+			}
+		}
+	}
+	a.derive(quiet)
+	return a
+}
+
+// unread is what is said of an object that is named and could not be read. Of a kind
+// that has no state nothing but its existence is in doubt.
+func (a *Assessment) unread(id graph.ID) Health {
+	h := Health{Reason: Unread, Message: "it could not be read"}
+	if !Stateless(a.g.Ref(id).GroupKind()) {
+		h.Status = Unknown
+	}
+	return h
+}
+
+// Own returns how a node fares by itself. Its Status is empty for what was not read and
+// would say nothing.
+func (a *Assessment) Own(id graph.ID) Health { return a.own[id] }

@@ -1,0 +1,130 @@
+package health
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+)
+
+// derivedStage is By of what was derived.
+const derivedStage = "derived"
+
+// derive gives those that say nothing of themselves the health of what they own.
+func (a *Assessment) derive(quiet []graph.ID) {
+	for _, id := range quiet {
+		a.worstOwned(id, map[graph.ID]bool{})
+	}
+}
+
+// worstOwned returns the worst of a node and of all that it owns, at any depth; the
+// status is empty where nothing tells. Who says nothing of itself takes over the worst
+// of the others. In a ring of owners each is looked at once. What an owner above already
+// says is in order is still looked at: it may not have noticed yet.
+func (a *Assessment) worstOwned(id graph.ID, open map[graph.ID]bool) Health {
+	if h, known := a.owned[id]; known {
+		return h
+	}
+	if open[id] {
+		return Health{}
+	}
+	open[id] = true
+	defer delete(open, id)
+	var worst Health
+	if a.tells(id) {
+		worst = a.own[id]
+	}
+	owned := a.g.Owned(id)
+	for _, c := range owned {
+		if h := a.worstOwned(c, open); h.Status.Worse(worst.Status) {
+			worst = h
+		}
+	}
+	if said := a.own[id]; said.Quiet {
+		a.own[id] = a.takenOver(said, worst, len(owned))
+	}
+	a.owned[id] = worst
+	return worst
+}
+
+// tells says whether what a node says of itself counts for what owns it.
+func (a *Assessment) tells(id graph.ID) bool {
+	h := a.own[id]
+	return h.Status != "" && h.Reason != Exists && !h.Quiet && a.weighs(id)
+}
+
+func (a *Assessment) takenOver(said, worst Health, owned int) Health {
+	what := strings.TrimSuffix(said.Message, " yet")
+	if worst.Status == "" {
+		if owned > 0 && said.Status == Unknown {
+			said.Message += ", and what it owns has no state of its own"
+		}
+		return said
+	}
+	worst.Quiet, worst.Ended, worst.By, worst.Reason = true, false, derivedStage, Derived
+	worst.Message = what + ": the worst of what it owns"
+	return worst
+}
+
+// DerivedFrom returns the objects from which the health of a node was derived, in order:
+// those that speak for themselves and are nearest to it. There are none where it speaks
+// for itself.
+func (a *Assessment) DerivedFrom(id graph.ID) []graph.ID {
+	if a.own[id].By != derivedStage {
+		return nil
+	}
+	seen := map[graph.ID]bool{id: true}
+	var from []graph.ID
+	for next := []graph.ID{id}; len(next) > 0; {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, c := range a.g.Owned(at) {
+			switch {
+			case seen[c]:
+				continue
+			case a.tells(c):
+				from = append(from, c)
+			default:
+				next = append(next, c)
+			}
+			seen[c] = true
+		}
+	}
+	slices.Sort(from)
+	return from
+}
+
+// outlived says that an object has ended, and that what came of it is of no more
+// interest: its owner is not in trouble for it, or has made a newer one. A ReplicaSet
+// makes another pod for one that was evicted, a Job for one that failed.
+func (a *Assessment) outlived(id graph.ID) bool {
+	if !a.own[id].Ended {
+		return false
+	}
+	for _, owner := range a.g.OwnersOf(id) {
+		switch h := a.own[owner]; {
+		case a.g.State(owner) != graph.Present:
+		case isJob(a.g, id):
+			return a.succeeded(owner, id)
+		case !h.Quiet && h.Status != Degraded:
+			return true
+		}
+	}
+	return false
+}
+
+func isJob(g *graph.Graph, id graph.ID) bool {
+	r := g.Ref(id)
+	return r.Group == "batch" && r.Kind == "Job"
+}
+
+// succeeded says whether the owner of a Job has a newer one.
+func (a *Assessment) succeeded(owner, id graph.ID) bool {
+	for _, other := range a.g.Owned(owner) {
+		h := a.own[other]
+		if other != id && isJob(a.g, other) && a.g.State(other) == graph.Present && (!h.Ended || h.Since.After(a.own[id].Since)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package health
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func clusterKinds() []kindRule {
+	return []kindRule{
+		typed("", "v1", "Node", nodeHealth),
+		{"", "", "Namespace", namespaceHealth},
+	}
+}
+
+// nodeProblems are conditions of nodes that are trouble where they are True: those of
+// the kubelet, of cloud providers, and of the node problem detector
+// (github.com/kubernetes/node-problem-detector, config/). A node may have others, some
+// good, some bad, so one that is not here is not judged.
+func nodeProblems() []string {
+	return []string{
+		"NetworkUnavailable", "MemoryPressure", "DiskPressure", "PIDPressure", "OutOfDisk",
+		"KernelDeadlock", "ReadonlyFilesystem", "CorruptDockerOverlay2", "XfsShutdown", "CperHardwareErrorFatal",
+		"KubeletUnhealthy", "ContainerRuntimeUnhealthy", "FrequentKubeletRestart", "FrequentContainerdRestart", "FrequentDockerRestart", "FrequentUnregisterNetDevice",
+	}
+}
+
+func nodeHealth(s *subject, n *corev1.Node) Health {
+	ready := find(n.Status.Conditions, corev1.NodeReady, saidOfNode)
+	switch {
+	case !ready.found():
+		return judged(s.until(s.made(), patience), s.made(), "NodeNotReady", "its kubelet has not said how it is")
+	case !ready.yes():
+		h := ready.as(Degraded, "NodeNotReady", "it is not ready")
+		if ready.no() && ready.reason == "KubeletNotReady" && !s.lasted(s.made(), patience) {
+			h.Status = Progressing // A node that joins waits for its network.
+		}
+		return h
+	}
+	var bad stated
+	var words []string
+	for i := range n.Status.Conditions {
+		c := saidOfNode(&n.Status.Conditions[i])
+		if !c.yes() || !slices.Contains(nodeProblems(), c.kind) {
+			continue
+		}
+		if !bad.found() {
+			bad = c
+		}
+		words = append(words, c.kind+": "+or(c.message, c.reason))
+	}
+	switch {
+	case bad.found():
+		return Health{Status: Degraded, Reason: bad.kind, Message: strings.Join(words, "; "), Since: bad.since}
+	case n.Spec.Unschedulable:
+		since := time.Time{}
+		for _, taint := range n.Spec.Taints {
+			if taint.Key == corev1.TaintNodeUnschedulable && taint.TimeAdded != nil {
+				since = taint.TimeAdded.Time
+			}
+		}
+		return judged(Suspended, since, "SchedulingDisabled", "it is ready, and cordoned: no new pods are put on it")
+	}
+	return ready.as(Healthy, "Ready", "it is ready")
+}
+
+// namespaceHealth needs no more than the metadata: a namespace is Active until it is
+// deleted, and what is deleted was judged before. Where its status was read, it says
+// what is in the way.
+func namespaceHealth(s *subject) (Health, bool) {
+	body, ok := s.Body.(*corev1.Namespace)
+	if !ok {
+		body, ok = converted[corev1.Namespace](s, corev1.SchemeGroupVersion)
+	}
+	if !ok {
+		if _, partial := s.Body.(*metav1.PartialObjectMetadata); !partial {
+			return Health{}, false
+		}
+		body = &corev1.Namespace{}
+	}
+	if body.Status.Phase == corev1.NamespaceTerminating {
+		message := "it is being deleted"
+		since := time.Time{}
+		for i := range body.Status.Conditions {
+			if c := saidOfNamespace(&body.Status.Conditions[i]); c.yes() {
+				message += "; " + or(c.message, c.kind)
+				since = c.since
+			}
+		}
+		return judged(Progressing, since, Deleting, "%s", message), true
+	}
+	return judged(Healthy, s.made(), "Active", "it is active"), true
+}

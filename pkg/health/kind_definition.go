@@ -1,0 +1,59 @@
+package health
+
+// definitionKinds are the kinds that bring other kinds. Their types are in modules of
+// their own, so they are judged on maps.
+func definitionKinds() []kindRule {
+	return []kindRule{
+		mapped("apiextensions.k8s.io", "v1", "CustomResourceDefinition", definitionHealth),
+		mapped("apiregistration.k8s.io", "v1", "APIService", apiServiceHealth),
+	}
+}
+
+// mapped is the rule of a kind that is judged on its status as maps.
+func mapped(group, version, kind string, judge func(*subject) Health) kindRule {
+	return kindRule{group, version, kind, func(s *subject) (Health, bool) {
+		if s.fields == nil {
+			return Health{}, false
+		}
+		return judge(s), true
+	}}
+}
+
+// definitionHealth: see CustomResourceDefinitionConditionType of
+// k8s.io/apiextensions-apiserver.
+func definitionHealth(s *subject) Health {
+	names, established := saidIn(s.status, "NamesAccepted"), saidIn(s.status, "Established")
+	structure, ending := saidIn(s.status, "NonStructuralSchema"), saidIn(s.status, "Terminating")
+	switch {
+	case ending.yes():
+		return ending.as(Progressing, "Terminating", "it is being deleted, and its objects with it")
+	case names.no():
+		return names.as(Degraded, "NamesNotAccepted", "its names are taken")
+	case structure.yes():
+		return structure.as(Degraded, "NonStructuralSchema", "its schema is not structural, so its objects are not pruned")
+	case established.yes() && names.yes():
+		return established.as(Healthy, "Established", "it is served")
+	case established.no() && established.reason != "Installing":
+		return established.as(Degraded, "NotEstablished", "it is not served")
+	case established.yes():
+		return names.as(Progressing, "NamesNotAccepted", "its names are not accepted yet")
+	}
+	return established.as(Progressing, "Installing", "it is not served yet")
+}
+
+// apiServiceHealth: an API that is not available is an API that is down, but for one
+// that was just made.
+func apiServiceHealth(s *subject) Health {
+	up := saidIn(s.status, "Available")
+	switch {
+	case up.yes():
+		return up.as(Healthy, "Available", "it answers")
+	case up.found():
+		h := up.as(Degraded, "NotAvailable", "it does not answer")
+		if !s.lasted(s.made(), warmUp) {
+			h.Status = Progressing
+		}
+		return h
+	}
+	return judged(s.until(s.made(), patience), s.made(), "NotObserved", "nobody has asked whether it answers yet")
+}

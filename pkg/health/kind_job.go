@@ -1,0 +1,82 @@
+package health
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+func jobKinds() []kindRule {
+	return []kindRule{
+		typed("batch", "v1", "Job", jobHealth),
+		typed("batch", "v1", "CronJob", cronJobHealth),
+	}
+}
+
+// jobHealth: a Job is there to end, so one that runs is Progressing.
+func jobHealth(_ *subject, job *batchv1.Job) Health {
+	state := func(kind batchv1.JobConditionType) stated { return find(job.Status.Conditions, kind, saidOfJob) }
+	count := jobCount(job)
+	begun := time.Time{}
+	if job.Status.StartTime != nil {
+		begun = job.Status.StartTime.Time
+	}
+	for _, kind := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobFailureTarget} {
+		if failed := state(kind); failed.yes() {
+			h := failed.as(Degraded, string(batchv1.JobFailed), "it has failed")
+			h.Message = count + "; " + h.Message
+			return h
+		}
+	}
+	if done := state(batchv1.JobComplete); done.yes() {
+		return judged(Healthy, done.since, "Completed", "%s", count)
+	}
+	held := state(batchv1.JobSuspended)
+	switch {
+	case job.Spec.Suspend != nil && *job.Spec.Suspend, held.yes():
+		return judged(Suspended, held.since, "JobSuspended", "it is suspended; %s", count)
+	case job.Spec.Parallelism != nil && *job.Spec.Parallelism == 0:
+		// The API calls it paused until the number is raised.
+		return judged(Suspended, begun, "NoParallelism", "it may run no pods; %s", count)
+	case job.Status.StartTime == nil:
+		return judged(Progressing, job.CreationTimestamp.Time, "NotStarted", "it has not started")
+	case state(batchv1.JobSuccessCriteriaMet).yes():
+		return judged(Progressing, begun, "Completing", "%s; its last pods are being ended", count)
+	}
+	return judged(Progressing, begun, "Running", "%s", count)
+}
+
+// jobCount tells what became of the pods of a Job.
+func jobCount(job *batchv1.Job) string {
+	have := job.Status
+	text := fmt.Sprintf("%d succeeded", have.Succeeded)
+	if job.Spec.Completions != nil {
+		text = fmt.Sprintf("%d/%d succeeded", have.Succeeded, *job.Spec.Completions)
+	}
+	if have.Active > 0 {
+		text += fmt.Sprintf(", %d active", have.Active)
+	}
+	if have.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", have.Failed)
+	}
+	return text
+}
+
+// cronJobHealth: a CronJob does what it is there for when it makes Jobs. How its Jobs
+// fare they say themselves; a run without success is told.
+func cronJobHealth(_ *subject, c *batchv1.CronJob) Health {
+	last, success := c.Status.LastScheduleTime, c.Status.LastSuccessfulTime
+	if c.Spec.Suspend != nil && *c.Spec.Suspend {
+		return judged(Suspended, time.Time{}, "CronJobSuspended", "it is suspended")
+	}
+	switch {
+	case len(c.Status.Active) > 0:
+		return judged(Healthy, time.Time{}, "Scheduled", "%d jobs run", len(c.Status.Active))
+	case last == nil:
+		return judged(Healthy, c.CreationTimestamp.Time, "Scheduled", "it has not run yet")
+	case success == nil, success.Before(last):
+		return judged(Healthy, last.Time, "Scheduled", "its last run, of %s, has not succeeded", last.UTC().Format(time.RFC3339))
+	}
+	return judged(Healthy, success.Time, "Scheduled", "its last run, of %s, has succeeded", last.UTC().Format(time.RFC3339))
+}

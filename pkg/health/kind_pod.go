@@ -1,0 +1,232 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+func podKinds() []kindRule {
+	return []kindRule{typed("", "v1", "Pod", podHealth)}
+}
+
+// nodeLost is the reason for a pod whose kubelet is not heard of.
+const nodeLost = "NodeLost"
+
+// podHealth judges a pod by its phase, its containers and its conditions. A failed pod
+// is Degraded even if its Job or ReplicaSet has made another one since: that is for
+// its owner to say.
+func podHealth(s *subject, p *corev1.Pod) Health {
+	h := podPhase(s, p)
+	// Older kubelets do not tell what they have observed, and trouble is trouble of
+	// whatever generation.
+	if h.Status == Healthy && p.Status.ObservedGeneration > 0 {
+		if old, stale := s.stale(p.Status.ObservedGeneration); stale {
+			return old
+		}
+	}
+	return h
+}
+
+func podPhase(s *subject, p *corev1.Pod) Health {
+	switch p.Status.Phase {
+	case corev1.PodSucceeded:
+		return judged(Healthy, lastEnd(p), "Completed", "its containers have completed")
+	case corev1.PodFailed:
+		return failedPod(p)
+	case corev1.PodUnknown:
+		return judged(Degraded, podSaid(p, corev1.PodReady).since, or(p.Status.Reason, nodeLost), "%s", or(p.Status.Message, "its node does not say how it is"))
+	}
+	if trouble, ok := containerTrouble(p); ok {
+		return trouble
+	}
+	if end := podSaid(p, corev1.DisruptionTarget); end.yes() {
+		// The condition is taken back where the eviction did not happen after all.
+		return end.as(Progressing, string(corev1.DisruptionTarget), "it is about to be evicted")
+	}
+	switch p.Status.Phase {
+	case corev1.PodPending, "":
+		return pendingPod(s, p)
+	case corev1.PodRunning:
+		return runningPod(s, p)
+	}
+	return judged(Unknown, time.Time{}, NotUnderstood, "its phase %s is not known", p.Status.Phase)
+}
+
+// pendingPod judges a pod that has not started.
+func pendingPod(s *subject, p *corev1.Pod) Health {
+	placed := podSaid(p, corev1.PodScheduled)
+	if p.Spec.NodeName == "" || placed.no() {
+		return unplacedPod(s, p, placed)
+	}
+	since := placed.since
+	if since.IsZero() {
+		since = s.made()
+	}
+	total := 0
+	for _, c := range p.Spec.InitContainers {
+		if !sidecar(&c) {
+			total++
+		}
+	}
+	if crashed, ok := crashedContainer(p); ok {
+		crashed.Since = podSaid(p, corev1.PodReady).since
+		return crashed
+	}
+	done, running, last := initProgress(p)
+	if running != "" {
+		// How long an init container may take nobody says: it may restore a backup.
+		return judged(Progressing, since, "PodInitializing", "%d/%d init containers done; %s runs", done, total, running)
+	}
+	if last.After(since) {
+		since = last
+	}
+	message := "its containers are not started yet"
+	if podSaid(p, corev1.PodReadyToStartContainers).no() {
+		message = "its volumes or its network are not set up yet"
+	}
+	reason := or(waitingReason(p), "ContainerCreating")
+	if p.Status.StartTime == nil {
+		reason, message = "NotAccepted", "the kubelet of "+p.Spec.NodeName+" has not taken it yet"
+	}
+	// What a container waits for, an image or a volume, is in the events alone.
+	return judged(s.until(since, patience), since, reason, "%s", message)
+}
+
+// unplacedPod judges a pod that has no node.
+func unplacedPod(s *subject, p *corev1.Pod, placed stated) Health {
+	switch {
+	case placed.reason == corev1.PodReasonSchedulingGated || len(p.Spec.SchedulingGates) > 0:
+		// Somebody holds it back, as a queue does with a suspended Job, and it does
+		// not move before that somebody lets it go.
+		return judged(Suspended, placed.since, corev1.PodReasonSchedulingGated, "held back by scheduling gates: %s", gates(p))
+	case p.Status.NominatedNodeName != "":
+		return judged(Progressing, placed.since, or(placed.reason, "Nominated"), "room is being made for it on %s", p.Status.NominatedNodeName)
+	case placed.no():
+		since := placed.since
+		if since.IsZero() {
+			since = s.made()
+		}
+		return judged(s.until(since, grace), since, or(placed.reason, corev1.PodReasonUnschedulable), "%s", or(placed.message, "no node takes it"))
+	}
+	message := "no scheduler has looked at it yet"
+	if name := p.Spec.SchedulerName; name != "" {
+		message = "the scheduler " + name + " has not looked at it yet"
+	}
+	return judged(s.until(s.made(), patience), s.made(), "NotScheduled", "%s", message)
+}
+
+func gates(p *corev1.Pod) string {
+	var names []string
+	for _, g := range p.Spec.SchedulingGates {
+		names = append(names, g.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// runningPod judges a pod that was started, and none of whose containers is in trouble
+// just now.
+func runningPod(s *subject, p *corev1.Pod) Health {
+	ready := podSaid(p, corev1.PodReady)
+	switch {
+	case ready.yes():
+		return readyPod(s, p, ready)
+	case !ready.found():
+		status := Progressing
+		if s.lasted(s.made(), patience) {
+			status = Unknown // Who runs it does not speak of readiness.
+		}
+		return judged(status, s.made(), "NotReady", "it runs, and does not say whether it is ready")
+	case !ready.no(), p.Status.Reason == nodeLost, ready.reason == nodeLost, ready.reason == "NodeNotReady", ready.reason == "NodeStatusUnknown":
+		return ready.as(Degraded, nodeLost, or(p.Status.Message, "its node does not say how it is"))
+	}
+	if crashed, ok := crashedContainer(p); ok {
+		crashed.Since = ready.since
+		return crashed
+	}
+	if done, of := completed(p); done > 0 && p.Spec.RestartPolicy != corev1.RestartPolicyAlways && done+readyContainers(p) == of {
+		return judged(Progressing, ready.since, "Completing", "%d/%d containers have completed", done, of)
+	}
+	return unreadyPod(s, p, ready)
+}
+
+// unreadyPod judges a pod that runs, has not crashed, and is not ready. One that was
+// ready before is Degraded: something has gone wrong that no restart was made for.
+// One that never was is Progressing for as long as its probes allow, and not less
+// than patience.
+func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
+	count := fmt.Sprintf("%d/%d containers ready", readyContainers(p), len(p.Spec.Containers))
+	started, allowed := lastStart(p), startTime(p)
+	reason, message := "NotReady", count
+	if containers := podSaid(p, corev1.ContainersReady); containers.yes() {
+		started = containers.since
+		reason, message = "ReadinessGatesNotReady", count+"; waits for "+closedGates(p)
+	}
+	// The kubelet writes the condition before it starts the containers, and again when
+	// it changes. Times are whole seconds.
+	if !started.IsZero() && ready.since.After(started.Add(time.Second)) {
+		return judged(Degraded, ready.since, reason, "%s; it was ready before", message)
+	}
+	if started.IsZero() {
+		started = ready.since
+	}
+	return judged(s.until(started, allowed), ready.since, reason, "%s", message)
+}
+
+// readyPod judges a pod that is ready. What it went through is told, and not counted.
+func readyPod(s *subject, p *corev1.Pod, ready stated) Health {
+	h := judged(Healthy, ready.since, "Ready", "%d/%d containers ready", readyContainers(p), len(p.Spec.Containers))
+	if text, end := restarts(p); text != "" {
+		h.Message += "; " + text
+		if !end.IsZero() && !s.lasted(end, patience) {
+			h.Reason = "Restarted"
+		}
+	}
+	if pending := podSaid(p, corev1.PodResizePending); pending.yes() {
+		h.Message += "; its resize is " + strings.ToLower(or(pending.reason, "pending"))
+	}
+	return h
+}
+
+// failedPod judges a pod that has ended badly.
+func failedPod(p *corev1.Pod) Health {
+	h := judged(Degraded, lastEnd(p), p.Status.Reason, "%s", p.Status.Message)
+	for c := range containers(p) {
+		if end := c.State.Terminated; end != nil && (end.ExitCode != 0 || end.Signal != 0) {
+			h.Reason = or(h.Reason, end.Reason)
+			h.Message = or(h.Message, c.Name+" ended: "+ending(end))
+			break
+		}
+	}
+	if end := podSaid(p, corev1.DisruptionTarget); end.yes() {
+		h.Reason, h.Message = or(h.Reason, end.reason), or(h.Message, end.message)
+		if h.Since.IsZero() {
+			h.Since = end.since
+		}
+	}
+	h.Reason, h.Message = or(h.Reason, "Failed"), or(h.Message, "it has failed")
+	if h.Since.IsZero() {
+		h.Since = podSaid(p, corev1.PodReady).since
+	}
+	return h
+}
+
+func podSaid(p *corev1.Pod, kind corev1.PodConditionType) stated {
+	return find(p.Status.Conditions, kind, saidOfPod)
+}
+
+// closedGates names the readiness gates of a pod that are not passed.
+func closedGates(p *corev1.Pod) string {
+	var closed []string
+	for _, gate := range p.Spec.ReadinessGates {
+		if !podSaid(p, gate.ConditionType).yes() {
+			closed = append(closed, string(gate.ConditionType))
+		}
+	}
+	if len(closed) == 0 {
+		return "the kubelet"
+	}
+	return strings.Join(closed, ", ")
+}

@@ -1,0 +1,109 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+)
+
+func policyKinds() []kindRule {
+	return []kindRule{
+		typed("autoscaling", "v2", "HorizontalPodAutoscaler", autoscalerHealth),
+		typed("policy", "v1", "PodDisruptionBudget", budgetHealth),
+		typed("", "v1", "ResourceQuota", quotaHealth),
+	}
+}
+
+// warmUp is how long an autoscaler may be without metrics: the control plane allows pods
+// as long to have some (--horizontal-pod-autoscaler-cpu-initialization-period).
+const warmUp = 5 * time.Minute
+
+// autoscalerHealth asks whether it can scale, not whether it is at its limit: that is
+// as its owner set it.
+func autoscalerHealth(s *subject, a *autoscalingv2.HorizontalPodAutoscaler) Health {
+	if observed := a.Status.ObservedGeneration; observed != nil {
+		if h, stale := s.stale(*observed); stale {
+			return h
+		}
+	}
+	state := func(kind autoscalingv2.HorizontalPodAutoscalerConditionType) stated {
+		return find(a.Status.Conditions, kind, saidOfAutoscaler)
+	}
+	able, active, limited := state(autoscalingv2.AbleToScale), state(autoscalingv2.ScalingActive), state(autoscalingv2.ScalingLimited)
+	switch {
+	case !able.found() && !active.found():
+		return judged(Progressing, s.made(), "NotObserved", "it has not tried to scale yet")
+	case able.found() && !able.yes() && !strings.HasPrefix(able.reason, "Backoff"):
+		return able.as(Degraded, "UnableToScale", "it is not able to scale")
+	case active.no() && active.reason == "ScalingDisabled":
+		return active.as(Suspended, "ScalingDisabled", "scaling is disabled: its target has no replicas")
+	case active.found() && !active.yes():
+		h := active.as(Degraded, "ScalingInactive", "it cannot tell how many replicas are needed")
+		if strings.HasPrefix(active.reason, "FailedGet") && !s.lasted(s.made(), warmUp) {
+			h.Status = Progressing // The first pods have no metrics yet.
+		}
+		return h
+	case !active.found():
+		return judged(Progressing, able.since, "NoMetrics", "it has not read its metrics yet")
+	}
+	message := fmt.Sprintf("%d replicas, %d wanted", a.Status.CurrentReplicas, a.Status.DesiredReplicas)
+	if limited.yes() {
+		message += "; " + or(limited.message, "it is at its limit")
+	}
+	return judged(Healthy, active.since, or(active.reason, "ScalingActive"), "%s", message)
+}
+
+// budgetHealth judges a budget by what it allows. One that allows nothing though all of
+// its pods are well never will: no node that one of them is on can be drained, and no
+// controller changes that.
+func budgetHealth(s *subject, b *policyv1.PodDisruptionBudget) Health {
+	if h, stale := s.stale(b.Status.ObservedGeneration); stale {
+		return h
+	}
+	have := b.Status
+	allowed := find(have.Conditions, policyv1.DisruptionAllowedCondition, saidOf)
+	since := allowed.since
+	if since.IsZero() {
+		since = s.made()
+	}
+	count := fmt.Sprintf("%d/%d pods healthy, %d needed", have.CurrentHealthy, have.ExpectedPods, have.DesiredHealthy)
+	switch {
+	case allowed.reason == policyv1.SyncFailedReason:
+		return allowed.as(Degraded, policyv1.SyncFailedReason, "its allowed disruptions cannot be computed")
+	case have.ObservedGeneration == 0 && !allowed.found():
+		return judged(Progressing, s.made(), Stale, "its controller has not looked at it yet")
+	case have.ExpectedPods == 0:
+		return judged(Healthy, since, "NoPods", "there are no pods that it protects")
+	case have.DisruptionsAllowed > 0:
+		return judged(Healthy, since, or(allowed.reason, policyv1.SufficientPodsReason), "%s, %d may be disrupted", count, have.DisruptionsAllowed)
+	case have.CurrentHealthy >= have.ExpectedPods && have.DesiredHealthy >= have.ExpectedPods:
+		return judged(Degraded, since, "DisruptionsForbidden", "%s: it forbids every disruption", count)
+	case have.CurrentHealthy < have.DesiredHealthy:
+		// Pods that have just been made are short of it too.
+		return judged(s.until(since, patience), since, policyv1.InsufficientPodsReason, "%s", count)
+	}
+	return judged(Healthy, since, "NoneAllowedNow", "%s, none may be disrupted now", count)
+}
+
+// quotaHealth: a quota that is used up does what it is there for.
+func quotaHealth(s *subject, q *corev1.ResourceQuota) Health {
+	if len(q.Spec.Hard) > 0 && len(q.Status.Hard) == 0 {
+		return judged(Progressing, s.made(), "NotObserved", "what is used of it is not counted yet")
+	}
+	var full []string
+	for name, hard := range q.Status.Hard {
+		if used, ok := q.Status.Used[name]; ok && used.Cmp(hard) >= 0 {
+			full = append(full, fmt.Sprintf("%s %s/%s", name, used.String(), hard.String()))
+		}
+	}
+	if len(full) == 0 {
+		return judged(Healthy, s.made(), "WithinQuota", "%d resources within their limits", len(q.Status.Hard))
+	}
+	slices.Sort(full)
+	return judged(Healthy, s.made(), "QuotaUsedUp", "used up: %s", strings.Join(full, ", "))
+}

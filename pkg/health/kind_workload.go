@@ -1,0 +1,228 @@
+package health
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func workloadKinds() []kindRule {
+	return []kindRule{
+		typed("apps", "v1", "Deployment", deploymentHealth),
+		typed("apps", "v1", "ReplicaSet", replicaSetHealth),
+		typed("apps", "v1", "StatefulSet", statefulSetHealth),
+		typed("apps", "v1", "DaemonSet", daemonSetHealth),
+		typed("", "v1", "ReplicationController", replicationControllerHealth),
+	}
+}
+
+// Reasons of workloads; those of their conditions come before them.
+const (
+	rollingOut   = "RollingOut"
+	scaling      = "Scaling"
+	notAvailable = "ReplicasNotAvailable"
+	available    = "ReplicasAvailable"
+	// scaledToZero is Healthy, for every kind alike: nothing is wanted, and nothing is
+	// there. Autoscalers and operators keep workloads so, and no field tells that
+	// from a workload that somebody stopped. kstatus and Argo CD see it so too.
+	scaledToZero = "ScaledToZero"
+	// scaledDown: its owner wants nothing of it, as of an old revision.
+	scaledDown = "ScaledDown"
+)
+
+// deploymentHealth asks in this order: does the rollout stand still, is it done, and
+// are the replicas there.
+func deploymentHealth(s *subject, d *appsv1.Deployment) Health {
+	if h, stale := s.stale(d.Status.ObservedGeneration); stale {
+		return h
+	}
+	have, wanted := d.Status, desired(d.Spec.Replicas)
+	progress := find(have.Conditions, appsv1.DeploymentProgressing, saidOfDeployment)
+	count := fmt.Sprintf("%d/%d replicas available", have.AvailableReplicas, wanted)
+	if d.Spec.Paused {
+		// It says so in its condition too, which a rollout that was done keeps.
+		return judged(Suspended, time.Time{}, "DeploymentPaused", "its rollouts are paused; %s", count)
+	}
+	if failure := find(have.Conditions, appsv1.DeploymentReplicaFailure, saidOfDeployment); failure.yes() {
+		return failure.as(Degraded, "ReplicaFailure", count)
+	}
+	if progress.reason == "ProgressDeadlineExceeded" {
+		return judged(Degraded, progress.since, progress.reason, "%s; %s", count, or(progress.message, "the rollout made no progress"))
+	}
+	moving := func(reason, format string, args ...any) Health {
+		return judged(Progressing, progress.since, reason, format, args...)
+	}
+	switch {
+	case wanted == 0 && have.Replicas == 0:
+		return s.atZero()
+	case have.Replicas < wanted:
+		return moving(scaling, "%d/%d replicas made", have.Replicas, wanted)
+	case have.UpdatedReplicas < wanted:
+		return moving(rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted)
+	case have.Replicas > wanted:
+		return moving(scaling, "%d replicas too many still run", have.Replicas-wanted)
+	}
+	return deploymentAvailability(s, d, progress, count)
+}
+
+// deploymentAvailability judges a Deployment all of whose replicas are of the newest
+// template.
+func deploymentAvailability(s *subject, d *appsv1.Deployment, progress stated, count string) Health {
+	up := find(d.Status.Conditions, appsv1.DeploymentAvailable, saidOfDeployment)
+	// Without a deadline nobody keeps the condition.
+	watched := d.Spec.ProgressDeadlineSeconds != nil && *d.Spec.ProgressDeadlineSeconds != math.MaxInt32
+	done := progress.yes() && progress.reason == "NewReplicaSetAvailable"
+	enough := d.Status.AvailableReplicas >= desired(d.Spec.Replicas) && d.Status.ReadyReplicas >= desired(d.Spec.Replicas)
+	switch {
+	case up.no() && (done || !watched):
+		// The rollout was done, and since then replicas were lost or more were asked
+		// for: the Deployment does not tell which. They have as long as a rollout has.
+		deadline := patience
+		if watched {
+			deadline = time.Duration(*d.Spec.ProgressDeadlineSeconds) * time.Second
+		}
+		return judged(s.until(up.since, deadline), up.since, or(up.reason, notAvailable), "%s", count)
+	case !enough:
+		return judged(Progressing, progress.since, notAvailable, "%s", count)
+	case watched && !done:
+		return judged(Progressing, progress.since, rollingOut, "%s, and the rollout is not concluded", count)
+	case !up.yes():
+		return judged(Progressing, up.since, notAvailable, "%s, and it does not say that it is available", count)
+	}
+	return judged(Healthy, up.since, available, "%s", count)
+}
+
+func replicaSetHealth(s *subject, r *appsv1.ReplicaSet) Health {
+	if h, stale := s.stale(r.Status.ObservedGeneration); stale {
+		return h
+	}
+	failure := find(r.Status.Conditions, appsv1.ReplicaSetReplicaFailure, saidOfReplicaSet)
+	have := r.Status
+	return s.replicas(failure, desired(r.Spec.Replicas), have.Replicas, min(have.ReadyReplicas, have.AvailableReplicas, have.FullyLabeledReplicas))
+}
+
+func replicationControllerHealth(s *subject, r *corev1.ReplicationController) Health {
+	if h, stale := s.stale(r.Status.ObservedGeneration); stale {
+		return h
+	}
+	failure := find(r.Status.Conditions, corev1.ReplicationControllerReplicaFailure, saidOfController)
+	have := r.Status
+	return s.replicas(failure, desired(r.Spec.Replicas), have.Replicas, min(have.ReadyReplicas, have.AvailableReplicas, have.FullyLabeledReplicas))
+}
+
+// replicas judges what keeps a number of pods, and nothing else. It does not say since
+// when it is short of them; the pods do.
+func (s *subject) replicas(failure stated, wanted, have, good int32) Health {
+	count := fmt.Sprintf("%d/%d replicas available", good, wanted)
+	switch {
+	case failure.yes():
+		return failure.as(Degraded, "ReplicaFailure", count)
+	case have > wanted:
+		return judged(Progressing, time.Time{}, scaling, "%d replicas too many still run", have-wanted)
+	case wanted == 0:
+		return s.atZero()
+	case good < wanted:
+		return judged(Progressing, time.Time{}, notAvailable, "%s", count)
+	}
+	return judged(Healthy, time.Time{}, available, "%s", count)
+}
+
+// statefulSetHealth judges by counts and revisions: the controller has no conditions,
+// so that a StatefulSet never says that it cannot go on. Its pods do.
+func statefulSetHealth(s *subject, set *appsv1.StatefulSet) Health {
+	if h, stale := s.stale(set.Status.ObservedGeneration); stale {
+		return h
+	}
+	have, wanted := set.Status, desired(set.Spec.Replicas)
+	good := have.ReadyReplicas
+	if set.Spec.MinReadySeconds > 0 {
+		good = min(good, have.AvailableReplicas)
+	}
+	switch {
+	case wanted == 0 && have.Replicas == 0:
+		return s.atZero()
+	case have.Replicas < wanted:
+		return judged(Progressing, time.Time{}, scaling, "%d/%d replicas made", have.Replicas, wanted)
+	case have.Replicas > wanted:
+		return judged(Progressing, time.Time{}, scaling, "%d replicas too many still run", have.Replicas-wanted)
+	case good < wanted:
+		return judged(Progressing, time.Time{}, notAvailable, "%d/%d replicas available", good, wanted)
+	}
+	return statefulSetRevision(set, wanted, good)
+}
+
+// statefulSetRevision judges a StatefulSet whose replicas are all there: are they of the
+// revision that they should be of.
+func statefulSetRevision(set *appsv1.StatefulSet, wanted, good int32) Health {
+	have := set.Status
+	count := fmt.Sprintf("%d/%d replicas available", good, wanted)
+	same := have.CurrentRevision == have.UpdateRevision
+	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+		if old := have.Replicas - have.UpdatedReplicas; old > 0 && !same {
+			// That is how it was asked to be: who deletes the pods decides when.
+			return judged(Healthy, time.Time{}, "UpdateOnDelete", "%s; %d are of an older revision until they are deleted", count, old)
+		}
+		return judged(Healthy, time.Time{}, available, "%s", count)
+	}
+	kept := int32(0)
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		kept = min(max(*rolling.Partition, 0), wanted)
+	}
+	switch {
+	case have.UpdatedReplicas < wanted-kept:
+		return judged(Progressing, time.Time{}, rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted-kept)
+	case !same && kept == 0:
+		return judged(Progressing, time.Time{}, rollingOut, "%s, and the rollout of %s is not concluded", count, have.UpdateRevision)
+	case !same:
+		return judged(Healthy, time.Time{}, "PartitionedRollout", "%s; %d are kept at the older revision by the partition", count, have.Replicas-have.UpdatedReplicas)
+	}
+	return judged(Healthy, time.Time{}, available, "%s", count)
+}
+
+func daemonSetHealth(s *subject, d *appsv1.DaemonSet) Health {
+	if h, stale := s.stale(d.Status.ObservedGeneration); stale {
+		return h
+	}
+	have, wanted := d.Status, d.Status.DesiredNumberScheduled
+	good := min(have.NumberReady, have.NumberAvailable)
+	count := fmt.Sprintf("%d/%d pods available", good, wanted)
+	onDelete := d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
+	switch {
+	case have.ObservedGeneration == 0:
+		return judged(Progressing, s.made(), Stale, "its controller has not looked at it yet")
+	case have.CurrentNumberScheduled < wanted:
+		return judged(Progressing, time.Time{}, scaling, "%d/%d nodes have a pod", have.CurrentNumberScheduled, wanted)
+	case have.UpdatedNumberScheduled < wanted && !onDelete:
+		return judged(Progressing, time.Time{}, rollingOut, "%d/%d pods updated", have.UpdatedNumberScheduled, wanted)
+	case good < wanted:
+		return judged(Progressing, time.Time{}, notAvailable, "%s", count)
+	case have.UpdatedNumberScheduled < wanted:
+		return judged(Healthy, time.Time{}, "UpdateOnDelete", "%s; %d are of an older revision until they are deleted", count, wanted-have.UpdatedNumberScheduled)
+	case have.NumberMisscheduled > 0:
+		return judged(Healthy, time.Time{}, available, "%s; %d run where they should not", count, have.NumberMisscheduled)
+	case wanted == 0:
+		// A cluster may have no node of the sort: no GPU, no Windows.
+		return judged(Healthy, time.Time{}, "NoNodes", "no node is to run it")
+	}
+	return judged(Healthy, time.Time{}, available, "%s", count)
+}
+
+// atZero judges what is to have no replicas, and has none.
+func (s *subject) atZero() Health {
+	if metav1.GetControllerOfNoCopy(s.Meta) != nil {
+		return judged(Healthy, time.Time{}, scaledDown, "its owner wants no replicas of it")
+	}
+	return judged(Healthy, time.Time{}, scaledToZero, "no replicas are wanted")
+}
+
+// desired is the number of replicas that is asked for; 1 where nothing is said.
+func desired(replicas *int32) int32 {
+	if replicas == nil {
+		return 1
+	}
+	return *replicas
+}

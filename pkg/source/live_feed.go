@@ -1,0 +1,328 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// The loop is ours and not that of cache.Reflector or tools/watch.RetryWatcher. The
+// first cannot tell that a watch is refused, and lists again and again; the second
+// asks for ever for a version that is gone. Both wait by a clock of their own, and
+// write what they think to stderr.
+
+const (
+	// pollEvery is how often a list is read that may not be watched, or is not there.
+	pollEvery = 10 * time.Second
+	// refusedFor is when what may not be listed is tried again: rights change seldom.
+	refusedFor = time.Minute
+	// lively is how long a watch must have lasted to be as good as new when it ends.
+	lively = 10 * time.Second
+)
+
+// feed follows one list: it is read, and watched from there on.
+type feed struct {
+	scope
+	live     *Live
+	resource object.Resource // in the version that is read
+	stop     context.CancelFunc
+	again    backoff
+	byName   bool // an object that may be got, and not listed
+
+	first chan struct{} // closed when the first list has ended, well or not
+
+	// What follows is guarded by the mutex of live.
+
+	objects map[object.Ref]object.Object // nil before the first list
+	err     error                        // why there are not all objects here
+	polled  *object.Gap                  // why it is not watched
+	trouble *object.Gap                  // why it is not followed right now
+}
+
+func (f *feed) run(ctx context.Context) {
+	defer func() {
+		if f.objects == nil { // It ended before it began.
+			f.publish(nil, ctx.Err())
+		}
+	}()
+	for ctx.Err() == nil {
+		objects, version, err := f.list(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		wait := pollEvery
+		switch {
+		case err != nil:
+			wait = f.failed(objects, err)
+		case f.watched(objects, version):
+			wait = f.follow(ctx, version)
+		}
+		if wait > 0 && f.live.pause(ctx, wait) != nil {
+			return
+		}
+	}
+}
+
+// list reads the list, in turn with those of other feeds.
+func (f *feed) list(ctx context.Context) (map[object.Ref]object.Object, string, error) {
+	select {
+	case f.live.slots <- struct{}{}:
+		defer func() { <-f.live.slots }()
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	c, version := f.live.cluster, ""
+	found := &heap{objects: map[object.Ref]object.Object{}}
+	if !f.byName {
+		part := f.selection()
+		part.version = func(v string) { version = v }
+		err := c.listSelected(ctx, f.resource, f.ns, part, f.detail, found)
+		if f.name == "" || !refused(err) {
+			return found.objects, version, err
+		}
+		f.byName = true // Who may not list an object may still get it.
+		f.poll(err)
+	}
+	ref := object.Ref{Group: f.gk.Group, Kind: f.gk.Kind, Namespace: f.ns, Name: f.name}
+	o, err := c.get(ctx, f.resource, ref, f.detail)
+	switch {
+	case absent(err, f.name):
+		err = nil
+	case err == nil:
+		found.Add(o)
+	}
+	return found.objects, "", err
+}
+
+func (f *feed) selection() selection {
+	s := selection{labels: f.labels}
+	if f.name != "" {
+		s.fields = "metadata.name=" + f.name
+	}
+	return s
+}
+
+// watched takes a list over, and says whether it can be watched from its version on.
+func (f *feed) watched(objects map[object.Ref]object.Object, version string) bool {
+	f.publish(objects, nil)
+	unversioned := version == "" || version == "0"
+	if unversioned && !f.isPolled() {
+		f.poll(errors.New("its list has no version to go on from"))
+	}
+	if f.isPolled() {
+		f.tell(nil)
+		return false
+	}
+	return true
+}
+
+// failed takes notice of a list that could not be read, and says when to read it
+// again. What is refused or gone is not there any more; of what cannot be reached
+// the last that was seen stays.
+func (f *feed) failed(objects map[object.Ref]object.Object, err error) time.Duration {
+	switch {
+	case refused(err):
+		f.tell(nil)
+		f.publish(nil, err)
+		return refusedFor
+	case apierrors.IsNotFound(err):
+		f.tell(nil)
+		f.publish(nil, err)
+		return pollEvery
+	}
+	if !f.read() {
+		f.publish(objects, err)
+	}
+	f.tell(err)
+	return f.again.next()
+}
+
+// follow watches, through as many watches as it takes, and says when to read the list
+// again.
+func (f *feed) follow(ctx context.Context, version string) time.Duration {
+	for {
+		begun, c := f.live.now(), f.live.cluster
+		w, fail := c.watch(ctx, f.resource, f.ns, f.selection(), version, f.detail)
+		events := 0
+		if fail.err == nil {
+			f.tell(nil)
+			fail.connected = true
+			events, fail.err = f.drain(w, &version)
+		}
+		fresh := events > 0 || f.live.now().Sub(begun) >= lively
+		if fresh {
+			f.again = 0
+		}
+		err := fail.err
+		switch {
+		case ctx.Err() != nil:
+			return 0
+		case apierrors.IsResourceExpired(err), apierrors.IsGone(err), apierrors.IsNotFound(err):
+			return f.again.relist()
+		case refused(err), errors.Is(err, errNoEvents):
+			f.poll(err)
+			return pollEvery
+		case err == nil && fresh:
+			continue // It ended as watches do.
+		case err == nil:
+			fail.err = errShort
+		}
+		f.tell(c.final(fail))
+		if f.live.pause(ctx, max(fail.after, f.again.next())) != nil {
+			return 0
+		}
+	}
+}
+
+var errShort = errors.New("the server ends the watch as soon as it has begun")
+
+// drain takes in the events of a watch until it ends, and returns how many there were,
+// and why it ended where that is not as it should be.
+func (f *feed) drain(w *watching, version *string) (int, error) {
+	defer w.close()
+	for n := 0; ; n++ {
+		e, err := w.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case err != nil:
+			return n, err
+		}
+		f.take(e)
+		if e.version != "" {
+			*version = e.version
+		}
+	}
+}
+
+// take takes in one event.
+func (f *feed) take(e change) {
+	l := f.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old, there := f.objects[e.object.Ref]
+	switch e.event {
+	case watch.Bookmark:
+		return
+	case watch.Deleted:
+		delete(f.objects, e.object.Ref)
+		if !there {
+			return
+		}
+	default:
+		f.objects[e.object.Ref] = e.object
+		if there && same(old, e.object) {
+			return
+		}
+	}
+	l.signal()
+}
+
+// publish replaces what is known.
+func (f *feed) publish(objects map[object.Ref]object.Object, err error) {
+	l := f.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if objects == nil {
+		objects = map[object.Ref]object.Object{}
+	}
+	begun := f.objects != nil
+	changed := !maps.EqualFunc(f.objects, objects, same) || (f.err == nil) != (err == nil)
+	f.objects, f.err = objects, err
+	l.reached = l.reached || err == nil
+	switch {
+	case !begun:
+		close(f.first) // Somebody waits for that.
+	case changed:
+		l.signal()
+	}
+}
+
+// same says that two objects of one name are one, unchanged.
+func same(a, b object.Object) bool {
+	return a.Meta.GetUID() == b.Meta.GetUID() && a.Meta.GetResourceVersion() == b.Meta.GetResourceVersion() && a.Meta.GetResourceVersion() != ""
+}
+
+// tell notes that what is followed is out of reach, or with nil that it is not.
+func (f *feed) tell(err error) {
+	l := f.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := f.trouble != nil
+	f.trouble = nil
+	if err != nil {
+		g := gap(f.resource, f.ns, err)
+		f.trouble = &g
+	}
+	if was != (err != nil) {
+		l.signal()
+	}
+}
+
+// poll notes that a list has to be read again and again.
+func (f *feed) poll(why error) {
+	l := f.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f.polled = &object.Gap{Resource: f.resource.String(), Namespace: f.ns, Reason: "NotWatched", Message: fmt.Sprintf(
+		"it cannot be watched, and is read every %s instead: %s", pollEvery, say(why))}
+	l.signal()
+}
+
+func (f *feed) isPolled() bool {
+	f.live.mu.Lock()
+	defer f.live.mu.Unlock()
+	return f.polled != nil
+}
+
+// read says that all objects are here, or were when there was a way to them.
+func (f *feed) read() bool {
+	f.live.mu.Lock()
+	defer f.live.mu.Unlock()
+	return f.objects != nil && f.err == nil
+}
+
+// refused says that the server will not do what it is asked, now or later.
+func refused(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) || apierrors.IsBadRequest(err) ||
+		apierrors.IsNotAcceptable(err) || apierrors.IsUnsupportedMediaType(err)
+}
+
+// backoff counts what failed in a row.
+type backoff int
+
+// next is how long to wait: 0.25, 0.5, 1, ... 32 seconds, give or take a half, so that
+// the watches of one connection do not come back as one.
+func (b *backoff) next() time.Duration {
+	wait := 250 * time.Millisecond << min(*b, 7)
+	*b++
+	return wait/2 + rand.N(wait)
+}
+
+// relist is how long to wait where a list has to be read again: not at all at first.
+func (b *backoff) relist() time.Duration {
+	if *b == 0 {
+		*b++
+		return 0
+	}
+	return b.next()
+}
+
+// heap keeps what one list brings.
+type heap struct{ objects map[object.Ref]object.Object }
+
+func (h *heap) Add(o object.Object)            { h.objects[o.Ref] = o }
+func (h *heap) Reset(schema.GroupKind, string) { clear(h.objects) }
+func (h *heap) Cover(schema.GroupKind, string) {}
+func (h *heap) Absent(object.Ref)              {}
+func (h *heap) Gap(object.Gap)                 {}

@@ -1,0 +1,221 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Read hands on what is asked for as it is now. What of it is not followed yet is listed
+// first, and followed from then on; for what is, no request is sent.
+//
+// What could not be reached since it was read is handed on as it was; Trouble tells. A
+// *ConnectError is returned only where nothing was ever read.
+func (l *Live) Read(ctx context.Context, ask Ask, sink Sink) error {
+	if l.cluster.kinds == nil {
+		if _, err := l.Kinds(ctx, sink); err != nil {
+			return err
+		}
+	}
+	r := &liveRead{Live: l, sink: sink}
+	r.lists(ask)
+	if err := r.await(ctx); err != nil {
+		return err
+	}
+	r.nearer(ask.Namespaces)
+	r.objects(ask.Objects)
+	if err := r.await(ctx); err != nil {
+		return err
+	}
+	r.oneByOne()
+	if err := r.await(ctx); err != nil {
+		return err
+	}
+	l.prune()
+	return r.hand(ctx)
+}
+
+// liveRead is one Read: the feeds that answer it.
+type liveRead struct {
+	*Live
+	sink   Sink
+	shares []share
+}
+
+// share is what one feed has to hand on.
+type share struct {
+	feed   *feed
+	served object.Resource
+	// asked is what is asked for; that of the feed may be wider.
+	asked scope
+	// refs are the objects that are asked for; nil for all of them.
+	refs []object.Ref
+	// instead is asked for one by one, where the list is refused.
+	instead []object.Ref
+}
+
+func (r *liveRead) follow(served object.Resource, asked scope, refs, instead []object.Ref) {
+	read, detail := r.cluster.detail(served, r.sink)
+	asked.gk, asked.detail = served.GroupKind(), detail
+	f := r.wider(asked)
+	if f == nil {
+		f = r.feed(asked, read)
+	}
+	r.shares = append(r.shares, share{f, served, asked, refs, instead})
+}
+
+func (r *liveRead) lists(ask Ask) {
+	for _, w := range r.cluster.lists(ask) {
+		s := scope{ns: w.ns}
+		if w.aggregated {
+			s.labels = notLocal
+		}
+		r.follow(w.Resource, s, nil, nil)
+	}
+}
+
+// nearer follows in the namespaces that are meant what may not be listed in all of
+// them.
+func (r *liveRead) nearer(namespaces []string) {
+	for _, s := range slices.Clone(r.shares) {
+		if s.asked.ns != "" || !s.served.Namespaced || !apierrors.IsForbidden(r.errOf(s.feed)) {
+			continue
+		}
+		for _, ns := range namespaces {
+			r.follow(s.served, scope{ns: ns}, nil, nil)
+		}
+	}
+}
+
+// objects follows single objects, and the list of their kind where they are many.
+func (r *liveRead) objects(refs []object.Ref) {
+	for g, refs := range r.cluster.groups(refs, r.sink) {
+		if len(refs) > many && g.resource.Listable {
+			r.follow(g.resource, scope{ns: g.ns}, nil, refs)
+			continue
+		}
+		r.each(g.resource, refs)
+	}
+}
+
+func (r *liveRead) each(served object.Resource, refs []object.Ref) {
+	for _, ref := range refs {
+		r.follow(served, scope{ns: ref.Namespace, name: ref.Name}, []object.Ref{ref}, nil)
+	}
+}
+
+// oneByOne follows the many whose list is refused.
+func (r *liveRead) oneByOne() {
+	all := r.shares
+	r.shares = nil
+	for _, s := range all {
+		if s.instead != nil && apierrors.IsForbidden(r.errOf(s.feed)) {
+			r.each(s.served, s.instead)
+			continue
+		}
+		r.shares = append(r.shares, s)
+	}
+}
+
+func (l *Live) errOf(f *feed) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return f.err
+}
+
+// await waits until every list has been read, or has failed. Where there never was a
+// way to the server, the first failure tells enough.
+func (r *liveRead) await(ctx context.Context) error {
+	for _, s := range r.shares {
+		select {
+		case <-s.feed.first:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-r.ctx.Done():
+			return r.ctx.Err()
+		}
+		var gone *ConnectError
+		if err := r.errOf(s.feed); errors.As(err, &gone) && !r.everReached() {
+			return err
+		}
+	}
+	return r.ctx.Err()
+}
+
+func (l *Live) everReached() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reached
+}
+
+// part is what a share has to hand on, as it is at one moment.
+type part struct {
+	share
+	objects []object.Object
+	err     error
+	polled  *object.Gap
+}
+
+// hand hands on what all feeds have at one moment.
+func (r *liveRead) hand(ctx context.Context) error {
+	jobs := make([]job, 0, len(r.shares))
+	r.mu.Lock()
+	for _, s := range r.shares {
+		p := part{s, s.objects(), s.feed.err, s.feed.polled}
+		jobs = append(jobs, func(ctx context.Context) error { return p.hand(ctx, r.sink) })
+	}
+	r.mu.Unlock()
+	return r.cluster.run(ctx, jobs)
+}
+
+// objects returns what is asked for of a feed, in order.
+func (s share) objects() []object.Object {
+	var out []object.Object
+	if s.refs != nil {
+		for _, ref := range s.refs {
+			if o, ok := s.feed.objects[ref]; ok {
+				out = append(out, o)
+			}
+		}
+		return out
+	}
+	for _, o := range s.feed.objects {
+		if s.asked.ns == "" || o.Namespace == s.asked.ns {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	return out
+}
+
+func (p *part) hand(ctx context.Context, sink Sink) error {
+	for _, o := range p.objects {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		sink.Add(o)
+	}
+	if p.err != nil {
+		sink.Gap(gap(p.feed.resource, p.asked.ns, p.err))
+		return nil
+	}
+	if p.polled != nil {
+		sink.Gap(*p.polled)
+	}
+	switch {
+	case p.refs != nil && len(p.objects) == 0:
+		sink.Absent(p.refs[0])
+	case p.refs == nil && p.asked.labels == "":
+		sink.Cover(p.asked.gk, p.asked.ns)
+	}
+	return nil
+}
+
+func compareGaps(a, b object.Gap) int {
+	return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
+}

@@ -1,0 +1,146 @@
+package view
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// HealthOptions say what is shown of how stacks fare.
+type HealthOptions struct {
+	// Namespace is that of the user: objects of others are shown with theirs.
+	Namespace string
+	// Now is the moment that ages are told from.
+	Now time.Time
+	// Since expands what changed after it, besides what is wrong; zero for nothing.
+	Since time.Time
+	// Events are the last warnings about causes, and about who needs a cause that is
+	// missing.
+	Events map[object.Ref][]Event
+	// All lists every object of the graph instead of stacks.
+	All bool
+}
+
+// Event is something that was told of an object, once or several times.
+type Event struct {
+	Reason  string
+	Message string
+	Count   int
+	Last    time.Time
+}
+
+// HealthStack is a stack and how it fares.
+type HealthStack struct {
+	// Name is what the stack is called: its root, or helm/NAME.
+	Name   object.Ref
+	Stack  *graph.Stack
+	Health *health.Stack
+}
+
+// Health returns the answer of the health command.
+func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o HealthOptions) Answer {
+	v := &healthView{a: a, g: g, stacks: stacks, o: o}
+	var ids []graph.ID
+	for _, s := range stacks {
+		ids = append(ids, s.Stack.Members()...)
+	}
+	if o.All {
+		ids = nil
+		for id := range graph.ID(g.Len()) {
+			if a.Own(id).Status != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	v.ids = slices.Compact(ids)
+	v.names = newNames(g, o.Namespace, v.ids)
+	answer := Answer{Document: v.document(), Names: v.troubled()}
+	if o.All {
+		answer.Tree, answer.Table, answer.Wide = v.byStatus(), v.list(false), v.list(true)
+		return answer
+	}
+	answer.Tree, answer.Table, answer.Wide = v.tree(), v.table(false), v.table(true)
+	return answer
+}
+
+type healthView struct {
+	a      *health.Assessment
+	g      *graph.Graph
+	stacks []HealthStack
+	o      HealthOptions
+	ids    []graph.ID
+	names  names
+}
+
+// troubled are the objects that are not in order, each once: the causes, or of all
+// objects those that are neither healthy nor suspended.
+func (v *healthView) troubled() []string {
+	found := map[graph.ID]bool{}
+	if v.o.All {
+		for _, id := range v.ids {
+			found[id] = v.a.Own(id).Status.Worse(health.Suspended)
+		}
+	}
+	for _, s := range v.stacks {
+		for _, c := range s.Health.Causes {
+			found[c.ID] = true
+		}
+	}
+	out := []string{}
+	for _, id := range v.ids {
+		if found[id] {
+			out = append(out, v.g.Ref(id).String())
+		}
+	}
+	return out
+}
+
+// HealthCell is a status with its sign.
+func HealthCell(s health.Status) Cell {
+	switch s {
+	case health.Healthy:
+		return Cell{"✔ Healthy", Good}
+	case health.Suspended:
+		return Cell{"‖ Suspended", Faint}
+	case health.Unknown:
+		return Cell{"? Unknown", Warn}
+	case health.Progressing:
+		return Cell{"◌ Progressing", Warn}
+	case health.Missing:
+		return Cell{"✖ Missing", Bad}
+	case health.Degraded:
+		return Cell{"✖ Degraded", Bad}
+	}
+	return Cell{}
+}
+
+// since is how long something has been so.
+func (v *healthView) since(at time.Time) string { return age(v.o.Now, at) }
+
+// age is the time between two moments as kubectl writes it; empty where it is not known.
+func age(now, at time.Time) string {
+	if at.IsZero() || now.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(max(0, now.Sub(at)))
+}
+
+// verdict is a reason with its message, the reason once.
+func verdict(reason, message string) string {
+	switch {
+	case message == "":
+		return reason
+	case strings.Contains(message, reason):
+		return message
+	case reason == "" || reason == health.Derived || reason == health.NotThere || reason == health.Exists || reason == health.NoStatus || reason == health.NoVerdict || reason == health.Unread:
+		return message
+	}
+	return reason + ": " + message
+}

@@ -1,0 +1,141 @@
+package view
+
+import (
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// HealthDocument is how stacks fare, and each of their objects (docs/schema/health.json).
+type HealthDocument struct {
+	Head    `json:",inline"`
+	Stacks  []HealthStackDocument  `json:"stacks"`
+	Objects []HealthObjectDocument `json:"objects"`
+	Gaps    []object.Gap           `json:"gaps"`
+}
+
+// HealthStackDocument is how a stack fares. Moments are RFC 3339, and left out where they
+// are not known.
+type HealthStackDocument struct {
+	// Name is what the stack is called on the command line: its root, or helm/NAME.
+	Name   string   `json:"name"`
+	Roots  []string `json:"roots"`
+	Health string   `json:"health"`
+	Since  string   `json:"since,omitempty"`
+	// Counts is how many of the parts that count are in each status.
+	Counts map[string]int        `json:"counts"`
+	Causes []HealthCauseDocument `json:"causes"`
+}
+
+// HealthCauseDocument is a part in trouble below which nothing is in as much of it.
+type HealthCauseDocument struct {
+	ID      string `json:"id"`
+	Health  string `json:"health"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Since   string `json:"since,omitempty"`
+	// Depth is how many steps it is from a root; Of is who leads to it, one step nearer,
+	// and Why the evidence.
+	Depth  int             `json:"depth"`
+	Of     string          `json:"of,omitempty"`
+	Why    string          `json:"why,omitempty"`
+	Events []EventDocument `json:"events"`
+}
+
+// EventDocument is a Warning of the cluster about an object, the last time that it came.
+type EventDocument struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Count   int    `json:"count"`
+	Last    string `json:"last,omitempty"`
+}
+
+// HealthObjectDocument is how one object fares.
+type HealthObjectDocument struct {
+	ID string `json:"id"`
+	// Own is what it says of itself; Below the worst of what it owns and needs.
+	Own     string `json:"own"`
+	Below   string `json:"below,omitempty"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Since   string `json:"since,omitempty"`
+	// By is the stage that judged (health.Stages), or "derived".
+	By string `json:"by,omitempty"`
+	// DerivedFrom is what the health was taken from, where the object says nothing of it.
+	DerivedFrom []string `json:"derivedFrom"`
+	// Counts says that a stack that was asked about is no better than this object.
+	Counts bool `json:"counts"`
+}
+
+func (v *healthView) document() HealthDocument {
+	doc := HealthDocument{Head: Head{APIVersion, "Health"}, Stacks: []HealthStackDocument{}, Objects: []HealthObjectDocument{}, Gaps: none(v.g.Gaps())}
+	for i := range v.stacks {
+		doc.Stacks = append(doc.Stacks, v.stack(&v.stacks[i]))
+	}
+	below, counts := v.together()
+	for _, id := range v.ids {
+		h := v.a.Own(id)
+		if h.Status == "" {
+			continue
+		}
+		doc.Objects = append(doc.Objects, HealthObjectDocument{
+			ID: v.g.Ref(id).String(), Own: string(h.Status), Below: string(below[id]), Reason: h.Reason, Message: h.Message,
+			Since: moment(h.Since), By: h.By, DerivedFrom: none(refs(v.g, v.a.DerivedFrom(id))), Counts: counts[id],
+		})
+	}
+	return doc
+}
+
+func (v *healthView) stack(s *HealthStack) HealthStackDocument {
+	d := HealthStackDocument{
+		Name: StackName(s.Name), Roots: refs(v.g, s.Stack.Roots()), Health: string(s.Health.Status), Since: moment(s.Health.Since),
+		Counts: map[string]int{}, Causes: []HealthCauseDocument{},
+	}
+	if d.Health == "" {
+		d.Health = string(health.Unknown)
+	}
+	for status, n := range s.Health.Counts {
+		d.Counts[string(status)] = n
+	}
+	for _, c := range s.Health.Causes {
+		cause := HealthCauseDocument{
+			ID: v.g.Ref(c.ID).String(), Health: string(c.Health.Status), Reason: c.Health.Reason, Message: c.Health.Message,
+			Since: moment(c.Health.Since), Depth: c.Depth, Events: []EventDocument{},
+		}
+		if !c.Root {
+			cause.Of, cause.Why = v.g.Ref(c.Of).String(), c.Edge.Why()
+		}
+		for _, e := range v.o.Events[v.g.Ref(c.ID)] {
+			cause.Events = append(cause.Events, EventDocument{e.Reason, e.Message, max(e.Count, 1), moment(e.Last)})
+		}
+		d.Causes = append(d.Causes, cause)
+	}
+	return d
+}
+
+// together is the worst below each object in any of the stacks, and whether it counts in
+// one.
+func (v *healthView) together() (map[graph.ID]health.Status, map[graph.ID]bool) {
+	below, counts := map[graph.ID]health.Status{}, map[graph.ID]bool{}
+	for _, s := range v.stacks {
+		for _, p := range s.Health.Parts {
+			below[p.ID] = health.Worst(below[p.ID], p.Below)
+			counts[p.ID] = counts[p.ID] || p.Counts
+		}
+	}
+	return below, counts
+}
+
+// StackName writes the name of a stack as a ROOT of the command line: an object, or
+// helm/NAME and app/NAME with their namespace.
+func StackName(r object.Ref) string { return r.String() }
+
+// moment writes a time as machines read it; empty for none.
+func moment(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}

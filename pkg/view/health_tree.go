@@ -1,0 +1,237 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func healthColumns() []Column {
+	return []Column{
+		{Name: "OBJECT", Cut: Middle, Least: leastName},
+		{Name: "HEALTH", Least: len("◌ Progressing")},
+		{Name: "BELOW", Drop: 2},
+		{Name: "SINCE", Drop: 1, Right: true},
+		{Name: "MESSAGE", Under: true},
+	}
+}
+
+// tree shows what is wrong of each stack, and counts what is right.
+func (v *healthView) tree() *Tree {
+	t := &Tree{Columns: healthColumns()}
+	for i := range v.stacks {
+		w := &healthTree{healthView: v, s: &v.stacks[i], causes: map[graph.ID]health.Cause{}}
+		for _, c := range w.s.Health.Causes {
+			w.causes[c.ID] = c
+		}
+		t.Roots = append(t.Roots, w.line()...)
+	}
+	return t
+}
+
+// healthTree lays out one stack.
+type healthTree struct {
+	*healthView
+	s      *HealthStack
+	causes map[graph.ID]health.Cause
+	told   map[graph.ID]bool
+}
+
+// line is that of the stack: of its root, or of the name that its roots have in common.
+func (v *healthTree) line() []*Line {
+	v.told = map[graph.ID]bool{}
+	forest := v.s.Stack.Forest()
+	var lines []*Line
+	folded := &tally{}
+	for _, b := range forest {
+		if len(forest) > 1 && v.right(b) {
+			v.add(folded, b)
+			continue
+		}
+		lines = append(lines, v.branch(b))
+	}
+	if l := folded.line(); l != nil {
+		lines = append(lines, l)
+	}
+	if len(forest) == 1 && v.g.Ref(forest[0].ID) == v.s.Name {
+		return lines
+	}
+	h := v.s.Health
+	top := &Line{Name: Cell{Text: v.title()}, Below: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
+	return []*Line{top}
+}
+
+func (v *healthTree) title() string {
+	n := v.s.Name
+	if n.Namespace != "" && n.Namespace != v.o.Namespace {
+		return n.Kind + "/" + n.Namespace + "/" + n.Name
+	}
+	return n.Kind + "/" + n.Name
+}
+
+// right says that nothing of a branch needs to be looked at.
+func (v *healthTree) right(b *graph.Branch) bool {
+	own := v.a.Own(b.ID)
+	if own.Status != "" && own.Status != health.Healthy || v.changed(own) {
+		return false
+	}
+	return !slices.ContainsFunc(b.Children, func(c *graph.Branch) bool { return !v.right(c) })
+}
+
+func (v *healthTree) changed(h health.Health) bool {
+	return !v.o.Since.IsZero() && h.Since.After(v.o.Since)
+}
+
+// branch is the line of a node that is not folded, with those below it.
+func (v *healthTree) branch(b *graph.Branch) *Line {
+	part, _ := v.s.Health.Part(b.ID)
+	l := &Line{Name: Cell{Text: v.names.of(b.ID)}, Mark: v.mark(b, part), Cells: v.cells(part)}
+	if b.Again || v.told[b.ID] {
+		return l
+	}
+	v.told[b.ID] = true
+	l.Below = append(l.Below, v.events(b.ID)...)
+	folded := &tally{}
+	for _, c := range b.Children {
+		if v.right(c) {
+			v.add(folded, c)
+			continue
+		}
+		l.Below = append(l.Below, v.branch(c))
+	}
+	if f := folded.line(); f != nil {
+		l.Below = append(l.Below, f)
+	}
+	return l
+}
+
+func (v *healthTree) cells(p health.Part) []Cell {
+	below := HealthCell(p.Below)
+	message := verdict(p.Own.Reason, p.Own.Message)
+	if p.Own.Status == health.Healthy {
+		message = ""
+	}
+	if from := v.a.DerivedFrom(p.ID); len(from) > 0 {
+		message = fmt.Sprintf("%s (%s)", p.Own.Message, v.kinds(from))
+	}
+	if c, ok := v.causes[p.ID]; ok && p.Own.Status == health.Missing && c.Edge.Relation != 0 {
+		message = strings.TrimSpace(fmt.Sprintf("%s: %s", v.names.of(c.Of), c.Edge.Why()))
+	}
+	return []Cell{HealthCell(p.Own.Status), below, {v.since(p.Own.Since), Plain}, {message, Plain}}
+}
+
+func (v *healthTree) mark(b *graph.Branch, p health.Part) Cell {
+	var words []string
+	tone := Faint
+	if _, ok := v.causes[b.ID]; ok {
+		words, tone = append(words, "← cause"), Bad
+	}
+	if v.s.Stack.Shared(b.ID) {
+		words = append(words, "⇄ shared")
+	}
+	if !p.Counts && p.Own.Status != health.Healthy && p.Own.Status != "" {
+		words = append(words, "(does not count)")
+	}
+	if b.Again {
+		words = append(words, "(see above)")
+	}
+	return Cell{strings.Join(words, " "), tone}
+}
+
+// events are the warnings about a cause; about what is missing they are those of who
+// needs it.
+func (v *healthTree) events(id graph.ID) []*Line {
+	var out []*Line
+	for _, e := range v.o.Events[v.g.Ref(id)] {
+		name := "Warning " + e.Reason
+		if e.Count > 1 {
+			name = fmt.Sprintf("%s ×%d", name, e.Count)
+		}
+		out = append(out, &Line{Name: Cell{name, Faint}, Cells: []Cell{{"event", Faint}, {}, {v.since(e.Last), Faint}, {e.Message, Faint}}})
+	}
+	return out
+}
+
+// kinds counts objects by kind: 2 Deployments, 1 Service.
+func (v *healthView) kinds(ids []graph.ID) string {
+	t := &tally{}
+	for _, id := range ids {
+		t.one(v.g.Ref(id))
+	}
+	return t.text()
+}
+
+// tally counts objects by kind.
+type tally struct{ kinds map[string]int }
+
+func (t *tally) one(r object.Ref) {
+	if t.kinds == nil {
+		t.kinds = map[string]int{}
+	}
+	t.kinds[r.Kind]++
+}
+
+// add counts what was judged of a branch, each object once.
+func (v *healthTree) add(t *tally, b *graph.Branch) {
+	if !b.Again && !v.told[b.ID] {
+		v.told[b.ID] = true
+		if v.a.Own(b.ID).Status != "" && !v.s.Stack.Boundary(b.ID) {
+			t.one(v.g.Ref(b.ID))
+		}
+	}
+	for _, c := range b.Children {
+		v.add(t, c)
+	}
+}
+
+// text names the most frequent kinds, and counts the others.
+func (t *tally) text() string {
+	var kinds []string
+	for k := range t.kinds {
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(x, y string) int {
+		if t.kinds[x] != t.kinds[y] {
+			return t.kinds[y] - t.kinds[x]
+		}
+		return strings.Compare(x, y)
+	})
+	const named = 3
+	var out []string
+	rest := 0
+	for i, k := range kinds {
+		if i < named {
+			out = append(out, fmt.Sprintf("%d %s", t.kinds[k], plural(k, t.kinds[k])))
+		} else {
+			rest += t.kinds[k]
+		}
+	}
+	if rest > 0 {
+		out = append(out, fmt.Sprintf("%d more", rest))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (t *tally) line() *Line {
+	if len(t.kinds) == 0 {
+		return nil
+	}
+	return &Line{Name: Cell{t.text(), Faint}, Cells: []Cell{HealthCell(health.Healthy), {}, {}, {}}}
+}
+
+// plural is the plural of a kind in English, near enough: Ingresses, Policies.
+func plural(kind string, n int) string {
+	switch {
+	case n == 1:
+		return kind
+	case strings.HasSuffix(kind, "s"), strings.HasSuffix(kind, "x"), strings.HasSuffix(kind, "ch"):
+		return kind + "es"
+	case strings.HasSuffix(kind, "y") && !strings.HasSuffix(kind, "ay") && !strings.HasSuffix(kind, "ey"):
+		return strings.TrimSuffix(kind, "y") + "ies"
+	}
+	return kind + "s"
+}
