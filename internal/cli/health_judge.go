@@ -177,6 +177,3 @@ func (h *judged) tell() {
 	fmt.Fprintf(h.o.env.ErrOut, "%d %s: %s\n", len(h.stacks), what, strings.Join(parts, ", "))
 }
 
-// warnings asks for the last Warning events about the causes; about what is missing they
-// are those of who needs it.
-func (h *judged) warnings(ctx context.Context) error { return nil }

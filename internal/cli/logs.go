@@ -197,6 +197,9 @@ func (o *logsOptions) run(ctx context.Context) error {
 	o.collect = collector.Add
 	s, err := o.open(ctx)
 	if err != nil {
+		if strings.Contains(hintFor(err), "--from demo") { // which is no way out here
+			err = withHint(err, "check --kubeconfig and --context: logs are read from a cluster alone")
+		}
 		return err
 	}
 	roots, err := selectedRoots(o.args, q.selector, s.kinds)

@@ -55,6 +55,12 @@ type fakeObject interface {
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
+	return startFake(t, nil)
+}
+
+// startFake starts a server that keeps to limits of HTTP/2.
+func startFake(t *testing.T, limits *http.HTTP2Config) *fake {
+	t.Helper()
 	f := &fake{
 		resources: map[string][]metav1.APIResource{
 			"v1": {
@@ -72,7 +78,7 @@ func newFake(t *testing.T) *fake {
 		news: make(chan struct{}), came: make(chan struct{}, 1),
 	}
 	f.Server = httptest.NewUnstartedServer(f)
-	f.EnableHTTP2 = true
+	f.EnableHTTP2, f.Config.HTTP2 = true, limits
 	f.StartTLS()
 	t.Cleanup(f.Close)
 	return f

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,8 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/framer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // happened is something that watches of a path are told.
@@ -196,21 +198,22 @@ func (f *fake) expired(r *http.Request, gv string) []byte {
 	return f.framed(r, gv, metav1.WatchEvent{Type: string(watch.Error), Object: runtime.RawExtension{Raw: b}})
 }
 
+// framed writes an event with the serializers of a real server.
 func (f *fake) framed(r *http.Request, gv string, e metav1.WatchEvent) []byte {
-	var out strings.Builder
+	media := jsonType
 	if f.protobuf(r, gv) {
-		b, err := e.Marshal()
-		if err != nil {
-			panic(err)
-		}
-		_, _ = framer.NewLengthDelimitedFrameWriter(&out).Write(b)
-		return []byte(out.String())
+		media = protobufType
 	}
-	b, err := json.Marshal(e)
-	if err != nil {
+	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), media)
+	if !ok {
+		panic(media)
+	}
+	var out bytes.Buffer
+	w := info.StreamSerializer.NewFrameWriter(&out)
+	if err := streaming.NewEncoder(w, info.StreamSerializer.Serializer).Encode(&e); err != nil {
 		panic(err)
 	}
-	return append(b, '\n')
+	return out.Bytes()
 }
 
 // watches returns how many watches of a path were opened, and lists how many pages of

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -84,7 +85,18 @@ func TestLiveVersionIsGone(t *testing.T) {
 	f.put(podsOfShop, pod("shop", "goes"))
 	var gone atomic.Bool
 	f.fault = func(w http.ResponseWriter, r *http.Request, n int) bool {
-		return gone.Load() && refuseWatch(410, metav1.StatusReasonExpired, "")(w, r, n)
+		switch {
+		case !gone.Load() || !r.URL.Query().Has("watch"):
+			return false
+		case n%2 == 0:
+			sendStatus(w, http.StatusGone, metav1.StatusReasonExpired, "too old", "")
+		default: // A server that was set up anew has not come so far.
+			status := apierrors.NewTimeoutError("Too large resource version: 7, current: 3", 1).ErrStatus
+			status.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
+			status.Kind, status.APIVersion = "Status", "v1"
+			sendJSON(w, http.StatusGatewayTimeout, status)
+		}
+		return true
 	}
 	l := f.live(t, ClusterOptions{})
 	l.read(shop)
