@@ -322,18 +322,15 @@ func TestLiveWithoutAServer(t *testing.T) {
 func TestLiveReadIsCancelled(t *testing.T) {
 	f := newFake(t)
 	f.onlyPods()
+	ctx, cancel := context.WithCancel(t.Context())
 	f.fault = func(_ http.ResponseWriter, r *http.Request, _ int) bool {
 		if r.URL.Path == podsOfShop {
+			cancel()
 			<-r.Context().Done()
 		}
 		return r.URL.Path == podsOfShop
 	}
 	l := f.live(t, ClusterOptions{})
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		f.until(t, func() bool { return f.count(podsOfShop) == 1 })
-		cancel()
-	}()
 	if err := l.Read(ctx, shop, newRecorder()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
