@@ -137,10 +137,8 @@ func (h *judged) brief(s view.HealthStack) string {
 
 // cause is the first of the causes that make a stack what it is; empty for none.
 func (h *judged) cause(s view.HealthStack) string {
-	for _, c := range s.Health.Causes {
-		if c.Health.Status == s.Health.Status {
-			return fmt.Sprintf("%s: %s", h.graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
-		}
+	if c, ok := s.Health.Cause(); ok {
+		return fmt.Sprintf("%s: %s", h.graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
 	}
 	return ""
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -74,14 +74,23 @@ func readHealthRules(ctx context.Context, name string) ([]health.Rule, error) {
 	return rules, nil
 }
 
-// judgedWhole says that a kind must be read with its status to be judged.
-func judgedWhole(gk schema.GroupKind) bool { return !health.Stateless(gk) }
-
-// judgedType is the version in which a built-in kind is read as its type to be judged,
-// where no rule reads it so anyway.
-func (c *common) judgedType(gk schema.GroupKind) (string, bool) {
-	if !c.judges || judgedWhole(gk) == false {
-		return "", false
+// judgedAs is how a kind is read to be judged, where no rule reads it so anyway: the
+// built-in ones that have a state in the version that is understood, and every custom
+// resource whole. The definitions are huge: of a cluster's no more is read than of others,
+// where nobody asks about one.
+func (c *common) judgedAs(r object.Resource) (source.Detail, string, bool) {
+	gk := r.GroupKind()
+	if !c.judges || gk == definitionKind && !c.definitions && c.from == "" {
+		return 0, "", false
 	}
-	return "", false
+	for _, gvk := range health.Whole() {
+		switch {
+		case gvk.GroupKind() != gk:
+		case scheme.Scheme.Recognizes(gvk):
+			return source.Typed, gvk.Version, true
+		default:
+			return source.Fields, gvk.Version, true
+		}
+	}
+	return source.Fields, "", r.Custom || !health.Known(gk)
 }

@@ -214,11 +214,8 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if c.collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
 			return source.Typed, "v1"
 		}
-		if version, ok := c.judgedType(gk); ok {
-			return source.Typed, version
-		}
-		if c.judges && judgedWhole(gk) && (gk != definitionKind || c.definitions || c.from != "") {
-			return source.Fields, ""
+		if detail, version, ok := c.judgedAs(r); ok {
+			return detail, version
 		}
 		if c.rules != nil && c.rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {
 			return source.Fields, ""

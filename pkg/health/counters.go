@@ -12,19 +12,11 @@ func (s *subject) counted() (short, full finding) {
 	for _, key := range sortedKeys(s.status) {
 		switch v := s.status[key].(type) {
 		case string:
-			have, want, ok := fraction(key, v)
-			if ok {
+			if have, want, ok := fraction(key, v); ok {
 				tally(&short, &full, key, have, want, true)
 			}
 		case map[string]any:
 			local(&short, &full, v, 1)
-			for _, inner := range sortedKeys(v) {
-				if text, ok := v[inner].(string); ok {
-					if have, want, ok := fraction(inner, text); ok {
-						tally(&short, &full, inner, have, want, true)
-					}
-				}
-			}
 		case []any:
 			for _, item := range v {
 				if m, ok := item.(map[string]any); ok {
@@ -32,19 +24,24 @@ func (s *subject) counted() (short, full finding) {
 				}
 			}
 		default:
-			have, ok := wholeNumber(v)
-			if !ok {
-				continue
-			}
-			if want, serves, ok := s.wanted(key); ok {
-				tally(&short, &full, key, have, want, serves)
-			}
-			if lack(key) && have > 0 {
-				tally(&short, &full, key, 0, have, false)
-			}
+			s.count(&short, &full, key, v)
 		}
 	}
 	return short, full
+}
+
+// count compares one number of the status with what is wanted.
+func (s *subject) count(short, full *finding, key string, v any) {
+	have, ok := wholeNumber(v)
+	if !ok {
+		return
+	}
+	if want, serves, ok := s.wanted(key); ok {
+		tally(short, full, key, have, want, serves)
+	}
+	if lack(key) && have > 0 {
+		tally(short, full, key, 0, have, false)
+	}
 }
 
 // local compares, in a part of the status and in the parts of that, what is ready with
@@ -53,6 +50,12 @@ func local(short, full *finding, part map[string]any, depth int) {
 	for _, key := range sortedKeys(part) {
 		if inner, ok := part[key].(map[string]any); ok && depth < 2 {
 			local(short, full, inner, depth+1)
+			continue
+		}
+		if text, ok := part[key].(string); ok && depth == 1 {
+			if have, want, ok := fraction(key, text); ok {
+				tally(short, full, key, have, want, true)
+			}
 			continue
 		}
 		noun, ok := strings.CutPrefix(key, "ready")

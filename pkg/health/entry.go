@@ -32,8 +32,8 @@ type Rule struct {
 
 // states are the expressions of a rule that say how an object fares, in the order in
 // which they are asked.
-func (r *Rule) states() [4]outcome {
-	return [4]outcome{
+func (r *Rule) states() [4]ruleState {
+	return [4]ruleState{
 		{"degraded", Degraded, r.Degraded},
 		{"progressing", Progressing, r.Progressing},
 		{"suspended", Suspended, r.Suspended},
@@ -41,8 +41,8 @@ func (r *Rule) states() [4]outcome {
 	}
 }
 
-// outcome is one expression of a rule, and what it means where it is true.
-type outcome struct {
+// ruleState is one expression of a rule, and what it means where it is true.
+type ruleState struct {
 	field  string
 	status Status
 	text   string
@@ -51,7 +51,7 @@ type outcome struct {
 // Check compiles every expression of the rule. The error is an *ExpressionError for
 // the first that does not compile.
 func (r Rule) Check() error {
-	env, err := newEnvironment()
+	env, err := environment()
 	if err != nil {
 		return err
 	}
@@ -100,9 +100,9 @@ func compile(env *cel.Env, r *Rule) (compiled, error) {
 }
 
 // compiled compiles the rule of an entry, once. It is safe for use by several at once.
-func (j *Judge) compiled(e *entry) (*compiled, error) {
+func (e *entry) compiled() (*compiled, error) {
 	e.once.Do(func() {
-		env, err := j.env()
+		env, err := environment()
 		if err == nil {
 			e.is, err = compile(env, e.rule)
 		}
@@ -117,7 +117,7 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 	if e == nil {
 		return Health{}, false
 	}
-	c, err := j.compiled(e)
+	c, err := e.compiled()
 	if err != nil {
 		return Health{Status: Unknown, Reason: RuleFailed, Message: err.Error()}, true
 	}

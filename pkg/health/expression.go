@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -36,6 +37,9 @@ type ExpressionError struct {
 func (e *ExpressionError) Error() string {
 	return fmt.Sprintf("compile the health rule of %s: %s, line %d, column %d: %s", e.Kind, e.Field, e.Line, e.Column, e.Message)
 }
+
+// environment is made once: it takes longer than all rules of a cluster.
+var environment = sync.OnceValues(newEnvironment)
 
 // newEnvironment declares what expressions know: self, metadata, spec and status,
 // which are maps, optional fields, the functions of strings, condition and sum.
@@ -166,8 +170,8 @@ func (e *expression) holds(of map[string]any) (bool, error) {
 	return is, nil
 }
 
-// written is what a message expression says of an object.
-func written(program cel.Program, of map[string]any) (string, error) {
+// say is what a message expression says of an object.
+func say(program cel.Program, of map[string]any) (string, error) {
 	out, _, err := program.Eval(of)
 	if err != nil {
 		return "", err

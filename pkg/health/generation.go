@@ -28,7 +28,7 @@ func (j *Judge) generation(s *subject) (Health, bool) {
 	if named {
 		return Health{}, false
 	}
-	for _, list := range conditionLists(s.status) {
+	for _, list := range s.conditionLists() {
 		var seen int64
 		var since time.Time
 		for _, c := range list {

@@ -1,10 +1,8 @@
 package health
 
 import (
-	"sync"
 	"time"
 
-	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -14,14 +12,13 @@ import (
 type Judge struct {
 	now     time.Time
 	entries map[schema.GroupKind]*entry
-	env     func() (*cel.Env, error) // made when the first rule is asked
 }
 
 // NewJudge returns a judge that knows the rules of entries besides its own. now is
 // the moment that is judged: of a cluster the present one, of a snapshot that in
 // which it was taken. Of two rules for a kind the first one counts.
 func NewJudge(now time.Time, rules ...Rule) *Judge {
-	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}, env: sync.OnceValues(newEnvironment)}
+	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}}
 	for i := range rules {
 		gk := schema.ParseGroupKind(rules[i].Kind)
 		if _, known := j.entries[gk]; !known {

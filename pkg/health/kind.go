@@ -64,6 +64,12 @@ func Whole() []schema.GroupVersionKind {
 	return whole
 }
 
+// Known says that a kind is one of the built-in ones that are judged by rules of their own.
+func Known(gk schema.GroupKind) bool {
+	_, known := kindIndex()[gk]
+	return known
+}
+
 // typed is the rule of a kind that is judged on its Go type. Maps of the same version
 // are of the same shape, and are converted.
 func typed[T any](group, version, kind string, judge func(*subject, *T) Health) kindRule {

@@ -94,7 +94,7 @@ func RuleFields(m *strict.Mapping, r *Rule, text []byte) []strict.Field {
 
 // checkAt compiles an expression that stands at a node of a text.
 func checkAt(n *yaml.Node, text []byte, field string) []strict.Problem {
-	env, err := newEnvironment()
+	env, err := environment()
 	if err != nil {
 		return []strict.Problem{strict.At(n, "%v", err)}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -26,7 +27,7 @@ func custom(t testing.TB, kind, fields string) known {
 	}
 	u.SetName("it")
 	if made := u.GetCreationTimestamp(); made.IsZero() {
-		u.SetCreationTimestamp(timeOf(snapshotTime.Add(-time.Hour)))
+		u.SetCreationTimestamp(metav1.NewTime(snapshotTime.Add(-time.Hour)))
 	}
 	return known{name: kind, body: u}
 }
@@ -129,6 +130,15 @@ func TestShapes(t *testing.T) {
 		{"unmanaged", "Thing", `{spec: {managementState: Unmanaged}, status: {phase: Ready}}`, health.Suspended},
 		{"a part that is not on does not stop the whole", "Thing", `{spec: {monitoring: {enabled: false}, backup: {suspend: true}}, status: {phase: Ready}}`, health.Healthy},
 		{"the last operation says nothing of health", "Thing", `{status: {lastOperation: {state: Succeeded}}}`, health.Unknown},
+		{"a word that nobody knows, and counts", "Thing", `{spec: {replicas: 3}, status: {phase: Frobbing2, readyReplicas: 3}}`, health.Unknown},
+		{"a word that nobody knows, and a good one below", "Thing", `{status: {phase: Frob, sub: {state: Ready}}}`, health.Unknown},
+		{"a part is switched off", "Thing", `{status: {phase: Ready, metrics: {state: disabled}}}`, health.Healthy},
+		{"a part is not ready", "Thing", `{status: {phase: Provisioned, infrastructureReady: false}}`, health.Progressing},
+		{"what it is about is missing", "Application", `{status: {sync: {status: OutOfSync}, health: {status: Missing}}}`, health.Missing},
+		{"not ready for an hour, and nobody says why", "Thing", `{status: {conditions: [{type: Ready, status: "False", lastTransitionTime: "2026-05-04T11:00:00Z"}]}}`, health.Degraded},
+		{"not ready for a minute", "Thing", `{status: {conditions: [{type: Ready, status: "False", lastTransitionTime: "2026-05-04T11:59:00Z"}]}}`, health.Progressing},
+		{"a condition that nobody knows complains", "Thing", `{status: {phase: Ready, conditions: [{type: Frobbed, status: "False", message: cannot reach the server}]}}`, health.Degraded},
+		{"parts are well, and one nobody knows is not so", "Thing", `{status: {conditions: [{type: ConfigValid, status: "True"}, {type: Frobbed, status: "False"}]}}`, health.Unknown},
 		{"the last operation went wrong", "Thing", `{status: {lastUpdate: {state: failed, message: boom}}}`, health.Degraded},
 	} {
 		t.Run(c.name, func(t *testing.T) {

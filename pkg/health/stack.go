@@ -218,7 +218,8 @@ func (w *walk) troubled(h Health) bool {
 	return h.Status == w.s.Status
 }
 
-// explained says whether something below a part is in as much trouble. In a ring of parts
+// explained says whether something below a part is in as much trouble, or is missing: that
+// is why who needs it does not work. In a ring of parts
 // that are all in trouble the first one stands for them.
 func (w *walk) explained(i int) bool {
 	own := w.s.Parts[i].Own
@@ -233,7 +234,7 @@ func (w *walk) explained(i int) bool {
 			continue
 		}
 		seen[at] = true
-		if h := w.s.Parts[at].Own; h.By != derivedStage && !own.Status.Worse(h.Status) && w.troubled(h) && (at < i || !w.reaches(at, i)) {
+		if h := w.s.Parts[at].Own; h.By != derivedStage && (h.Status == Missing || !own.Status.Worse(h.Status)) && w.troubled(h) && (at < i || !w.reaches(at, i)) {
 			return true
 		}
 		next = append(next, w.below[at]...)
@@ -255,4 +256,18 @@ func (w *walk) reaches(from, to int) bool {
 		}
 	}
 	return false
+}
+
+// Cause returns the one of the causes that says most of why the stack fares as it does: the
+// deepest of those that are as bad as the stack, or else the deepest; false for none.
+func (s *Stack) Cause() (Cause, bool) {
+	for _, c := range s.Causes {
+		if c.Health.Status == s.Status {
+			return c, true
+		}
+	}
+	if len(s.Causes) == 0 {
+		return Cause{}, false
+	}
+	return s.Causes[0], true
 }

@@ -37,6 +37,7 @@ func TestStack(t *testing.T) {
 		"milder than what is below":      {"a owns b\na is Progressing\nb is Degraded", "a", health.Degraded, "b@1"},
 		"one that is shared marks both":  {"a needs c\nb needs c\nc is Degraded", "b", health.Degraded, "c@1"},
 		"missing":                        {"a needs b\ngone b", "a", health.Missing, "b@1"},
+		"missing explains":               {"a owns b\nb needs c\nb is Degraded\ngone c", "a", health.Degraded, "c@2"},
 		"missing and optional":           {"a needs? b\ngone b", "a", health.Healthy, ""},
 		"missing below what is optional": {"a needs? b\nb needs c\ngone c", "a", health.Healthy, ""},
 		"unread custom resource":         {"a needs b\nunread b", "a", health.Unknown, "b@1"},
@@ -126,7 +127,7 @@ func TestRandomStacks(t *testing.T) {
 		if worst != s.Status {
 			t.Fatalf("%s, and its worst part is %s:\n%s", s.Status, worst, &lines)
 		}
-		bad := slices.ContainsFunc(s.Causes, func(c health.Cause) bool { return c.Health.Status == s.Status })
+		bad := slices.ContainsFunc(s.Causes, func(c health.Cause) bool { return c.Health.Status == s.Status || c.Health.Status == health.Missing })
 		if bad == (s.Status == health.Healthy) {
 			t.Fatalf("%s, with causes %+v:\n%s", s.Status, s.Causes, &lines)
 		}

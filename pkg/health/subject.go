@@ -16,7 +16,9 @@ type subject struct {
 	fields map[string]any // of a custom resource
 	status map[string]any // of a custom resource; nil for none, or an empty one
 	seen   seen
-	notYet bool // its entry says when it is Healthy, and did not say so
+	notYet bool          // its entry says when it is Healthy, and did not say so
+	lists  [][]condition // of the status
+	listed bool          // lists were read
 }
 
 // seen is what the stages before made of an object that none of them could judge.
@@ -49,7 +51,8 @@ func (s *subject) strange(text string) {
 func (s *subject) ends() bool {
 	switch strings.ToLower(lastWord(s.Kind)) {
 	case "job", "run", "task", "workflow", "backup", "restore", "build", "execution", "import", "export", "migration",
-		"operation", "test", "request", "analysis", "experiment", "scan", "step", "upload", "download", "action":
+		"operation", "test", "request", "analysis", "experiment", "scan", "step", "upload", "download", "action", "snapshot", "plan",
+		"upgrade", "rollback", "promotion", "batch", "drain", "query":
 		return true
 	}
 	return false

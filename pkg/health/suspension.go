@@ -82,7 +82,7 @@ func anyTrue(m map[string]any) string {
 // nests reports the parts of a spec that say how the whole is run.
 func nests(key string) bool {
 	switch key {
-	case "job", "lifecycle", "reconciliation", "reconcile", "rollingUpdate", "rollout", "runPolicy", "suspendAction":
+	case "job", "lifecycle", "reconciliation", "reconcile", "rollingUpdate", "rollout", "runPolicy", "suspendAction", "schedule":
 		return true
 	}
 	return strings.HasSuffix(strings.ToLower(key), "strategy")
@@ -108,11 +108,11 @@ func stopsAs(key, value string) bool {
 		return true
 	}
 	switch squeeze(key) {
-	case "managementstate", "state", "desiredstate", "powerstate", "runstrategy", "stoppolicy", "lifecyclestate", "mode":
+	case "managementstate", "state", "desiredstate", "powerstate", "runstrategy", "stoppolicy", "lifecyclestate", "desiredphase":
 		switch squeeze(value) {
 		case "unmanaged", "suspended", "suspend", "paused", "stopped", "halted", "hibernating", "hibernated", "hibernate",
-			"shutdown", "inactive", "holdanddrain", "hold", "disabled", "standby":
-			return key != "mode" && value != "standby"
+			"shutdown", "inactive", "holdanddrain", "hold", "disabled":
+			return true
 		}
 	}
 	return false
@@ -148,5 +148,17 @@ func pausing(key, value string) bool {
 // squeeze writes a name without signs and in lower case, so that skip-reconcile and
 // skipReconcile are one.
 func squeeze(s string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(s))
+	var buf [maxState]byte
+	out := buf[:0]
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '-', '_', '.':
+		default:
+			if c >= 'A' && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			out = append(out, c)
+		}
+	}
+	return string(out)
 }

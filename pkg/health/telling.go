@@ -55,14 +55,14 @@ func conditionOf(of map[string]any, name string) map[string]any {
 func verdict(x *expression, of map[string]any, message cel.Program) Health {
 	var h Health
 	if x.silent != nil {
-		h = mostTelling(mapAt(of, "status"), x.conditions)
+		h = wordsFor(mapAt(of, "status"), x.conditions)
 	}
 	h.Status = x.status
 	if h.Reason == "" {
 		h.Reason = string(x.status)
 	}
 	if message != nil {
-		switch said, err := written(message, of); {
+		switch said, err := say(message, of); {
 		case err != nil:
 			h.Message = strings.TrimSpace(fmt.Sprintf("%s (the expression message of its rule fails: %v)", h.Message, err))
 		case said != "":
@@ -72,9 +72,9 @@ func verdict(x *expression, of map[string]any, message cel.Program) Health {
 	return h
 }
 
-// mostTelling takes the words for people out of a status. The names are of conditions that
+// wordsFor takes the words for people out of a status. The names are of conditions that
 // matter; of those that are there, one with a message is the most telling.
-func mostTelling(status map[string]any, names []string) Health {
+func wordsFor(status map[string]any, names []string) Health {
 	var h Health
 	for _, name := range slices.Concat(names, []string{"Ready"}) {
 		c := conditionOf(status, name)
@@ -88,7 +88,7 @@ func mostTelling(status map[string]any, names []string) Health {
 	}
 	for _, key := range []string{"reason", "phase", "state"} {
 		if h.Reason == "" {
-			h.Reason = reasonOf(texted(status, key))
+			h.Reason = oneWord(texted(status, key))
 		}
 	}
 	for _, key := range []string{"message", "statusMessage", "reason"} {
@@ -102,8 +102,8 @@ func mostTelling(status map[string]any, names []string) Health {
 	return h
 }
 
-// reasonOf is a text that can be a reason; empty for one that is a sentence.
-func reasonOf(s string) string {
+// oneWord is a text that can be a reason; empty for one that is a sentence.
+func oneWord(s string) string {
 	if strings.ContainsAny(s, " \n\t") {
 		return ""
 	}

@@ -1,7 +1,6 @@
 package health
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -64,5 +63,10 @@ func truth(v any) (value, ok bool) {
 }
 
 func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

@@ -39,11 +39,14 @@ type word struct {
 
 // vocabulary holds the words by which controllers tell how a thing fares, in lower
 // case. It is read-only.
-var vocabulary = lexicon([]entryOfLexicon{
+var vocabulary = lexicon(senses)
+
+// senses are the vocabulary as it is written.
+var senses = []entryOfLexicon{
 	{word{good, plain | awaited}, "ready"},
 	{word{good, 0}, `available healthy valid accepted programmed resolved established
 		online connected reachable ok okay green normal operational functional serving alive passed
-		passing verified validated compliant successful successfully success succeeded succeed succeeds sucess
+		passing verified validated compliant successful successfully success succeeded succeed succeeds
 		attached enforced admitted effective satisfied optimal live published stable steady usable
 		nominal working listening schedulable permitted authorized trusted unsealed`},
 	{word{good, awaited}, `synced synchronized reconciled complete completed completes finished done bound
@@ -51,13 +54,14 @@ var vocabulary = lexicon([]entryOfLexicon{
 		recovered upgraded started finalized current idle imported exported mounted associated propagated
 		settled converged migrated optimized warmed`},
 	{word{good, awaited | idle}, "active running"},
-	{word{good, awaited | step}, `initialized initialised provisioned launched bootstrapped configured generated
-		enabled prepared pulled patched issued adopted registered created transformed built unpacked`},
+	{word{good, awaited | step}, `initialized provisioned launched bootstrapped configured generated
+		enabled prepared pulled patched issued adopted registered created transformed built unpacked
+		exist exists`},
 	{word{good, awaited | step | early}, `scheduled approved allocated submitted assigned reserved planned`},
 	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid
 		conflict conflicted conflicting conflicts expired unavailable timeout missing unhealthy blocked broken
 		crashed crash crashing crashloop crashloopbackoff backoff denied forbidden unauthorized unauthenticated
-		unauthorised rejected refused aborted abort canceled cancelled lost dead corrupt corrupted red critical
+		rejected refused aborted abort canceled cancelled lost dead corrupt corrupted red critical
 		fatal unreachable disconnected exceeded mismatch mismatched misconfigured unschedulable unresolved
 		unresolvable unsupported notfound incompatible insufficient evicted oomkilled killed panic exhausted
 		pressure incorrect illegal malformed duplicate duplicated unrecoverable inconsistent violated violation
@@ -65,13 +69,13 @@ var vocabulary = lexicon([]entryOfLexicon{
 		problems exception exceptions rolledback overlapped offline deleted unsatisfied unsatisfiable
 		nonexistent unrecognized unprogrammed unaccepted undefined unmet terminated crashlooping unstable unusable
 		untrusted stuck deadlock deadlocked dropped halting unprocessable imagepullbackoff errimagepull
-		impossible unreconcilable quarantined terminal orphan orphaned`},
+		impossible unreconcilable quarantined terminal orphan orphaned cannot`},
 	{word{moving, 0}, `reconciling progressing progress inprogress creating updating upgrading rolling pending deleting
-		initializing initialising scaling waiting wait awaiting starting stopping terminating provisioning
+		initializing scaling waiting wait awaiting starting stopping terminating provisioning
 		deprovisioning installing uninstalling deploying applying syncing synchronizing queued preparing
 		launching bootstrapping configuring migrating restarting resuming recovering rebalancing processing
 		validating verifying building pulling downloading restoring cloning resizing expanding rollingout
-		joining draining finalizing finalising promoting analyzing importing exporting transitioning connecting
+		joining draining finalizing promoting analyzing importing exporting transitioning connecting
 		loading init initial new issuing renewing rotating retrying unpacking yellow modifying
 		unready unsynced outofsync unreconciled incomplete unbound notstarted maintenance uninitialized
 		unprovisioned unstarted requeued rebooting booting yet setup refreshing replacing adding removing
@@ -80,7 +84,7 @@ var vocabulary = lexicon([]entryOfLexicon{
 	{word{halted, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
 		hibernate stopped disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
 	{word{unsure, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
-})
+}
 
 // entryOfLexicon is a word's meaning, and the words that have it.
 type entryOfLexicon struct {
@@ -120,7 +124,11 @@ var joined = map[[2]string]string{
 	{"not", "valid"}:      "invalid",
 	{"not", "accepted"}:   "rejected",
 	{"not", "supported"}:  "unsupported",
+	{"can", "t"}:          "unable",
+	{"couldn", "t"}:       "unable",
+	{"already", "exists"}: "conflict",
 	{"setting", "up"}:     "initializing",
+	{"not", "yet"}:        "awaiting",
 	{"not", "authorized"}: "unauthorized",
 	{"not", "permitted"}:  "denied",
 	{"not", "allowed"}:    "denied",
@@ -158,8 +166,23 @@ func activity(w string) bool {
 // waits reports words after which a good one is only hoped for: WaitForJobReady.
 func waits(w string) bool {
 	switch w {
-	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until":
+	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until", "being":
 		return true
 	}
 	return false
+}
+
+// meaning looks a word up, in either spelling: initialised is initialized.
+func meaning(w string) (word, bool) {
+	m, known := vocabulary[w]
+	if known {
+		return m, true
+	}
+	for _, ending := range [...]string{"ised", "ising"} {
+		if stem, ok := strings.CutSuffix(w, ending); ok {
+			m, known = vocabulary[stem+"iz"+ending[2:]]
+			return m, known
+		}
+	}
+	return word{}, false
 }

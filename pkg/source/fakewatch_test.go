@@ -100,7 +100,11 @@ func (f *fake) compact() {
 
 // fieldName is the name that a field selector chooses.
 func fieldName(r *http.Request) string {
-	return strings.TrimPrefix(r.URL.Query().Get("fieldSelector"), "metadata.name=")
+	name, ok := strings.CutPrefix(r.URL.Query().Get("fieldSelector"), "metadata.name=")
+	if !ok {
+		return ""
+	}
+	return name
 }
 
 // watch streams what happens.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -134,8 +135,10 @@ func age(now, at time.Time) string {
 // verdict is a reason with its message, the reason once.
 func verdict(reason, message string) string {
 	switch {
-	case message == "" || reason == message:
+	case message == "":
 		return reason
+	case strings.Contains(message, reason):
+		return message
 	case reason == "" || reason == health.Derived || reason == health.NotThere || reason == health.Exists || reason == health.NoStatus || reason == health.NoVerdict || reason == health.Unread:
 		return message
 	}

@@ -1,4 +1,4 @@
-package health_test
+package object_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 func timeOf(at time.Time) metav1.Time { return metav1.NewTime(at) }
@@ -20,10 +20,10 @@ func TestNewest(t *testing.T) {
 			"conditions": []any{map[string]any{"lastTransitionTime": "2026-02-01T00:00:00+01:00"}},
 		},
 	}
-	if got, want := health.Newest(fields), time.Date(2026, 1, 31, 23, 0, 0, 0, time.UTC); !got.Equal(want) {
+	if got, want := object.Newest(fields), time.Date(2026, 1, 31, 23, 0, 0, 0, time.UTC); !got.Equal(want) {
 		t.Errorf("%v, want %v: what is to come does not count", got, want)
 	}
-	if got := health.Newest(nil); !got.IsZero() {
+	if got := object.Newest(nil); !got.IsZero() {
 		t.Errorf("of nothing: %v", got)
 	}
 }

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/logs"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+type logsOptions struct {
+	*common
+	args     []string
+	selector string
+	owned    bool
+
+	follow     bool
+	since      time.Duration
+	sinceTime  string
+	tail       int64
+	tailGiven  bool
+	previous   bool
+	containers []string
+	all        bool
+	grep       []string
+	exclude    []string
+	timestamps bool
+	noPrefix   bool
+	maxStreams int
+}
+
+func newLogs(env Env) *cobra.Command {
+	o := &logsOptions{common: newCommon(env, "text", "json")}
+	cmd := &cobra.Command{
+		Use:   "logs ROOT...",
+		Short: "Show the logs of all pods of a stack",
+		Long: `Show the logs of the pods of one or more stacks: those that the roots own, those
+of what they need (a database, say), and of what serves them; with --owned the
+first alone. Each line begins with its pod and its container, and for each pod in
+a colour of its own.
+
+The last 10 lines of each container are shown; with --since, --since-time or --grep
+all that there are (--tail says otherwise; it counts before --grep leaves any out).
+The lines of all logs are put in the order of time.
+
+With --follow they are shown as they come. Pods that come later and containers that
+restart are followed as well, until it is interrupted. Of these nothing is left out:
+--since and --tail are about what is there at the beginning.
+
+At most --max-streams logs are open at once. Without --follow the others are read
+after these, and the order is not touched; with it the others wait for their turn,
+and are told. A log that cannot be read is told and left out, and so is a container
+that has not started; the exit code is 1 where no log at all could be read.
+
+Of lines, colour codes are left out, and other control characters are shown and not
+obeyed. What is beyond 1 MiB of a line is cut off. -o json writes each line as an
+object, on a line.`,
+		Example: `  # what have the pods of a stack to say?
+  kubectl sysop logs moodle/moodle-1
+
+  # follow them, and those that come
+  kubectl sysop logs moodle/moodle-1 -f
+
+  # errors of the last hour, in everything that a Helm release stands on
+  kubectl sysop logs helm/shop --since 1h --grep '(?i)error' --exclude healthz
+
+  # why did it restart?
+  kubectl sysop logs deployment/web --previous --tail 50
+
+  # one container, for a program
+  kubectl sysop logs statefulset/db -c mysql --tail -1 -o json`,
+		ValidArgsFunction: o.completeRoots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args, o.tailGiven = args, cmd.Flags().Changed("tail")
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *logsOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.BoolVar(&o.owned, "owned", false, "only pods that the roots own, none of what they need")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+
+	f.BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, until interrupted")
+	f.DurationVar(&o.since, "since", 0, "only lines that are not older than this: 90s, 5m, 2h")
+	f.StringVar(&o.sinceTime, "since-time", "", "only lines since this time: 2026-11-15T09:30:00Z")
+	f.Int64Var(&o.tail, "tail", defaultTail, "how many lines of each container, from the end (-1: all)")
+	f.BoolVarP(&o.previous, "previous", "p", false, "the logs of containers before their last restart")
+	f.StringSliceVarP(&o.containers, "container", "c", nil, "only containers of this name; may be repeated")
+	f.BoolVar(&o.all, "all-containers", true, "init and ephemeral containers, too")
+	f.StringArrayVar(&o.grep, "grep", nil, "only lines that match this regular expression; of several, one is enough")
+	f.StringArrayVar(&o.exclude, "exclude", nil, "no lines that match this regular expression; may be repeated")
+
+	f.BoolVar(&o.timestamps, "timestamps", false, "show when each line was written")
+	f.BoolVar(&o.noPrefix, "no-prefix", false, "leave out pod and container in front of lines")
+	f.IntVar(&o.maxStreams, "max-streams", 50, "how many logs may be open at once")
+	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
+	f.StringVar(&o.color, "color", "auto", "colour: auto, always or never")
+	for flag, values := range map[string][]string{"output": o.formats, "color": {"auto", "always", "never"}, "since": {"5m", "1h", "24h"}, "tail": {"-1", "10", "100"}} {
+		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	for _, flag := range []string{"container", "grep", "exclude", "since-time"} {
+		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
+	}
+}
+
+// defaultTail is how many lines of a log are shown where nothing says which.
+const defaultTail = 10
+
+// logsQuestion is what the flags ask for, as values.
+type logsQuestion struct {
+	selector labels.Selector
+	options  logs.Options
+	filter   lineFilter
+}
+
+func (o *logsOptions) question() (*logsQuestion, error) {
+	q := &logsQuestion{options: logs.Options{Previous: o.previous, Since: o.since}}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.tail >= 0 && (o.tailGiven || o.since == 0 && o.sinceTime == "" && len(o.grep) == 0) {
+		q.options.Tail = &o.tail
+	}
+	var err error
+	if o.sinceTime != "" {
+		if q.options.SinceTime, err = time.Parse(time.RFC3339Nano, o.sinceTime); err != nil {
+			return nil, withHint(fmt.Errorf("--since-time %q: not a time", o.sinceTime), "write it as 2026-11-15T09:30:00Z, or say how long ago it was with --since 2h")
+		}
+	}
+	if q.filter.only, err = patterns("--grep", o.grep); err != nil {
+		return nil, err
+	}
+	if q.filter.never, err = patterns("--exclude", o.exclude); err != nil {
+		return nil, err
+	}
+	q.selector, err = parseSelector(o.selector)
+	return q, err
+}
+
+// check finds what cannot be meant, before anything is read.
+func (o *logsOptions) check() error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	switch {
+	case len(o.args) == 0:
+		return withHint(errors.New("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop logs --help has examples")
+	case o.follow && o.previous:
+		return errors.New("--follow and --previous exclude each other: what is over does not go on")
+	case o.since != 0 && o.sinceTime != "":
+		return errors.New("--since and --since-time exclude each other")
+	case o.since < 0:
+		return fmt.Errorf("--since %s: want how long ago, as in 2h", o.since)
+	case o.tail < -1:
+		return fmt.Errorf("--tail %d: want 0 or more, or -1 for all", o.tail)
+	case o.maxStreams < 1:
+		return fmt.Errorf("--max-streams %d: want 1 or more", o.maxStreams)
+	case o.from != "":
+		return withHint(errors.New("--from: a snapshot holds no logs"), "without --from, logs are read from a cluster; kubectl sysop graph ROOT --kinds pods --from "+o.from+" lists the pods")
+	}
+	return nil
+}
+
+func patterns(flag string, texts []string) ([]*regexp.Regexp, error) {
+	var out []*regexp.Regexp
+	for _, text := range texts {
+		re, err := regexp.Compile(text)
+		if err != nil {
+			return nil, withHint(fmt.Errorf("%s %q: %w", flag, text, err), `a regular expression of Go (RE2); \ takes the meaning of the character behind it`)
+		}
+		out = append(out, re)
+	}
+	return out, nil
+}
+
+func (o *logsOptions) run(ctx context.Context) error {
+	q, err := o.question()
+	if err != nil {
+		return err
+	}
+	// Pods are read whole where something is taken out of objects.
+	collector := &logs.Collector{}
+	o.collect = collector.Add
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	roots, err := selectedRoots(o.args, q.selector, s.kinds)
+	if err != nil {
+		return err
+	}
+	l := &logsRun{o: o, q: q, s: s, roots: roots, collector: collector}
+	l.cluster, _ = s.source.(*source.Cluster)
+	if o.follow {
+		return l.follow(ctx)
+	}
+	return l.read(ctx)
+}
+
+// wanted are the containers that the flags choose.
+func (o *logsOptions) wanted(all []logs.Container) []logs.Container {
+	return slices.DeleteFunc(slices.Clone(all), func(c logs.Container) bool {
+		if len(o.containers) > 0 {
+			return !slices.Contains(o.containers, c.Name)
+		}
+		return !o.all && c.Role != logs.Main
+	})
+}

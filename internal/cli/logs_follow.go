@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/logs"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// settle is how long changes of a cluster are let come before the stack is looked at
+// again: one change seldom comes alone.
+const settle = 500 * time.Millisecond
+
+// follow shows what comes, until it is interrupted, which is no error. The stack is read
+// once; after that a change costs no request but those for new logs.
+func (l *logsRun) follow(ctx context.Context) error {
+	l.o.env.ErrOut = &oneAtATime{w: l.o.env.ErrOut}
+	live := l.s.live(ctx)
+	g, pods, err := l.pods(ctx)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	all, err := l.begin(g, pods)
+	if err != nil {
+		return err
+	}
+	lines := l.writer(l.o.env.Out, all)
+	f := &logs.Follower{
+		Open: l.open, Max: l.o.maxStreams, Options: l.q.options, Began: l.o.env.Now(), Tell: l.teller.tell,
+		Emit: func(line logs.Line) error {
+			if !l.q.filter.takes(plain(line.Text)) {
+				return nil
+			}
+			return lines.line(line)
+		},
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer stop()
+	states := make(chan []logs.Container)
+	w := &stackWatch{run: l, live: live, pods: pods, said: g.Gaps()}
+	w.covered = w.coverage()
+	watching.Go(func() { w.watch(ctx, states) })
+	if err := f.Run(ctx, states); err != nil {
+		return fmt.Errorf("no log could be read: %w", err)
+	}
+	return nil
+}
+
+// ended is the error of what was interrupted: following ends so, always.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// stackWatch looks at a stack again and again, and knows what was said of it.
+type stackWatch struct {
+	run     *logsRun
+	live    *source.Live
+	pods    []object.Ref
+	covered map[string]bool // namespaces of which all pods are known
+	said    []object.Gap
+	trouble string
+	down    bool
+}
+
+// watch sends the containers of the stack, and sends them again after each change.
+func (w *stackWatch) watch(ctx context.Context, to chan<- []logs.Container) {
+	for {
+		select {
+		case to <- w.run.o.wanted(w.run.containers(w.pods)):
+		case <-ctx.Done():
+			return
+		}
+		for again := true; again; again = !w.look(ctx) {
+			select {
+			case <-w.live.Changed():
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case <-time.After(settle):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// look reads the stack again, and says whether that tells of its pods.
+func (w *stackWatch) look(ctx context.Context) bool {
+	l := w.run
+	l.again()
+	g, pods, err := l.pods(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case err != nil:
+		w.tell(err)
+		return false
+	}
+	w.tellGaps(g.Gaps())
+	covered := w.coverage()
+	for ns, all := range w.covered {
+		if all && !covered[ns] {
+			return false // Pods that cannot be read are not gone.
+		}
+	}
+	err = l.s.missing(g, l.roots, l.q.selector)
+	w.tell(err)
+	if err != nil {
+		// Nor are those of a root that is, until they are.
+		pods = slices.DeleteFunc(w.pods, func(ref object.Ref) bool { return len(l.collector.Of(ref)) == 0 })
+	}
+	w.pods, w.covered = pods, covered
+	return true
+}
+
+// coverage says of which namespaces of the stack all pods were read.
+func (w *stackWatch) coverage() map[string]bool {
+	in := map[string]bool{}
+	for _, ref := range w.pods {
+		in[ref.Namespace] = w.run.s.inv.Covered(podKind, ref.Namespace)
+	}
+	return in
+}
+
+// tell says what is wrong with the stack, when that has changed.
+func (w *stackWatch) tell(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != w.trouble {
+		fmt.Fprintf(w.run.o.env.ErrOut, "warning: %s\n", safe(text))
+	}
+	w.trouble = text
+}
+
+// tellGaps says what could not be read, unless that was said, and whether changes are
+// still seen.
+func (w *stackWatch) tellGaps(all []object.Gap) {
+	fresh := slices.DeleteFunc(slices.Clone(all), func(g object.Gap) bool { return slices.Contains(w.said, g) })
+	w.said = append(w.said, fresh...)
+	w.run.o.tellGaps(fresh)
+	down := w.live.Trouble()
+	switch errOut := w.run.o.env.ErrOut; {
+	case len(down) > 0 && !w.down:
+		fmt.Fprintf(errOut, "warning: changes are not seen right now: %s (%s)\n", safe(down[0].Message), safe(down[0].Reason))
+	case len(down) == 0 && w.down:
+		fmt.Fprintln(errOut, "changes are seen again")
+	}
+	w.down = len(down) > 0
+}
+
+// again makes room for another reading of the same source.
+func (l *logsRun) again() {
+	l.collector = &logs.Collector{}
+	l.s.c.collect = l.collector.Add
+	l.s = l.s.again()
+}
+
+// oneAtATime is a writer that several may use at once.
+type oneAtATime struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (o *oneAtATime) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(p)
+}

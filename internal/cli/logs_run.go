@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/logs"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// logsPatience is how long a log may take to answer where it is not followed. An API
+// server gives a node that is gone up after half a minute at most.
+const logsPatience = 35 * time.Second
+
+// logsRun is one run of the logs command.
+type logsRun struct {
+	o         *logsOptions
+	q         *logsQuestion
+	s         *session
+	cluster   *source.Cluster
+	roots     []rootArg
+	collector *logs.Collector
+	home      string
+	teller    *logsTeller
+}
+
+// read shows what there is.
+func (l *logsRun) read(ctx context.Context) error {
+	g, pods, err := l.pods(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := l.begin(g, pods)
+	if err != nil {
+		return err
+	}
+	ready, waiting := l.ready(all)
+	l.teller.tell(waiting)
+	if len(all) > 0 && len(ready) == 0 {
+		return l.nothing(len(all))
+	}
+	out := bufio.NewWriter(l.o.env.Out)
+	lines := l.writer(out, all)
+	reading := l.o.clock.stage("logs")
+	reader := logs.Reader{Open: l.open, Max: l.o.maxStreams, Patience: logsPatience}
+	notes, err := reader.Read(ctx, ready, l.q.options, func(line logs.Line) error {
+		if !l.q.filter.takes(plain(line.Text)) {
+			return nil
+		}
+		return lines.line(line)
+	})
+	reading()
+	if err := errors.Join(err, out.Flush()); err != nil {
+		return err
+	}
+	l.teller.tell(notes)
+	l.s.done(g)
+	if failed := count(notes, func(n logs.Note) bool { return n.Event == logs.Failed }); failed > 0 && failed == len(ready) {
+		return fmt.Errorf("no log could be read, of %d", len(all))
+	}
+	return nil
+}
+
+// nothing is the error for containers of which none has a log.
+func (l *logsRun) nothing(n int) error {
+	if l.o.previous {
+		return withHint(fmt.Errorf("none of the %d containers has been restarted: there is no log from before", n), "without --previous, the log of what runs now is shown")
+	}
+	return fmt.Errorf("none of the %d containers has a log yet", n)
+}
+
+// ready are the containers of which there is a log; the others are told, but for those
+// that were never restarted and are asked for what was before.
+func (l *logsRun) ready(all []logs.Container) (ready []logs.Container, waiting []logs.Note) {
+	for _, c := range all {
+		switch {
+		case l.o.previous && c.Restarted, !l.o.previous && c.Instance != "":
+			ready = append(ready, c)
+		case !l.o.previous:
+			waiting = append(waiting, logs.Note{Container: c, Event: logs.Waiting, Reason: c.Waiting})
+		}
+	}
+	return ready, waiting
+}
+
+// pods reads the stack, and returns its pods in order.
+func (l *logsRun) pods(ctx context.Context) (*graph.Graph, []object.Ref, error) {
+	var o graph.StackOptions
+	o.NoInferred = l.o.noInferred
+	if l.o.owned {
+		o.Relations = []relation.Relation{relation.Owns}
+	}
+	resolve := func(g *graph.Graph) []graph.ID { return l.s.resolve(g, l.roots, l.q.selector) }
+	g, err := l.s.read(ctx, l.s.ask(l.roots), resolve, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	var pods []object.Ref
+	for _, id := range g.Union(resolve(g), o) {
+		if ref := g.Ref(id); ref.GroupKind() == podKind && g.State(id) == graph.Present {
+			pods = append(pods, ref)
+		}
+	}
+	slices.SortFunc(pods, object.Compare)
+	return g, pods, nil
+}
+
+// begin says what could not be read of the stack, and returns the containers that are
+// asked for.
+func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, error) {
+	if err := l.s.missing(g, l.roots, l.q.selector); err != nil {
+		return nil, err
+	}
+	l.s.tell(g)
+	l.home = l.s.home(g, l.s.resolve(g, l.roots, l.q.selector))
+	l.teller = &logsTeller{out: l.o.env.ErrOut, home: l.home, follow: l.o.follow, streams: l.o.maxStreams}
+	if len(pods) == 0 {
+		fmt.Fprintln(l.o.env.ErrOut, "no pods in the stack")
+	}
+	all := l.containers(pods)
+	wanted := l.o.wanted(all)
+	if len(all) > 0 && len(wanted) == 0 && len(l.o.containers) > 0 {
+		var names []string
+		for _, c := range all {
+			names = append(names, c.Name)
+		}
+		slices.Sort(names)
+		return nil, withHint(fmt.Errorf("no pod of the stack has a container %s", strings.Join(l.o.containers, " or ")), "there are "+strings.Join(slices.Compact(names), ", "))
+	}
+	return wanted, nil
+}
+
+func (l *logsRun) containers(pods []object.Ref) []logs.Container {
+	var all []logs.Container
+	for _, ref := range pods {
+		all = append(all, l.collector.Of(ref)...)
+	}
+	return all
+}
+
+// open asks the cluster for a log.
+func (l *logsRun) open(ctx context.Context, c logs.Container, o logs.Options) (io.ReadCloser, error) {
+	return l.cluster.Logs(ctx, c.Namespace, c.Pod, source.LogOptions{
+		Container: c.Name, Follow: o.Follow, Previous: o.Previous, Timestamps: true, Since: o.Since, SinceTime: o.SinceTime, Tail: o.Tail,
+	})
+}
+
+// writer writes lines in the format that is asked for.
+func (l *logsRun) writer(out io.Writer, all []logs.Container) lineWriter {
+	if l.o.output == "json" {
+		return jsonLines{out}
+	}
+	t := &textLines{
+		out: out, home: l.home, columns: labelColumns(l.o.env.Width), prefix: !l.o.noPrefix, stamps: l.o.timestamps, marks: l.q.filter.only,
+		color: l.o.color == "always" || l.o.color != "never" && l.o.env.Color,
+	}
+	t.know(all)
+	return t
+}
+
+// labelColumns is how much of a terminal the labels of lines may take.
+func labelColumns(width int) int {
+	if width == 0 {
+		return 0
+	}
+	return max(width*2/5, 16)
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/logs"
+)
+
+// logsTeller says on stderr what happens to logs. What happens to many in one way is one
+// line.
+type logsTeller struct {
+	out     io.Writer
+	home    string // the namespace that need not be written
+	follow  bool
+	streams int
+	told    map[string]bool
+}
+
+// logsGroup are logs to which the same happened.
+type logsGroup struct {
+	key   string
+	first logs.Note
+	names []string
+}
+
+func (t *logsTeller) tell(notes []logs.Note) {
+	by := map[string]*logsGroup{}
+	var groups []*logsGroup
+	for _, n := range notes {
+		// Each container of a pod says by itself that the pod is no more.
+		if aboutPod(n) && t.before(fmt.Sprintf("%d %s", n.Event, n.Container.UID)) {
+			continue
+		}
+		key := noteKey(n)
+		g := by[key]
+		if g == nil {
+			g = &logsGroup{key: key, first: n}
+			by[key] = g
+			groups = append(groups, g)
+		}
+		g.names = append(g.names, t.name(n))
+	}
+	for _, g := range groups {
+		// A failure is told once; containers that wait are others each time.
+		failure := g.first.Event == logs.Failed || g.first.Event == logs.Broken
+		if !failure || !t.before(g.key) {
+			t.write(g)
+		}
+	}
+}
+
+// aboutPod says that a note is about a pod as a whole.
+func aboutPod(n logs.Note) bool { return n.Event == logs.Ended || n.Event == logs.Gone }
+
+// before says whether a thing was told before, and that it is now.
+func (t *logsTeller) before(key string) bool {
+	if t.told[key] {
+		return true
+	}
+	if t.told == nil {
+		t.told = map[string]bool{}
+	}
+	t.told[key] = true
+	return false
+}
+
+// noteKey is the same for what can be told in one line. The message of a server names the
+// pod that was asked for: its reason counts where it has one.
+func noteKey(n logs.Note) string {
+	why := n.Reason
+	if n.Err != nil {
+		why = n.Err.Error()
+		if reason := apierrors.ReasonForError(n.Err); reason == metav1.StatusReasonForbidden || reason == metav1.StatusReasonUnauthorized {
+			why = string(reason) + " in " + n.Container.Namespace
+		}
+	}
+	return fmt.Sprintf("%d %s", n.Event, why)
+}
+
+// name is what a note is about: a pod, where it is about all of it.
+func (t *logsTeller) name(n logs.Note) string {
+	name := safe(n.Container.Pod)
+	if n.Container.Namespace != t.home {
+		name = safe(n.Container.Namespace) + "/" + name
+	}
+	if aboutPod(n) {
+		return name
+	}
+	return name + " " + safe(n.Container.Name)
+}
+
+func (t *logsTeller) write(g *logsGroup) {
+	const few, shown = 4, 3
+	names, verb := strings.Join(g.names, ", "), "is"
+	if len(g.names) > few {
+		names = fmt.Sprintf("%s and %d more", strings.Join(g.names[:shown], ", "), len(g.names)-shown)
+	}
+	if len(g.names) > 1 {
+		verb = "are"
+	}
+	why := safe(g.first.Reason)
+	if g.first.Err != nil {
+		why = safe(g.first.Err.Error())
+	}
+	switch g.first.Event {
+	case logs.Waiting:
+		fmt.Fprintf(t.out, "warning: no log yet of %s: waiting to start (%s)\n", names, why)
+	case logs.Queued:
+		fmt.Fprintf(t.out, "warning: not followed until another log ends: %s (--max-streams %d)\n", names, t.streams)
+	case logs.Failed:
+		fmt.Fprintf(t.out, "warning: not read: the log of %s: %s\n", names, why)
+	case logs.Broken:
+		again := ""
+		if t.follow {
+			again = "; it is tried again"
+		}
+		fmt.Fprintf(t.out, "warning: the log of %s broke off: %s%s\n", names, why, again)
+	case logs.Ended:
+		fmt.Fprintf(t.out, "%s ended: %s\n", names, why)
+	case logs.Gone:
+		fmt.Fprintf(t.out, "%s %s gone from the stack\n", names, verb)
+	}
+}

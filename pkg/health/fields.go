@@ -1,0 +1,171 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+)
+
+// fieldsOf looks at the fields of the status: for errors, and for words.
+func (s *subject) fieldsOf() (trouble finding, verdict finding) {
+	sp := speech{subject: s, ends: s.ends()}
+	if word, ok := s.fields["status"].(string); ok {
+		sp.word("status", word, nil, 0)
+	}
+	sp.walk(s.status, 0)
+	sp.labelled()
+	verdict = sp.verdict()
+	if verdict.Status == "" {
+		verdict = sp.late
+	}
+	return sp.trouble, verdict
+}
+
+// walk looks at the fields of a map, and at those of maps in it, down to three levels.
+func (sp *speech) walk(m map[string]any, depth int) {
+	for key, value := range m {
+		if depth == 0 {
+			sp.top(key, value, m)
+		}
+		switch v := value.(type) {
+		case string:
+			if rank, ok := speaks(key); ok && v != "" {
+				sp.word(key, v, m, 3*depth+rank)
+			}
+		case int64, float64:
+			if rank, ok := speaks(key); ok && rank == 0 {
+				sp.subject.strange(fmt.Sprintf("%s is the number %v", key, v))
+				sp.doubt(3*depth + rank)
+			}
+		case map[string]any:
+			if depth < 2 && !apart(key) {
+				sp.walk(v, depth+1)
+			}
+		}
+	}
+}
+
+// top looks at what only the fields at the top of a status tell.
+func (sp *speech) top(key string, value any, m map[string]any) {
+	switch v := value.(type) {
+	case string:
+		if _, ok := speaks(key); !ok && v != "" {
+			sp.plain(key, v, m)
+		}
+	case bool:
+		sp.flag(key, v, m)
+	case []any:
+		if key == "errors" && len(v) > 0 {
+			sp.failed(key, textOf(v[0]))
+		}
+	case map[string]any:
+		if key == "error" && len(v) > 0 {
+			sp.failed(key, textOf(v))
+		}
+		if strings.HasPrefix(key, "last") {
+			sp.latest(v)
+		}
+	}
+}
+
+// speaks reports the fields whose value says how the object fares, and how directly.
+func speaks(key string) (rank int, ok bool) {
+	switch key {
+	case "phase", "state", "health", "status":
+		return 0, true
+	case "stage", "robustness", "compliance", "result", "outcome", "lifecycle":
+		return 1, true
+	}
+	var buf [longestPhrase]string
+	words := split(buf[:0], key)
+	if len(words) < 2 {
+		return 0, false
+	}
+	switch words[len(words)-1] {
+	case "phase", "state", "health", "status":
+	default:
+		return 0, false
+	}
+	for _, w := range words {
+		switch w {
+		case "desired", "target", "expected", "previous", "last", "old", "requested", "spec", "wanted", "initial":
+			return 0, false
+		}
+	}
+	return 1, true
+}
+
+// apart reports the fields that speak of something else, or of another time.
+func apart(key string) bool {
+	if strings.HasPrefix(key, "last") || strings.HasPrefix(key, "previous") {
+		return true
+	}
+	switch key {
+	case "conditions", "history", "template", "spec", "selector", "nodeSelector", "labels", "annotations", "resources":
+		return true
+	}
+	return false
+}
+
+// plain looks at a text that is not the name of a state: an error, or a field that asks
+// whether something is so.
+func (sp *speech) plain(key, value string, beside map[string]any) {
+	if names(key) {
+		sp.failed(key, value)
+		return
+	}
+	if p := read(key); !p.whole || p.negated {
+		return
+	}
+	if b, ok := truth(value); ok {
+		sp.flag(key, b, beside)
+	} else if state(value, sp.ends).sense != mute {
+		sp.word(key, value, beside, 1)
+	}
+}
+
+// latest looks at what a status says of the last operation. That it went well does not
+// say that the object is well.
+func (sp *speech) latest(m map[string]any) {
+	inner := speech{subject: &subject{}, ends: sp.ends}
+	for key, value := range m {
+		if v, ok := value.(string); ok {
+			if rank, ok := speaks(key); ok {
+				inner.word(key, v, m, rank)
+			}
+		}
+	}
+	if f := inner.verdict(); f.Status != "" && f.Status != Healthy && f.weight() > sp.late.weight() {
+		sp.late = f
+	}
+}
+
+// labelled looks at labels that name a health. Only trouble is taken from them.
+func (sp *speech) labelled() {
+	for key, value := range sp.subject.Meta.GetLabels() {
+		_, name, ok := strings.Cut(key, "/")
+		if !ok || name != "status" && name != "health" {
+			continue
+		}
+		switch state(value, sp.ends).sense {
+		case bad, moving:
+			sp.word(key, value, nil, 2)
+		}
+	}
+}
+
+// names reports the fields that hold a text only where something went wrong.
+func names(key string) bool {
+	switch key {
+	case "error", "errorMessage", "failureMessage", "failureReason", "errorReason", "lastError", "lastErrorMessage", "failure", "errorMsg":
+		return true
+	}
+	return false
+}
+
+// failed notes a field that holds an error.
+func (sp *speech) failed(key, message string) {
+	f := finding{Health: Health{Status: Degraded, Reason: "Error", Message: message}, whole: true, slight: strings.HasPrefix(key, "last")}
+	if sp.trouble.Status == "" || !f.slight && sp.trouble.slight || f.slight == sp.trouble.slight && f.Message < sp.trouble.Message {
+		sp.trouble = f
+	}
+}

@@ -1,0 +1,92 @@
+package health
+
+import "slices"
+
+// conditionLists finds the lists of conditions of a status: its own, and those that
+// it keeps for each of several others (parents, ancestors, listeners of Gateway API).
+func (s *subject) conditionLists() [][]condition {
+	if !s.listed {
+		s.listed, s.lists = true, conditionLists(s.status)
+	}
+	return s.lists
+}
+
+func conditionLists(status map[string]any) [][]condition {
+	var lists [][]condition
+	if own := listOf(status["conditions"]); len(own) > 0 {
+		lists = append(lists, own)
+	}
+	for _, key := range sortedKeys(status) {
+		if key == "conditions" {
+			continue
+		}
+		items, _ := status[key].([]any)
+		if m, ok := status[key].(map[string]any); ok && !apart(key) {
+			items = []any{m}
+		}
+		for _, item := range items {
+			m, _ := item.(map[string]any)
+			if nested := listOf(m["conditions"]); len(nested) > 0 {
+				lists = append(lists, nested)
+			}
+		}
+	}
+	return lists
+}
+
+// listOf reads conditions that are written as a list, or as a map by type.
+func listOf(v any) []condition {
+	var out []condition
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			if m, ok := item.(map[string]any); ok {
+				if c, ok := readCondition("", m); ok {
+					if out == nil {
+						out = make([]condition, 0, len(v))
+					}
+					out = append(out, c)
+				}
+			}
+		}
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			m, ok := v[name].(map[string]any)
+			if !ok {
+				m = map[string]any{"status": v[name]}
+			}
+			if c, ok := readCondition(name, m); ok {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// newest drops conditions that a later one of the same type replaces. Where a type comes
+// as True more than once the list is a log, of which only the last entry counts.
+func newest(list []condition) []condition {
+	out := make([]condition, 0, len(list))
+	log := false
+	for _, c := range list {
+		at := slices.IndexFunc(out, func(o condition) bool { return o.kind == c.kind })
+		if at < 0 {
+			out = append(out, c)
+			continue
+		}
+		log = log || c.said == yes && out[at].said == yes && c.since.After(out[at].since)
+		if !c.since.Before(out[at].since) {
+			out[at] = c
+		}
+	}
+	if !log {
+		return out
+	}
+	last := out[0]
+	for _, c := range out[1:] {
+		if !c.since.Before(last.since) {
+			last = c
+		}
+	}
+	return []condition{last}
+}

@@ -1,0 +1,146 @@
+package health
+
+import "strings"
+
+// told is what a field says, and how far down it is.
+type told struct {
+	finding
+	rank int
+}
+
+// ranks is how far down words are, and how directly they speak, at most: three a level.
+const ranks = 9
+
+// speech gathers what the fields of a status say.
+type speech struct {
+	subject *subject
+	ends    bool
+	ranks   [ranks]finding
+	doubts  [ranks]bool // where words are that nobody knows
+	late    finding     // of the last operation
+	trouble finding
+}
+
+// word notes a word that says in which state something is.
+func (sp *speech) word(key, value string, beside map[string]any, rank int) {
+	p := state(value, sp.ends)
+	f := finding{}
+	f.Reason, f.Message = value, firstText(beside, "message", "reason", "description")
+	f.Since = firstTime(beside, "lastTransitionTime", "lastUpdateTime", "lastUpdateTimestamp")
+	if f.Message == "" {
+		f.Message = key + " is " + value
+	}
+	switch p.sense {
+	case good:
+		f.Status = Healthy
+		if of := stepOf(key); of != "" && state(firstText(beside, of), sp.ends).sense != good {
+			f.Status = Progressing
+		}
+	case bad:
+		f.Status = Degraded
+		if strings.EqualFold(value, string(Missing)) {
+			f.Status = Missing
+		}
+	case moving:
+		f.Status = Progressing
+	case halted:
+		f.Status = Suspended
+	default:
+		if rank < 3 && stepOf(key+"Status") == "" && !strings.EqualFold(value, "none") && !strings.EqualFold(value, "n/a") {
+			sp.subject.strange(key + " is " + value)
+			sp.doubt(rank)
+		}
+		return
+	}
+	sp.note(told{f, rank})
+}
+
+// stepOf returns the field that names the step of which another one tells the state:
+// stage, for stageStatus.
+func stepOf(key string) string {
+	for _, step := range [...]string{"stage", "step", "task"} {
+		if rest, ok := strings.CutPrefix(key, step); ok && (rest == "Status" || rest == "State" || rest == "Phase") {
+			return step
+		}
+	}
+	return ""
+}
+
+// flag notes a boolean whose name says what is so: ready, readyToUse, failed.
+func (sp *speech) flag(key string, value bool, beside map[string]any) {
+	p := read(key)
+	if !p.whole && (value || p.trait&plain == 0) {
+		return
+	}
+	f, rank := finding{}, 1
+	if !p.whole {
+		rank = 2 // infrastructureReady: false
+	}
+	switch {
+	case p.sense == good && p.trait&step == 0 && value && !p.negated:
+		f.Status = Healthy
+	case p.sense == good && p.trait&step == 0 && !value && !p.negated:
+		f.Status = Progressing
+	case p.sense == bad && value:
+		f.Status = Degraded
+	case p.sense == moving && value:
+		f.Status = Progressing
+	case p.sense == halted && value:
+		f.Status = Suspended
+	default:
+		return
+	}
+	f.Reason, f.Message = key, firstText(beside, "message", "reason", "description")
+	if !value {
+		f.Reason = "Not" + strings.ToUpper(key[:1]) + key[1:]
+	}
+	if f.Message == "" {
+		f.Message = key + " is " + map[bool]string{true: "true", false: "false"}[value]
+	}
+	sp.note(told{f, rank})
+}
+
+// note keeps, of words equally near to the top, the weightiest one.
+func (sp *speech) note(t told) {
+	old := &sp.ranks[min(t.rank, len(sp.ranks)-1)]
+	a, b := t.weight(), old.weight()
+	if a > b || a == b && t.Message < old.Message {
+		*old = t.finding
+	}
+}
+
+// doubt notes that there is a word at a rank that nobody knows.
+func (sp *speech) doubt(rank int) { sp.doubts[min(rank, len(sp.doubts)-1)] = true }
+
+// verdict is what the word nearest to the top says. Where all is well there, trouble
+// farther down is heard, but not that some part of it is switched off; and nothing is well
+// below or beside a word that nobody knows.
+func (sp *speech) verdict() finding {
+	var best finding
+	doubt := false
+	for rank, f := range sp.ranks {
+		doubt = doubt || sp.doubts[rank]
+		if doubt && f.Status == Healthy {
+			continue
+		}
+		if best.Status == "" || best.Status == Healthy && (f.Status == Degraded || f.Status == Progressing) {
+			if f.Status != "" {
+				best = f
+			}
+		}
+	}
+	return best
+}
+
+// textOf gives the text of an error that is written as a map or in other ways.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case map[string]any:
+		if text := firstText(v, "message", "reason", "error", "detail"); text != "" {
+			return text
+		}
+	}
+	return "its status holds an error"
+}

@@ -1,0 +1,83 @@
+package health
+
+import (
+	"slices"
+	"strings"
+)
+
+// state gives the sense of a word that says in which state something is. A thing that
+// is to end has not come far where others would have come to their end.
+func state(s string, ends bool) phrase {
+	var p phrase
+	if len(s) <= maxState {
+		p = read(s)
+	}
+	if p.sense == mute && goesOn(s) {
+		p.word = word{moving, 0}
+	}
+	switch {
+	case p.sense == good && strings.Contains(s, " ") && hedged(s) != mute:
+		p.word = word{hedged(s), 0}
+	case p.sense == good && imminent(s):
+		p.word = word{moving, 0}
+	case p.sense == good && p.trait&early != 0:
+		p.word = word{moving, 0}
+	case p.sense == good && ends && unfinished(s):
+		p.word = word{moving, 0}
+	case p.sense == unsure && strings.HasPrefix(strings.ToLower(lastWord(s)), "warn"):
+		p.word = word{bad, 0}
+	}
+	return p
+}
+
+// hedged gives the sense of a sentence that ends well, but says more than that.
+func hedged(s string) sense {
+	if told := text(s); told == bad || told == moving {
+		return told
+	}
+	return mute
+}
+
+// imminent reports states of what is ready to begin: InstallReady.
+func imminent(s string) bool {
+	var buf [longestPhrase]string
+	words := split(buf[:0], s)
+	if len(words) < 2 || words[len(words)-1] != "ready" {
+		return false
+	}
+	switch words[len(words)-2] {
+	case "install", "deploy", "apply", "start", "upgrade", "update", "provision", "bind", "launch", "create", "restore", "import", "clone":
+		return true
+	}
+	return false
+}
+
+// goesOn reports names that tell of an activity nobody listed: MigratingData.
+func goesOn(s string) bool {
+	if len(s) > maxState {
+		return false
+	}
+	var buf [longestPhrase]string
+	return slices.ContainsFunc(split(buf[:0], s), activity)
+}
+
+// maxState is the length of what is taken for the name of a state, not for a text.
+const maxState = 64
+
+// unfinished reports states in which what is to end has not ended.
+func unfinished(s string) bool {
+	switch strings.ToLower(lastWord(s)) {
+	case "running", "active", "started", "created", "ready", "accepted", "admitted", "initialized", "enabled", "bound", "online", "current", "updated", "working", "live", "joined", "available", "provisioned", "prepared", "loaded":
+		return true
+	}
+	return false
+}
+
+func lastWord(s string) string {
+	var buf [longestPhrase]string
+	words := split(buf[:0], s)
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}

@@ -1,0 +1,78 @@
+package health_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// unheard are signals that general rules do not take for a pause, with the reason. The
+// key is the kind and a part of the patch.
+var unheard = []struct{ kind, part, reason string }{
+	{"Elasticsearch", "eck.k8s.elastic.co/suspend", "it names some pods, not the cluster"},
+	{"Cluster", "fencedInstances", "it names instances"},
+	{"postgresql", `"numberOfInstances":0`, "a count of nothing: what is there says how it is"},
+	{"Infinispan", `"replicas":0`, "a count of nothing"},
+	{"MysqlCluster", `"replicas":0`, "a count of nothing"},
+	{"Cluster", "componentSpecs", "one component of several"},
+}
+
+// TestSignals applies what pauses the objects of 40 operators to a well one.
+func TestSignals(t *testing.T) {
+	data, err := os.ReadFile("testdata/signals.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge := health.NewJudge(snapshotTime)
+	tried := 0
+	for line := range strings.Lines(string(data)) {
+		part := strings.Split(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(line, "#") || len(part) != 5 {
+			continue
+		}
+		tried++
+		kind, patch := part[1], part[3]
+		u := &unstructured.Unstructured{}
+		if err := json.Unmarshal([]byte(patch), &u.Object); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		u.SetAPIVersion(part[0] + "/v1")
+		u.SetKind(kind)
+		u.Object["status"] = map[string]any{"conditions": []any{conditionMap("Ready", "True")}}
+		o := object.Object{Ref: object.Ref{Group: part[0], Kind: kind, Name: "it"}, Meta: u, Body: u}
+		want := health.Suspended
+		for _, e := range unheard {
+			if e.kind == kind && strings.Contains(patch, e.part) {
+				want = health.Healthy
+			}
+		}
+		if h := judge.Of(o); h.Status != want {
+			t.Errorf("%s %s: %s by %s, want %s", kind, patch, h.Status, h.By, want)
+		}
+	}
+	if tried < 60 {
+		t.Errorf("%d signals tried", tried)
+	}
+}
+
+// What resumes, or says that it does not pause, does not.
+func TestNotSuspended(t *testing.T) {
+	for _, fields := range []string{
+		`{spec: {suspend: false, paused: "no", pause: ""}, status: {phase: Ready}}`,
+		`{spec: {managementState: Managed, runStrategy: Always, enabled: true}, status: {phase: Ready}}`,
+		`{spec: {hibernation: {enabled: false, schedules: []}}, status: {phase: Ready}}`,
+		`{spec: {backup: {enabled: false}, jobTemplate: {spec: {suspend: true}}}, status: {phase: Ready}}`,
+		`{metadata: {annotations: {a.io/paused: "false", b.io/reconcile: enabled, c.io/hibernation: "off"}, labels: {d.io/managed: "true"}}, status: {phase: Ready}}`,
+		`{metadata: {annotations: {paused: "true", note.io/pause-window: "true"}}, status: {phase: Ready}}`,
+	} {
+		if h := health.NewJudge(snapshotTime).Of(custom(t, "Thing", fields).object()); h.Status != health.Healthy {
+			t.Errorf("%s: %s by %s: %s", fields, h.Status, h.By, h.Message)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package health
+
+import "strings"
+
+// judge says what a condition means. ends: the object is to end.
+func (c *condition) judge(ends bool) finding {
+	p := read(c.kind)
+	f := finding{whole: p.whole}
+	f.Reason, f.Message, f.Since = c.reason, c.message, c.since
+	if f.Reason == "" {
+		f.Reason = c.named()
+	}
+	if f.Message == "" {
+		f.Message = c.spoken()
+	}
+	switch {
+	case ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind):
+		if c.said == yes {
+			f.Status, f.step = Healthy, true
+		}
+	case c.said == resting && p.sense != mute:
+		f.Status = Suspended
+	case p.negated && p.sense == mute: // NotPaused
+	case p.negated || p.partly && p.sense == good:
+		c.denied(p, &f)
+	case p.sense == good:
+		c.positive(p, &f)
+	case p.sense == bad:
+		c.negative(&f)
+	case p.sense == moving:
+		c.underway(&f)
+	case p.sense == halted:
+		if c.said == yes {
+			f.Status = Suspended
+		}
+	case p.sense == unsure:
+		f.slight = true
+		if c.said == yes {
+			f.Status, f.soft = Degraded, true
+		}
+	default:
+		c.strange(&f)
+	}
+	f.slight = f.slight || c.severity == "info" || p.past
+	if c.unstated && f.Status == Healthy {
+		f.Status, f.foreign = "", true
+	}
+	return f
+}
+
+// positive judges a condition that is True where all is well.
+func (c *condition) positive(p phrase, f *finding) {
+	switch {
+	case c.said == broken:
+		f.Status, f.soft = c.cause()
+		if f.Status == "" {
+			f.Status = Degraded
+		}
+	case c.said == yes && p.sense == good && read(c.reason).sense == bad:
+		f.Status = Degraded
+	case c.said == yes && strings.EqualFold(c.kind, "Running") && text(c.message) == moving && !over(c.reason):
+		f.Status = Progressing
+	case c.said == yes:
+		f.Status, f.step = Healthy, p.trait&step != 0
+	case c.said == unclear:
+		f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
+		if status, soft := c.cause(); !soft && status == Suspended {
+			f.Status, f.soft = status, false
+		}
+	default:
+		f.Status, f.soft = c.cause()
+		if f.Status == "" {
+			f.Status = Degraded
+			if p.trait&awaited != 0 || c.severity == "info" {
+				f.Status, f.late = Progressing, !c.since.IsZero()
+			}
+		}
+		if p.trait&idle != 0 && f.Status == Progressing {
+			f.soft, f.slight, f.late = true, true, false
+		}
+		f.slight = f.slight || f.soft && !p.whole
+	}
+}
+
+// negative judges a condition that is True where something is wrong.
+func (c *condition) negative(f *finding) {
+	switch c.said {
+	case yes, broken:
+		f.Status = Degraded
+	case no:
+		f.quiet = f.whole
+	}
+}
+
+// over reports reasons that say that something has come to its end.
+func over(reason string) bool {
+	if p := read(reason); p.sense != good || p.negated {
+		return false
+	}
+	switch strings.ToLower(lastWord(reason)) {
+	case "available", "complete", "completed", "succeeded", "successful", "success", "finished", "done", "ready", "healthy":
+		return true
+	}
+	return false
+}
+
+// denied judges a condition that names the lack of something good, or a lack of trouble.
+func (c *condition) denied(p phrase, f *finding) {
+	switch {
+	case p.sense == good && p.negated: // NoErrors
+		switch c.said {
+		case yes:
+			f.Status, f.step = Healthy, true
+		case no, broken:
+			f.Status, f.slight = Degraded, true
+			f.soft = read(c.reason).sense != bad
+		}
+	case c.said == yes: // NotReady, PartiallyReady
+		status, _ := c.cause()
+		if status == "" {
+			status = Degraded
+		}
+		f.Status, f.slight = status, true
+	}
+}
+
+// underway judges a condition that is True while something goes on.
+func (c *condition) underway(f *finding) {
+	reason := read(c.reason)
+	switch {
+	case c.said == yes && over(c.reason):
+		// Progressing because it has come to an end: as Deployments say it.
+	case reason.sense == halted && !reason.negated:
+		f.Status = Suspended
+	case c.said == yes:
+		f.Status = Progressing
+		// What is tried again and again may be on its way, or in trouble.
+		f.soft = strings.Contains(c.reason, "Retry")
+	case c.said == unclear:
+		f.Status, f.soft, f.slight = Progressing, true, false
+	case reason.sense == bad && !reason.negated, c.said == broken:
+		f.Status = Degraded
+	default:
+		f.calm = f.whole
+	}
+}
+
+// strange judges a condition whose type nobody knows: its reason may tell of trouble,
+// and never of health.
+func (c *condition) strange(f *finding) {
+	f.foreign = true
+	if c.said == yes && offersKind(c.kind) {
+		f.foreign = false
+		return
+	}
+	p := read(c.reason)
+	complains := p.sense == bad || c.said == no && p.sense == mute && text(c.message) == bad
+	if complains && c.said != unclear {
+		f.Status, f.soft, f.slight = Degraded, true, true
+	} else if p.sense == moving && !p.negated {
+		f.Status, f.soft, f.slight = Progressing, true, true
+	}
+}
+
+// offersKind reports types that tell what could be done.
+func offersKind(kind string) bool {
+	return strings.HasSuffix(kind, "able") || strings.HasSuffix(kind, "Available")
+}
+
+// cause tells by reason and message whether what is not so is trouble or a matter of
+// time. soft says that neither told.
+func (c *condition) cause() (status Status, soft bool) {
+	reason := read(c.reason)
+	if reason.sense == mute && goesOn(c.reason) {
+		reason.sense = moving
+	}
+	if reason.trait&plain != 0 && reason.sense != good {
+		reason.sense = mute // NotReady says nothing that we did not know
+	}
+	if reason.negated && reason.sense == bad {
+		reason.sense = mute // as NotAvailable does
+	}
+	if reason.sense == mute || reason.sense == good || reason.sense == unsure {
+		reason.sense = text(c.message)
+	}
+	switch reason.sense {
+	case bad:
+		return Degraded, absent(c.reason)
+	case moving:
+		return Progressing, false
+	case halted:
+		return Suspended, false
+	}
+	switch c.severity {
+	case "error", "critical":
+		return Degraded, false
+	case "info":
+		return Progressing, true
+	}
+	return "", true
+}
+
+// absent reports reasons that say that something is not there. It may come yet.
+func absent(reason string) bool {
+	var buf [longestPhrase]string
+	words := join(split(buf[:0], reason))
+	if len(words) == 0 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case "notfound", "missing", "nonexistent":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+package logs
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Role is what a container is for in its pod.
+type Role uint8
+
+// Roles.
+const (
+	// Main containers do the work; sidecars that are written as init containers are
+	// among them, since they run beside the others.
+	Main Role = iota
+	// Init containers run before the main ones, and end.
+	Init
+	// Ephemeral containers were put into a running pod, to look at it.
+	Ephemeral
+)
+
+// Words for why a container waits, where nobody has written one.
+const (
+	noWord       = "no word yet from its node"
+	notScheduled = "not scheduled"
+)
+
+// Container is a container of a pod, and what is known of its log.
+type Container struct {
+	Namespace, Pod, Name string
+	UID                  types.UID // of the pod
+	Node                 string    // empty where the pod has none yet
+	Role                 Role
+	// Instance tells a run of the container from the others; it is empty, and Waiting
+	// says why, where there was none. Running says that it still runs.
+	Instance string
+	Running  bool
+	Waiting  string
+	// Started is when the instance began to run, as the node's clock has it; zero where
+	// that is not known.
+	Started time.Time
+	// Restarted says that there is the log of an instance before.
+	Restarted bool
+	// Ended says how the pod has ended (Succeeded, or Failed with its reason); it is
+	// empty while the pod may go on.
+	Ended string
+}
+
+// Collector takes out of pods, while they pass, what their containers are. It keeps no
+// pod. A pod that comes a second time replaces what was kept of it. Of one that was read
+// as metadata only nothing is known.
+//
+// The zero value is ready, and safe for use by several at once.
+type Collector struct {
+	mu   sync.Mutex
+	pods map[object.Ref][]Container
+}
+
+// Add takes what it needs of an object.
+func (c *Collector) Add(o object.Object) {
+	if o.Group != "" || o.Kind != "Pod" {
+		return
+	}
+	pod, ok := o.Body.(*corev1.Pod)
+	if !ok {
+		fields := o.Fields()
+		if fields == nil {
+			return
+		}
+		pod = &corev1.Pod{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, pod) != nil {
+			return
+		}
+	}
+	containers := containersOf(pod)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pods == nil {
+		c.pods = map[object.Ref][]Container{}
+	}
+	c.pods[o.Ref] = containers
+}
+
+// Of returns the containers of a pod: first the init containers, then the main ones,
+// then the ephemeral ones, each in the order of the pod.
+func (c *Collector) Of(pod object.Ref) []Container {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.pods[pod])
+}
+
+func containersOf(pod *corev1.Pod) []Container {
+	all := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses, pod.Status.EphemeralContainerStatuses)
+	status := make(map[string]*corev1.ContainerStatus, len(all))
+	for i := range all {
+		status[all[i].Name] = &all[i]
+	}
+	var out []Container
+	add := func(name string, role Role) {
+		c := Container{Namespace: pod.Namespace, Pod: pod.Name, Name: name, UID: pod.UID, Node: pod.Spec.NodeName, Role: role, Ended: endOf(pod)}
+		if s := status[name]; s != nil {
+			c.run(s)
+		} else {
+			c.unknown(pod)
+		}
+		out = append(out, c)
+	}
+	for i := range pod.Spec.InitContainers {
+		role := Init
+		if p := pod.Spec.InitContainers[i].RestartPolicy; p != nil && *p == corev1.ContainerRestartPolicyAlways {
+			role = Main
+		}
+		add(pod.Spec.InitContainers[i].Name, role)
+	}
+	for i := range pod.Spec.Containers {
+		add(pod.Spec.Containers[i].Name, Main)
+	}
+	for i := range pod.Spec.EphemeralContainers {
+		add(pod.Spec.EphemeralContainers[i].Name, Ephemeral)
+	}
+	return out
+}
+
+// run takes the present run out of the status, as the kubelet does when it is asked for
+// a log: that of a container which waits is that of the run before, if there was one.
+func (c *Container) run(s *corev1.ContainerStatus) {
+	last := s.LastTerminationState.Terminated
+	c.Restarted = last != nil
+	instance := func(id string) string {
+		if id == "" {
+			id = s.ContainerID
+		}
+		if id == "" {
+			id = "run " + strconv.Itoa(int(s.RestartCount))
+		}
+		return id
+	}
+	switch {
+	case s.State.Running != nil:
+		c.Instance, c.Running, c.Started = instance(""), true, s.State.Running.StartedAt.Time
+	case s.State.Terminated != nil:
+		c.Instance, c.Started = instance(s.State.Terminated.ContainerID), s.State.Terminated.StartedAt.Time
+	case last != nil:
+		c.Instance, c.Started = instance(last.ContainerID), last.StartedAt.Time
+	case s.State.Waiting != nil && s.State.Waiting.Reason != "":
+		c.Waiting = s.State.Waiting.Reason
+	default:
+		c.Waiting = noWord
+	}
+}
+
+// unknown is for a container that has no status.
+func (c *Container) unknown(pod *corev1.Pod) {
+	switch {
+	case c.Ended != "":
+		c.Waiting = "the pod has ended: " + c.Ended
+	case c.Node == "":
+		c.Waiting = notScheduled
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason != "" {
+				c.Waiting = condition.Reason
+			}
+		}
+	case pod.Status.Phase == corev1.PodRunning:
+		// Who plays the kubelet may leave the statuses out: its server knows better.
+		c.Instance, c.Running = "run", true
+	default:
+		c.Waiting = noWord
+	}
+}
+
+func endOf(pod *corev1.Pod) string {
+	switch pod.Status.Phase {
+	case corev1.PodSucceeded, corev1.PodFailed:
+		if pod.Status.Reason != "" {
+			return string(pod.Status.Phase) + ": " + pod.Status.Reason
+		}
+		return string(pod.Status.Phase)
+	}
+	return ""
+}

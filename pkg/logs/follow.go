@@ -1,0 +1,185 @@
+package logs
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// grace is how long the log of a container that is gone may still bring its last
+	// lines.
+	grace = 5 * time.Second
+	// slack is how much the clock of a node may be behind ours.
+	slack = time.Minute
+)
+
+// Follower follows the logs of containers that come, restart and go.
+type Follower struct {
+	Open Open
+	// Max is how many logs may be open at once, at least 1. The others wait until one of
+	// these ends, in their order.
+	Max int
+	// Options say where to begin in the logs of what is there from the beginning. What
+	// comes later is read whole.
+	Options Options
+	// Began is when the following begins: now.
+	Began time.Time
+	// Emit takes the lines of all logs, one at a time, as they come. Its error ends the
+	// following.
+	Emit func(Line) error
+	// Tell takes what happens, one call at a time; what is found out together comes
+	// together.
+	Tell func([]Note)
+
+	stop    context.CancelCauseFunc
+	failed  chan *tail
+	wg      sync.WaitGroup
+	slots   chan struct{}
+	tails   map[key]*tail
+	mu      sync.Mutex // of Emit, of Tell, and of what follows
+	stopped bool
+}
+
+type key struct {
+	pod  types.UID
+	name string
+}
+
+// Run follows until the context ends, which is no error; or until none of the logs that
+// it is to follow may be read, which is the error of one of them. Each value of states is
+// what there is to follow, in the order in which it is to be begun with.
+func (f *Follower) Run(ctx context.Context, states <-chan []Container) error {
+	f.tails, f.slots, f.failed = map[key]*tail{}, make(chan struct{}, max(f.Max, 1)), make(chan *tail)
+	following, stop := context.WithCancelCause(ctx)
+	f.stop = stop
+	defer f.wg.Wait()
+	defer stop(nil)
+	for first := true; ; first = false {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-following.Done():
+			return context.Cause(following)
+		case all := <-states:
+			f.update(following, all, first)
+		case t := <-f.failed:
+			f.tell(Note{Container: t.container, Event: Failed, Err: t.refused})
+			if t.over = true; f.allOver() {
+				return t.refused
+			}
+		}
+	}
+}
+
+func (f *Follower) allOver() bool {
+	for _, t := range f.tails {
+		if !t.over {
+			return false
+		}
+	}
+	return true
+}
+
+// update begins to follow what is new, and tells those that follow the rest what has
+// become of it.
+func (f *Follower) update(ctx context.Context, all []Container, first bool) {
+	var notes []Note
+	seen := map[key]bool{}
+	for _, c := range all {
+		k := key{c.UID, c.Name}
+		seen[k] = true
+		t := f.tails[k]
+		fresh := t == nil
+		if fresh {
+			t = f.begin(ctx, c, first)
+			f.tails[k] = t
+		} else {
+			t.become(c)
+		}
+		if worthTelling(c, first) && t.waiting[c.Waiting] == 0 {
+			t.waiting[c.Waiting]++
+			notes = append(notes, Note{Container: c, Event: Waiting, Reason: c.Waiting})
+		}
+		if fresh && t.queued {
+			notes = append(notes, Note{Container: c, Event: Queued})
+		}
+		if c.Ended != "" && !t.ended {
+			t.ended = true
+			if !first {
+				notes = append(notes, Note{Container: c, Event: Ended, Reason: c.Ended})
+			}
+		}
+	}
+	for k, t := range f.tails {
+		if !seen[k] {
+			notes = append(notes, Note{Container: t.leave(), Event: Gone})
+			delete(f.tails, k)
+		}
+	}
+	f.tell(notes...)
+}
+
+// worthTelling says whether it is worth a word that a container waits. All of them are at
+// the beginning; later, those that do not simply come up.
+func worthTelling(c Container, first bool) bool {
+	switch c.Waiting {
+	case "":
+		return false
+	case "ContainerCreating", "PodInitializing", noWord, notScheduled:
+		return first
+	}
+	return true
+}
+
+// begin starts to follow a container. It has its turn at once where there is one left.
+func (f *Follower) begin(ctx context.Context, c Container, first bool) *tail {
+	t := &tail{f: f, container: c, changed: make(chan struct{}, 1), waiting: map[string]int{}, began: Options{Follow: true}}
+	// What is old and turns up later was elsewhere until now: its past is not new.
+	if first || !c.Started.IsZero() && c.Started.Before(f.Began.Add(-slack)) {
+		t.began = f.Options
+		t.began.Follow = true
+	}
+	ctx, t.cancel = context.WithCancel(ctx)
+	held := c.Instance != "" && f.tryTurn()
+	t.queued = c.Instance != "" && !held
+	f.wg.Go(func() {
+		defer t.cancel()
+		t.run(ctx, held)
+	})
+	return t
+}
+
+func (f *Follower) tryTurn() bool {
+	select {
+	case f.slots <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (f *Follower) endTurn() { <-f.slots }
+
+func (f *Follower) emit(l Line) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped {
+		return
+	}
+	if err := f.Emit(l); err != nil {
+		f.stopped = true
+		f.stop(err)
+	}
+}
+
+func (f *Follower) tell(notes ...Note) {
+	if len(notes) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Tell(notes)
+}

@@ -1,0 +1,64 @@
+package logs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// silence is the cause of a context that ended because nothing came.
+type silence struct{ after time.Duration }
+
+func (s *silence) Error() string { return fmt.Sprintf("no answer within %s", s.after) }
+
+// openPatiently opens a log and gives it up where nothing comes of it for so long,
+// neither when it is opened nor when it is read: the node may be gone, and those who
+// stand between wait for it for minutes.
+func openPatiently(ctx context.Context, patience time.Duration, open func(context.Context) (io.ReadCloser, error)) (io.ReadCloser, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	p := &patient{ctx: ctx, cancel: cancel, patience: patience}
+	p.timer = time.AfterFunc(patience, func() { cancel(&silence{patience}) })
+	var err error
+	p.body, err = open(ctx)
+	p.timer.Stop()
+	if err != nil {
+		err = p.cause(err)
+		cancel(nil)
+		return nil, err
+	}
+	return p, nil
+}
+
+type patient struct {
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	patience time.Duration
+	timer    *time.Timer
+	body     io.ReadCloser
+}
+
+// Read counts only while somebody waits for it: a log may well lie for a while.
+func (p *patient) Read(b []byte) (int, error) {
+	p.timer.Reset(p.patience)
+	n, err := p.body.Read(b)
+	p.timer.Stop()
+	if err != nil {
+		err = p.cause(err)
+	}
+	return n, err
+}
+
+func (p *patient) Close() error {
+	p.timer.Stop()
+	err := p.body.Close()
+	p.cancel(nil)
+	return err
+}
+
+func (p *patient) cause(err error) error {
+	if quiet, ok := context.Cause(p.ctx).(*silence); ok { //nolint:errorlint // the cause is the very value, never wrapped
+		return quiet
+	}
+	return err
+}
