@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "metrics", "logs", "stacks", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes"}
+var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -109,6 +109,9 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"man", "man mysqlcluster --fields all -n moodle -o yaml --from demo"},
 		{"man", "man clusterissuer --no-instances -o json --from demo"},
 		{"man", "man secret -o json --from demo"},
+		{"health", "health -o json --from demo"},
+		{"health", "health moodle/moodle-2 -o yaml --from demo"},
+		{"health", "health -A --all -o json --from demo"},
 		{"metrics", "metrics -o json --from demo"},
 		{"metrics", "metrics -A --by node --share-idle --containers -o yaml --from demo"},
 		{"metrics", "metrics moodle/moodle-1 -o json --from demo"},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -65,8 +67,14 @@ func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 		}
 	}
 	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Map: "object"}[typ.Kind()]
-	if typ == reflect.TypeFor[json.Number]() {
+	switch typ {
+	case reflect.TypeFor[json.Number]():
 		want = "number"
+	case reflect.TypeFor[metav1.Time]():
+		if schema["type"] != "string" || schema["format"] != "date-time" {
+			c.Errorf("%s: %v, want a string of the format date-time", at, schema)
+		}
+		return
 	}
 	_, isConst := schema["const"].(string)
 	if got := schema["type"]; got != want && (!isConst || want != "string") {
@@ -114,7 +122,7 @@ func (c checker) properties(at string, fields map[string]field, schema map[strin
 func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
 		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
-		"metrics": view.MetricsDocument{}, "logs": view.LogLineDocument{}, "stacks": view.StacksDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
+		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "stacks": view.StacksDocument{}, "logs": view.LogLineDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,7 +60,7 @@ command ends when all stacks are so, or fails after --timeout.`,
   kubectl sysop health -A --all --from demo
 
   # in a script: 0 if all is well, 2 if not
-  kubectl sysop health moodle/moodle-1 --exit-code -o name --from demo`,
+  kubectl sysop health moodle/moodle-1 --exit-code --from demo`,
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args

@@ -39,6 +39,7 @@ type logsOptions struct {
 
 func newLogs(env Env) *cobra.Command {
 	o := &logsOptions{common: newCommon(env, "text", "json")}
+	o.allGaps = "kubectl sysop graph -o json"
 	cmd := &cobra.Command{
 		Use:   "logs ROOT...",
 		Short: "Show the logs of all pods of a stack",
@@ -197,6 +198,9 @@ func (o *logsOptions) run(ctx context.Context) error {
 	o.collect = collector.Add
 	s, err := o.open(ctx)
 	if err != nil {
+		if strings.Contains(hintFor(err), "--from demo") { // which is no way out here
+			err = withHint(err, "check --kubeconfig and --context: logs are read from a cluster alone")
+		}
 		return err
 	}
 	roots, err := selectedRoots(o.args, q.selector, s.kinds)

@@ -20,6 +20,8 @@ const settle = 500 * time.Millisecond
 // follow shows what comes, until it is interrupted, which is no error. The stack is read
 // once; after that a change costs no request but those for new logs.
 func (l *logsRun) follow(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	l.o.env.ErrOut = &oneAtATime{w: l.o.env.ErrOut}
 	live := l.s.live(ctx)
 	g, pods, err := l.pods(ctx)
@@ -40,10 +42,9 @@ func (l *logsRun) follow(ctx context.Context) error {
 			return lines.line(line)
 		},
 	}
-	ctx, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	defer stop()
+	defer stop() // which ends it
 	states := make(chan []logs.Container)
 	w := &stackWatch{run: l, live: live, pods: pods, said: g.Gaps()}
 	w.covered = w.coverage()

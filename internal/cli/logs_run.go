@@ -43,8 +43,8 @@ func (l *logsRun) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ready, waiting := l.ready(all)
-	l.teller.tell(waiting)
+	ready, notes := l.ready(all)
+	l.teller.tell(notes)
 	if len(all) > 0 && len(ready) == 0 {
 		return l.nothing(len(all))
 	}
@@ -52,7 +52,7 @@ func (l *logsRun) read(ctx context.Context) error {
 	lines := l.writer(out, all)
 	reading := l.o.clock.stage("logs")
 	reader := logs.Reader{Open: l.open, Max: l.o.maxStreams, Patience: logsPatience}
-	notes, err := reader.Read(ctx, ready, l.q.options, func(line logs.Line) error {
+	notes, err = reader.Read(ctx, ready, l.q.options, func(line logs.Line) error {
 		if !l.q.filter.takes(plain(line.Text)) {
 			return nil
 		}
@@ -78,18 +78,22 @@ func (l *logsRun) nothing(n int) error {
 	return fmt.Errorf("none of the %d containers has a log yet", n)
 }
 
-// ready are the containers of which there is a log; the others are told, but for those
-// that were never restarted and are asked for what was before.
-func (l *logsRun) ready(all []logs.Container) (ready []logs.Container, waiting []logs.Note) {
+// ready are the containers of which there is a log, and what is to be told of them: which
+// are on a node that may not answer, and which have not started. That some were never
+// restarted, and so have no log from before, is no news.
+func (l *logsRun) ready(all []logs.Container) (ready []logs.Container, notes []logs.Note) {
 	for _, c := range all {
 		switch {
 		case l.o.previous && c.Restarted, !l.o.previous && c.Instance != "":
 			ready = append(ready, c)
+			if c.Lost != "" {
+				notes = append(notes, logs.Note{Container: c, Event: logs.Unreached, Reason: c.Lost})
+			}
 		case !l.o.previous:
-			waiting = append(waiting, logs.Note{Container: c, Event: logs.Waiting, Reason: c.Waiting})
+			notes = append(notes, logs.Note{Container: c, Event: logs.Waiting, Reason: c.Waiting})
 		}
 	}
-	return ready, waiting
+	return ready, notes
 }
 
 // pods reads the stack, and returns its pods in order.
@@ -124,6 +128,9 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 	l.home = l.s.home(g, l.s.resolve(g, l.roots, l.q.selector))
 	l.teller = &logsTeller{out: l.o.env.ErrOut, home: l.home, follow: l.o.follow, streams: l.o.maxStreams}
 	if len(pods) == 0 {
+		if err := l.unseen(g); err != nil {
+			return nil, err
+		}
 		fmt.Fprintln(l.o.env.ErrOut, "no pods in the stack")
 	}
 	all := l.containers(pods)
@@ -137,6 +144,18 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 		return nil, withHint(fmt.Errorf("no pod of the stack has a container %s", strings.Join(l.o.containers, " or ")), "there are "+strings.Join(slices.Compact(names), ", "))
 	}
 	return wanted, nil
+}
+
+// unseen is the error where pods could not be looked for: that there are none is not known.
+func (l *logsRun) unseen(g *graph.Graph) error {
+	kind, _ := l.s.kinds.Kind(podKind)
+	for _, r := range l.roots {
+		in := l.s.in(r)
+		if gap, ok := l.s.gapOf(g, kind, in); ok && !l.s.inv.Covered(podKind, in) {
+			return fmt.Errorf("read the pods of %s: %s", r.text, gap.Message)
+		}
+	}
+	return nil
 }
 
 func (l *logsRun) containers(pods []object.Ref) []logs.Container {

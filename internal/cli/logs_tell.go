@@ -112,6 +112,8 @@ func (t *logsTeller) write(g *logsGroup) {
 		fmt.Fprintf(t.out, "warning: no log yet of %s: waiting to start (%s)\n", names, why)
 	case logs.Queued:
 		fmt.Fprintf(t.out, "warning: not followed until another log ends: %s (--max-streams %d)\n", names, t.streams)
+	case logs.Unreached:
+		fmt.Fprintf(t.out, "warning: %s: nothing may come of %s\n", why, names)
 	case logs.Failed:
 		fmt.Fprintf(t.out, "warning: not read: the log of %s: %s\n", names, why)
 	case logs.Broken:

@@ -60,6 +60,9 @@ of Pods, of the built-in workloads, and of the custom resources whose entry says
 	}
 	b.WriteString("\n## The catalogue\n")
 	for _, e := range catalog.All() {
+		if len(e.Relations) == 0 {
+			continue
+		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s Origin: `catalog/%s.yaml`, after %s.\n\n", e.Title, e.Description, e.Name, strings.Join(links(e.Source), ", "))
 		b.WriteString("| kind | relation | to | path |\n|---|---|---|---|\n")
 		for i := range e.Relations {

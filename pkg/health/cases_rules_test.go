@@ -1,6 +1,9 @@
 package health_test
 
-import "github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+)
 
 // catalogRules returns the rules of health of the catalogue.
-func catalogRules() []health.Rule { return nil }
+func catalogRules() []health.Rule { return catalog.Health(nil) }

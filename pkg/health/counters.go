@@ -82,10 +82,18 @@ func tally(short, full *finding, key string, have, want int64, serves bool) {
 	}
 }
 
-// lack reports the counters of what is missing.
+// lack reports the counters of what is missing: unavailableReplicas.
 func lack(key string) bool {
-	switch key {
-	case "unavailableReplicas", "numberUnavailable", "unreadyReplicas":
+	if key == "numberUnavailable" {
+		return true
+	}
+	var buf [longestPhrase]string
+	words := split(buf[:0], key)
+	if len(words) != 2 || !countable(words[1]) {
+		return false
+	}
+	switch words[0] {
+	case "unavailable", "unready", "unhealthy", "failed", "failing":
 		return true
 	}
 	return false

@@ -5,16 +5,23 @@ import (
 	"strings"
 )
 
-// fieldsOf looks at the fields of the status: for errors, and for words.
-func (s *subject) fieldsOf() (trouble finding, verdict finding) {
+// fieldsOf looks at the fields of the status, once: for errors, and for words.
+func (s *subject) fieldsOf() (trouble, verdict finding) {
+	if !s.told {
+		s.told = true
+		s.trouble, s.verdict = s.listen()
+	}
+	return s.trouble, s.verdict
+}
+
+func (s *subject) listen() (trouble, verdict finding) {
 	sp := speech{subject: s, ends: s.ends()}
 	if word, ok := s.fields["status"].(string); ok {
 		sp.word("status", word, nil, 0)
 	}
 	sp.walk(s.status, 0)
 	sp.labelled()
-	verdict = sp.verdict()
-	if verdict.Status == "" {
+	if verdict = sp.verdict(); verdict.Status == "" {
 		verdict = sp.late
 	}
 	return sp.trouble, verdict
@@ -37,8 +44,43 @@ func (sp *speech) walk(m map[string]any, depth int) {
 				sp.doubt(3*depth + rank)
 			}
 		case map[string]any:
-			if depth < 2 && !apart(key) {
+			if depth < sp.depth() && !apart(key) {
 				sp.walk(v, depth+1)
+			}
+		case []any:
+			if members(key) && !sp.ends {
+				sp.each(v)
+			}
+		}
+	}
+}
+
+// depth is how far down is looked: of what is to end, not at its steps, of which some
+// may fail and be done again.
+func (sp *speech) depth() int {
+	if sp.ends {
+		return 1
+	}
+	return 2
+}
+
+// members reports lists of what an object consists of.
+func members(key string) bool {
+	switch key {
+	case "tasks", "nodes", "members", "shards", "components", "pods", "instances", "workers", "brokers", "services", "deployments", "addons":
+		return true
+	}
+	return false
+}
+
+// each looks at the members of an object: only at those in trouble, since the others do
+// not make it well.
+func (sp *speech) each(items []any) {
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		for _, key := range [...]string{"phase", "state", "health", "status"} {
+			if value, _ := m[key].(string); value != "" && state(value, false).sense == bad {
+				sp.word(key, value, m, ranks-1)
 			}
 		}
 	}

@@ -82,15 +82,15 @@ func namespaceHealth(s *subject) (Health, bool) {
 		body = &corev1.Namespace{}
 	}
 	if body.Status.Phase == corev1.NamespaceTerminating {
-		message := "it is being deleted"
+		words := []string{"it is being deleted"}
 		since := time.Time{}
 		for i := range body.Status.Conditions {
 			if c := saidOfNamespace(&body.Status.Conditions[i]); c.yes() {
-				message += "; " + or(c.message, c.kind)
+				words = append(words, or(c.message, c.kind))
 				since = c.since
 			}
 		}
-		return judged(Progressing, since, Deleting, "%s", message), true
+		return judged(Progressing, since, Deleting, "%s", strings.Join(words, "; ")), true
 	}
 	return judged(Healthy, s.made(), "Active", "it is active"), true
 }

@@ -162,7 +162,7 @@ func initProgress(p *corev1.Pod) (done int, running string, last time.Time) {
 	for i := range p.Status.InitContainerStatuses {
 		c := &p.Status.InitContainerStatuses[i]
 		switch {
-		case sidecars[c.Name]:
+		case sidecars[c.Name]: // It runs as long as the pod.
 		case c.State.Running != nil:
 			running = or(running, c.Name)
 		case c.State.Terminated != nil && c.State.Terminated.ExitCode == 0:
@@ -209,8 +209,8 @@ func readyContainers(p *corev1.Pod) int {
 	return n
 }
 
-// lastStart is when the last of the containers that are not ready was started; zero
-// where one of them was not.
+// lastStart is when the last of the containers that run and are not ready was started;
+// zero where there is none.
 func lastStart(p *corev1.Pod) time.Time {
 	var last time.Time
 	for c := range containers(p) {

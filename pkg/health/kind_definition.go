@@ -31,12 +31,10 @@ func definitionHealth(s *subject) Health {
 		return names.as(Degraded, "NamesNotAccepted", "its names are taken")
 	case structure.yes():
 		return structure.as(Degraded, "NonStructuralSchema", "its schema is not structural, so its objects are not pruned")
-	case established.yes() && names.yes():
+	case established.yes():
 		return established.as(Healthy, "Established", "it is served")
 	case established.no() && established.reason != "Installing":
 		return established.as(Degraded, "NotEstablished", "it is not served")
-	case established.yes():
-		return names.as(Progressing, "NamesNotAccepted", "its names are not accepted yet")
 	}
 	return established.as(Progressing, "Installing", "it is not served yet")
 }

@@ -33,9 +33,9 @@ func podHealth(s *subject, p *corev1.Pod) Health {
 func podPhase(s *subject, p *corev1.Pod) Health {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded:
-		return judged(Healthy, lastEnd(p), "Completed", "its containers have completed")
+		return ended(judged(Healthy, lastEnd(p), "Completed", "its containers have completed"))
 	case corev1.PodFailed:
-		return failedPod(p)
+		return ended(failedPod(p))
 	case corev1.PodUnknown:
 		return judged(Degraded, podSaid(p, corev1.PodReady).since, or(p.Status.Reason, nodeLost), "%s", or(p.Status.Message, "its node does not say how it is"))
 	}
@@ -162,7 +162,9 @@ func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	reason, message := "NotReady", count
 	if containers := podSaid(p, corev1.ContainersReady); containers.yes() {
 		started = containers.since
-		reason, message = "ReadinessGatesNotReady", count+"; waits for "+closedGates(p)
+		if closed := closedGates(p); closed != "" {
+			reason, message = "ReadinessGatesNotReady", count+"; waits for "+closed
+		}
 	}
 	// The kubelet writes the condition before it starts the containers, and again when
 	// it changes. Times are whole seconds.
@@ -224,9 +226,6 @@ func closedGates(p *corev1.Pod) string {
 		if !podSaid(p, gate.ConditionType).yes() {
 			closed = append(closed, string(gate.ConditionType))
 		}
-	}
-	if len(closed) == 0 {
-		return "the kubelet"
 	}
 	return strings.Join(closed, ", ")
 }

@@ -38,17 +38,17 @@ func autoscalerHealth(s *subject, a *autoscalingv2.HorizontalPodAutoscaler) Heal
 	switch {
 	case !able.found() && !active.found():
 		return judged(Progressing, s.made(), "NotObserved", "it has not tried to scale yet")
-	case able.found() && !able.yes() && !strings.HasPrefix(able.reason, "Backoff"):
+	case able.no() && !strings.HasPrefix(able.reason, "Backoff"):
 		return able.as(Degraded, "UnableToScale", "it is not able to scale")
 	case active.no() && active.reason == "ScalingDisabled":
 		return active.as(Suspended, "ScalingDisabled", "scaling is disabled: its target has no replicas")
-	case active.found() && !active.yes():
+	case active.no():
 		h := active.as(Degraded, "ScalingInactive", "it cannot tell how many replicas are needed")
 		if strings.HasPrefix(active.reason, "FailedGet") && !s.lasted(s.made(), warmUp) {
 			h.Status = Progressing // The first pods have no metrics yet.
 		}
 		return h
-	case !active.found():
+	case !active.yes():
 		return judged(Progressing, able.since, "NoMetrics", "it has not read its metrics yet")
 	}
 	message := fmt.Sprintf("%d replicas, %d wanted", a.Status.CurrentReplicas, a.Status.DesiredReplicas)

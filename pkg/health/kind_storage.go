@@ -59,7 +59,7 @@ func pendingClaim(s *subject, c *corev1.PersistentVolumeClaim) Health {
 		// volume for it, and one that fits would have been bound at once.
 		return judged(s.until(s.made(), grace), s.made(), "NoStorageClass", "it names no storage class, and no volume that is there fits it")
 	case asked:
-		return judged(Progressing, s.made(), "Provisioning", "a volume of class %s is being made for it", or(class, "none"))
+		return judged(Progressing, s.made(), "Provisioning", "a volume was asked for, and is not there yet")
 	}
 	return judged(Progressing, s.made(), "ClaimPending", "it waits for a volume of class %s, or for the first pod that uses it", class)
 }

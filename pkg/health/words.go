@@ -14,7 +14,7 @@ func (j *Judge) words(s *subject) (Health, bool) {
 // word nearest to the top says.
 func (s *subject) spoken() finding {
 	trouble, verdict := s.fieldsOf()
-	if trouble.Status != "" && trouble.before(verdict) {
+	if trouble.Status != "" && trouble.before(verdict) && (!trouble.slight || verdict.Status == "") {
 		return trouble
 	}
 	short, full := s.counted()
@@ -31,7 +31,20 @@ func (s *subject) spoken() finding {
 	case full.Status != "":
 		return full
 	}
-	return s.scheduled()
+	if f := s.scheduled(); f.Status != "" {
+		return f
+	}
+	return s.complaint()
+}
+
+// complaint takes a message of the status for trouble where it is all there is, and
+// sounds like it.
+func (s *subject) complaint() finding {
+	message := firstText(s.status, "message", "reason")
+	if text(message) != bad {
+		return finding{}
+	}
+	return finding{Health: Health{Status: Degraded, Reason: "Message", Message: message}}
 }
 
 // objection is what the fields of the status have against a health that conditions

@@ -52,41 +52,78 @@ type Container struct {
 	// Ended says how the pod has ended (Succeeded, or Failed with its reason); it is
 	// empty while the pod may go on.
 	Ended string
+	// Lost says why nothing may come from the node; it is empty where the node is well, or
+	// not known.
+	Lost string
 }
 
-// Collector takes out of pods, while they pass, what their containers are. It keeps no
-// pod. A pod that comes a second time replaces what was kept of it. Of one that was read
-// as metadata only nothing is known.
+// Collector takes out of pods, while they pass, what their containers are, and out of
+// nodes whether they are well. It keeps neither. An object that comes a second time
+// replaces what was kept of it. Of one that was read as metadata only nothing is known.
 //
 // The zero value is ready, and safe for use by several at once.
 type Collector struct {
 	mu   sync.Mutex
 	pods map[object.Ref][]Container
+	lost map[string]string // why, by node
 }
 
 // Add takes what it needs of an object.
 func (c *Collector) Add(o object.Object) {
-	if o.Group != "" || o.Kind != "Pod" {
+	if o.Group != "" {
 		return
 	}
-	pod, ok := o.Body.(*corev1.Pod)
-	if !ok {
-		fields := o.Fields()
-		if fields == nil {
-			return
+	switch o.Kind {
+	case "Pod":
+		if pod := bodyOf[corev1.Pod](o); pod != nil {
+			c.addPod(o.Ref, containersOf(pod))
 		}
-		pod = &corev1.Pod{}
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, pod) != nil {
-			return
+	case "Node":
+		if node := bodyOf[corev1.Node](o); node != nil {
+			c.addNode(node)
 		}
 	}
-	containers := containersOf(pod)
+}
+
+// bodyOf returns the content of an object as its type; nil where only its metadata was
+// read.
+func bodyOf[T any](o object.Object) *T {
+	if body, ok := any(o.Body).(*T); ok {
+		return body
+	}
+	fields, body := o.Fields(), new(T)
+	if fields == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(fields, body) != nil {
+		return nil
+	}
+	return body
+}
+
+func (c *Collector) addPod(ref object.Ref, containers []Container) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pods == nil {
 		c.pods = map[object.Ref][]Container{}
 	}
-	c.pods[o.Ref] = containers
+	c.pods[ref] = containers
+}
+
+// addNode keeps a node that is not ready.
+func (c *Collector) addNode(node *corev1.Node) {
+	why := ""
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {
+			why = "node " + node.Name + " is not ready"
+			if condition.Reason != "" {
+				why += ": " + condition.Reason
+			}
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost == nil {
+		c.lost = map[string]string{}
+	}
+	c.lost[node.Name] = why
 }
 
 // Of returns the containers of a pod: first the init containers, then the main ones,
@@ -94,7 +131,11 @@ func (c *Collector) Add(o object.Object) {
 func (c *Collector) Of(pod object.Ref) []Container {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.pods[pod])
+	all := slices.Clone(c.pods[pod])
+	for i := range all {
+		all[i].Lost = c.lost[all[i].Node]
+	}
+	return all
 }
 
 func containersOf(pod *corev1.Pod) []Container {

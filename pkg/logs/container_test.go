@@ -135,3 +135,26 @@ func TestCollectorTakesWhatItGets(t *testing.T) {
 		}
 	}
 }
+
+// A node that is not ready makes its containers lost, until it is.
+func TestLostNodes(t *testing.T) {
+	var c Collector
+	pod := podOf(t, "metadata: {name: web, namespace: shop}\nspec: {nodeName: node-0, containers: [{name: web, image: x}]}")
+	c.Add(object.Object{Ref: ref, Meta: pod, Body: pod})
+	for _, s := range []struct {
+		conditions []corev1.NodeCondition
+		want       string
+	}{
+		{nil, ""},
+		{[]corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"}}, "node node-0 is not ready: NodeStatusUnknown"},
+		{[]corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse}}, "node node-0 is not ready"},
+		{[]corev1.NodeCondition{{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue}, {Type: corev1.NodeReady, Status: corev1.ConditionTrue}}, ""},
+	} {
+		node := &corev1.Node{Status: corev1.NodeStatus{Conditions: s.conditions}}
+		node.Name = "node-0"
+		c.Add(object.Object{Ref: object.Ref{Kind: "Node", Name: "node-0"}, Meta: node, Body: node})
+		if got := c.Of(ref); len(got) != 1 || got[0].Lost != s.want {
+			t.Errorf("%v: %+v", s.conditions, got)
+		}
+	}
+}

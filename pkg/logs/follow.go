@@ -92,26 +92,16 @@ func (f *Follower) update(ctx context.Context, all []Container, first bool) {
 		k := key{c.UID, c.Name}
 		seen[k] = true
 		t := f.tails[k]
-		fresh := t == nil
-		if fresh {
+		if t == nil {
 			t = f.begin(ctx, c, first)
 			f.tails[k] = t
+			if t.queued {
+				notes = append(notes, Note{Container: c, Event: Queued})
+			}
 		} else {
 			t.become(c)
 		}
-		if worthTelling(c, first) && t.waiting[c.Waiting] == 0 {
-			t.waiting[c.Waiting]++
-			notes = append(notes, Note{Container: c, Event: Waiting, Reason: c.Waiting})
-		}
-		if fresh && t.queued {
-			notes = append(notes, Note{Container: c, Event: Queued})
-		}
-		if c.Ended != "" && !t.ended {
-			t.ended = true
-			if !first {
-				notes = append(notes, Note{Container: c, Event: Ended, Reason: c.Ended})
-			}
-		}
+		notes = append(notes, t.news(c, first)...)
 	}
 	for k, t := range f.tails {
 		if !seen[k] {
@@ -120,6 +110,26 @@ func (f *Follower) update(ctx context.Context, all []Container, first bool) {
 		}
 	}
 	f.tell(notes...)
+}
+
+// news is what there is to tell of the present state of a container.
+func (t *tail) news(c Container, first bool) []Note {
+	var notes []Note
+	if worthTelling(c, first) && !t.waiting[c.Waiting] {
+		t.waiting[c.Waiting] = true
+		notes = append(notes, Note{Container: c, Event: Waiting, Reason: c.Waiting})
+	}
+	if c.Running && c.Lost != "" && c.Lost != t.lost {
+		notes = append(notes, Note{Container: c, Event: Unreached, Reason: c.Lost})
+	}
+	t.lost = c.Lost
+	if c.Ended != "" && !t.ended {
+		t.ended = true
+		if !first { // Else it is no news.
+			notes = append(notes, Note{Container: c, Event: Ended, Reason: c.Ended})
+		}
+	}
+	return notes
 }
 
 // worthTelling says whether it is worth a word that a container waits. All of them are at
@@ -136,7 +146,7 @@ func worthTelling(c Container, first bool) bool {
 
 // begin starts to follow a container. It has its turn at once where there is one left.
 func (f *Follower) begin(ctx context.Context, c Container, first bool) *tail {
-	t := &tail{f: f, container: c, changed: make(chan struct{}, 1), waiting: map[string]int{}, began: Options{Follow: true}}
+	t := &tail{f: f, container: c, changed: make(chan struct{}, 1), waiting: map[string]bool{}, began: Options{Follow: true}}
 	// What is old and turns up later was elsewhere until now: its past is not new.
 	if first || !c.Started.IsZero() && c.Started.Before(f.Began.Add(-slack)) {
 		t.began = f.Options

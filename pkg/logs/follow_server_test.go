@@ -209,7 +209,7 @@ func (w *following) told(want ...string) {
 	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	words := map[Event]string{Waiting: "waits", Queued: "queued", Ended: "ended", Gone: "gone", Failed: "failed", Broken: "broken"}
+	words := map[Event]string{Waiting: "waits", Queued: "queued", Unreached: "unreached", Ended: "ended", Gone: "gone", Failed: "failed", Broken: "broken"}
 	var got []string
 	for _, n := range w.notes {
 		text := n.Container.Pod + " " + words[n.Event] + " " + n.Reason

@@ -248,6 +248,24 @@ func TestFollowEndedPods(t *testing.T) {
 	})
 }
 
+// That a node is lost is told each time that it is.
+func TestFollowLostNodes(t *testing.T) {
+	follow(t, 9, Options{}, func(w *following) {
+		w.begin("a")
+		a := runs("a", 1)
+		w.state(a)
+		lost := a
+		lost.Lost = "node n is not ready"
+		for range 2 {
+			w.state(lost)
+			w.state(lost)
+			w.told("a unreached node n is not ready")
+			w.state(a)
+			w.told()
+		}
+	})
+}
+
 func TestFollowIsBounded(t *testing.T) {
 	follow(t, 3, Options{}, func(w *following) {
 		var all []Container

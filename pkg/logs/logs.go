@@ -54,6 +54,8 @@ const (
 	Waiting Event = iota
 	// Queued: as many logs are followed as may be.
 	Queued
+	// Unreached: the node is not ready, and nothing may come of the log.
+	Unreached
 	// Ended: the pod will not run again.
 	Ended
 	// Gone: the container is no longer among those that are followed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -30,6 +31,8 @@ func newSpool(log io.Reader) (*spool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("put a long log aside: %w", err)
 	}
+	// Where the system lets it, nobody finds the file, and it goes with the process.
+	_ = os.Remove(file.Name())
 	s := &spool{Reader: io.MultiReader(head, file), file: file, end: io.EOF}
 	if _, err := io.Copy(file, log); err != nil {
 		s.end = err
@@ -53,5 +56,9 @@ func (s *spool) Close() error {
 	if s.file == nil {
 		return nil
 	}
-	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	err := s.file.Close()
+	if gone := os.Remove(s.file.Name()); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
 }

@@ -25,7 +25,8 @@ type tail struct {
 	began   Options       // with which the first log is opened
 
 	// Of the Follower alone: what was told. queued is set before run begins.
-	waiting             map[string]int
+	waiting             map[string]bool
+	lost                string
 	queued, ended, over bool
 
 	mu        sync.Mutex

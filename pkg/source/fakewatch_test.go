@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,8 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/framer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // happened is something that watches of a path are told.
@@ -125,6 +127,10 @@ func (f *fake) watch(w http.ResponseWriter, r *http.Request, gv string) {
 		w.Header().Set("Content-Type", protobufType+";stream=watch")
 	}
 	w.(http.Flusher).Flush()
+	f.mu.Lock()
+	f.opened[r.URL.Path]++
+	f.mu.Unlock()
+	f.signal()
 	for at = from - firstVersion; ; {
 		f.world.RLock()
 		past, news, how := f.past, f.news, ""
@@ -196,21 +202,22 @@ func (f *fake) expired(r *http.Request, gv string) []byte {
 	return f.framed(r, gv, metav1.WatchEvent{Type: string(watch.Error), Object: runtime.RawExtension{Raw: b}})
 }
 
+// framed writes an event with the serializers of a real server.
 func (f *fake) framed(r *http.Request, gv string, e metav1.WatchEvent) []byte {
-	var out strings.Builder
+	media := jsonType
 	if f.protobuf(r, gv) {
-		b, err := e.Marshal()
-		if err != nil {
-			panic(err)
-		}
-		_, _ = framer.NewLengthDelimitedFrameWriter(&out).Write(b)
-		return []byte(out.String())
+		media = protobufType
 	}
-	b, err := json.Marshal(e)
-	if err != nil {
+	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), media)
+	if !ok {
+		panic(media)
+	}
+	var out bytes.Buffer
+	w := info.StreamSerializer.NewFrameWriter(&out)
+	if err := streaming.NewEncoder(w, info.StreamSerializer.Serializer).Encode(&e); err != nil {
 		panic(err)
 	}
-	return append(b, '\n')
+	return out.Bytes()
 }
 
 // watches returns how many watches of a path were opened, and lists how many pages of
@@ -227,6 +234,22 @@ func (f *fake) asked(list string, watch bool) int {
 		}
 	}
 	return n
+}
+
+// isOpen says that so many watches of a path have begun to stream.
+func (f *fake) isOpen(list string, n int) func() bool {
+	return func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.opened[list] == n
+	}
+}
+
+func (f *fake) signal() {
+	select {
+	case f.came <- struct{}{}:
+	default:
+	}
 }
 
 // until waits for a request that makes something true.

@@ -3,15 +3,12 @@ package source
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -167,7 +164,7 @@ func (f *feed) follow(ctx context.Context, version string) time.Duration {
 		switch {
 		case ctx.Err() != nil:
 			return 0
-		case apierrors.IsResourceExpired(err), apierrors.IsGone(err), apierrors.IsNotFound(err):
+		case lost(err):
 			return f.again.relist()
 		case refused(err), errors.Is(err, errNoEvents):
 			f.poll(err)
@@ -205,91 +202,11 @@ func (f *feed) drain(w *watching, version *string) (int, error) {
 	}
 }
 
-// take takes in one event.
-func (f *feed) take(e change) {
-	l := f.live
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old, there := f.objects[e.object.Ref]
-	switch e.event {
-	case watch.Bookmark:
-		return
-	case watch.Deleted:
-		delete(f.objects, e.object.Ref)
-		if !there {
-			return
-		}
-	default:
-		f.objects[e.object.Ref] = e.object
-		if there && same(old, e.object) {
-			return
-		}
-	}
-	l.signal()
-}
-
-// publish replaces what is known.
-func (f *feed) publish(objects map[object.Ref]object.Object, err error) {
-	l := f.live
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if objects == nil {
-		objects = map[object.Ref]object.Object{}
-	}
-	begun := f.objects != nil
-	changed := !maps.EqualFunc(f.objects, objects, same) || (f.err == nil) != (err == nil)
-	f.objects, f.err = objects, err
-	l.reached = l.reached || err == nil
-	switch {
-	case !begun:
-		close(f.first) // Somebody waits for that.
-	case changed:
-		l.signal()
-	}
-}
-
-// same says that two objects of one name are one, unchanged.
-func same(a, b object.Object) bool {
-	return a.Meta.GetUID() == b.Meta.GetUID() && a.Meta.GetResourceVersion() == b.Meta.GetResourceVersion() && a.Meta.GetResourceVersion() != ""
-}
-
-// tell notes that what is followed is out of reach, or with nil that it is not.
-func (f *feed) tell(err error) {
-	l := f.live
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was := f.trouble != nil
-	f.trouble = nil
-	if err != nil {
-		g := gap(f.resource, f.ns, err)
-		f.trouble = &g
-	}
-	if was != (err != nil) {
-		l.signal()
-	}
-}
-
-// poll notes that a list has to be read again and again.
-func (f *feed) poll(why error) {
-	l := f.live
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f.polled = &object.Gap{Resource: f.resource.String(), Namespace: f.ns, Reason: "NotWatched", Message: fmt.Sprintf(
-		"it cannot be watched, and is read every %s instead: %s", pollEvery, say(why))}
-	l.signal()
-}
-
-func (f *feed) isPolled() bool {
-	f.live.mu.Lock()
-	defer f.live.mu.Unlock()
-	return f.polled != nil
-}
-
-// read says that all objects are here, or were when there was a way to them.
-func (f *feed) read() bool {
-	f.live.mu.Lock()
-	defer f.live.mu.Unlock()
-	return f.objects != nil && f.err == nil
+// lost says that there is no going on from a version: it is too old, or the list is not
+// there, or the server has not come so far (it was set up anew).
+func lost(err error) bool {
+	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || apierrors.IsNotFound(err) ||
+		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
 // refused says that the server will not do what it is asked, now or later.
@@ -317,12 +234,3 @@ func (b *backoff) relist() time.Duration {
 	}
 	return b.next()
 }
-
-// heap keeps what one list brings.
-type heap struct{ objects map[object.Ref]object.Object }
-
-func (h *heap) Add(o object.Object)            { h.objects[o.Ref] = o }
-func (h *heap) Reset(schema.GroupKind, string) { clear(h.objects) }
-func (h *heap) Cover(schema.GroupKind, string) {}
-func (h *heap) Absent(object.Ref)              {}
-func (h *heap) Gap(object.Gap)                 {}

@@ -14,9 +14,10 @@ import (
 // definitionsSeen is the list of definitions for which the discovery was asked.
 type definitionsSeen struct {
 	asked   bool
-	version string      // of all of them
-	tries   int         // for one that the discovery does not know yet
-	due     atomic.Bool // it is time for the next
+	version string          // of all of them
+	names   map[string]bool // that ever were there; true for those that are
+	tries   int             // to have the discovery know what has come, and what is gone
+	due     atomic.Bool     // it is time for the next
 }
 
 // Kinds asks discovery once. The kinds that come and go later are seen by Definitions.
@@ -71,8 +72,10 @@ func (l *Live) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, err
 			return nil, err
 		}
 	}
-	l.known.asked, l.known.version = true, version
-	l.lookAgain(out)
+	l.note(out, version)
+	if err == nil {
+		l.lookAgain()
+	}
 	return out, nil
 }
 
@@ -100,13 +103,31 @@ func (l *Live) stale(out []metav1.Object, version string, err error) bool {
 	return l.known.due.Load()
 }
 
-// lookAgain asks whoever follows to come back, for a definition that the discovery does
-// not know yet: a server takes a second or two to serve a new kind. Some it never
-// serves, those whose names are taken; so it is done a few times only.
-func (l *Live) lookAgain(out []metav1.Object) {
+// note remembers for which definitions the discovery was asked.
+func (l *Live) note(out []metav1.Object, version string) {
+	l.known.asked, l.known.version = true, version
+	if l.known.names == nil {
+		l.known.names = map[string]bool{}
+	}
+	for name := range l.known.names {
+		l.known.names[name] = false
+	}
+	for _, crd := range out {
+		l.known.names[crd.GetName()] = true
+	}
+}
+
+// lookAgain asks whoever follows to come back, where the discovery does not know yet
+// what has come or is gone: a server takes a second or two. Some it never serves, those
+// whose names are taken; so it is done a few times only.
+func (l *Live) lookAgain() {
 	const most = 5
+	settled := true
+	for name, there := range l.known.names {
+		settled = settled && l.cluster.knows(name) == there
+	}
 	waiting := l.known.tries > 0 && !l.known.due.Swap(false)
-	if waiting || !l.cluster.stale(out, nil) || l.known.tries == most {
+	if waiting || settled || l.known.tries == most {
 		return
 	}
 	wait := time.Second << l.known.tries

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,6 +64,14 @@ func (l *followed) serves(gk schema.GroupKind) bool {
 func TestLiveSeesKindsComeAndGo(t *testing.T) {
 	f := newFake(t)
 	f.jsonOnly["x.example.com"] = true
+	var notFound atomic.Bool // before the discovery says so
+	f.fault = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if r.URL.Path != widgets || !notFound.Load() {
+			return false
+		}
+		http.Error(w, "404 page not found", http.StatusNotFound)
+		return true
+	}
 	l := f.live(t, ClusterOptions{Detail: func(r object.Resource) (Detail, string) { return Metadata, "" }})
 	if _, names := l.open(); names != "" || l.serves(widgetKind) {
 		t.Fatalf("definitions %q at first", names)
@@ -84,25 +93,39 @@ func TestLiveSeesKindsComeAndGo(t *testing.T) {
 	if d := l.wait(); d != time.Second {
 		t.Errorf("it looks again in %s", d)
 	}
-	l.await("a look at what was not served yet")
-	if l.open(); !l.serves(widgetKind) {
-		t.Error("a kind that came is not known")
+	for !l.serves(widgetKind) {
+		l.await("a look at what was not served yet")
+		l.open()
 	}
 	f.put(widgets, widget("w"))
 	if got := l.read(shop); got.names() != "Widget.x.example.com/shop/w" || !strings.Contains(got.coverage(), "Widget.x.example.com@shop") {
 		t.Errorf("read %s, covered %s", got.names(), got.coverage())
 	}
-	f.until(t, func() bool { return f.watches(widgets) == 1 })
+	f.until(t, f.isOpen(widgets, 1))
 	f.remove(widgets, "w")
-	f.remove(crds, "widgets.x.example.com")
-	f.serveWidgets(false)
+	notFound.Store(true)
 	f.end("cleanly")
 	got := l.until(shop, func(r *recorder) bool { return len(r.gaps) > 0 })
 	if got.names() != "" || got.reasons() != "widgets.x.example.com@shop:NotServed" || strings.Contains(got.coverage(), "Widget") {
 		t.Errorf("read %s, gaps %s, covered %s", got.names(), got.reasons(), got.coverage())
 	}
-	if l.open(); l.serves(widgetKind) {
-		t.Error("a kind that went is still known")
+	f.remove(crds, "widgets.x.example.com")
+	for {
+		if _, names := l.open(); names == "" {
+			break
+		}
+		l.await("the end of a definition")
+	}
+	if !l.serves(widgetKind) {
+		t.Error("the server does not serve it any more, and says that it does")
+	}
+	f.serveWidgets(false)
+	for l.wait() != time.Second {
+		continue // Others wait, too.
+	}
+	for l.serves(widgetKind) {
+		l.await("a look at what was served for too long")
+		l.open()
 	}
 	if got := l.read(shop); len(got.gaps) > 0 || l.feeds[scope{gk: widgetKind, ns: "shop"}] != nil {
 		t.Errorf("gaps %v of a kind that is gone", got.gaps)
@@ -202,9 +225,10 @@ func TestLiveMayOnlyGet(t *testing.T) {
 		t.Errorf("read %s, absent %v, gaps %s", got.names(), got.absent, got.reasons())
 	}
 	f.put(podsOfShop, pod("shop", "b"))
-	l.wait()
-	l.wait()
-	if got := l.until(ask, names("Pod/shop/a Pod/shop/b")); len(got.absent) > 0 || f.lists(podsOfShop) != 2 {
+	for l.read(ask).names() != "Pod/shop/a Pod/shop/b" {
+		l.wait()
+	}
+	if got := l.read(ask); len(got.absent) > 0 || f.lists(podsOfShop) != 2 {
 		t.Errorf("absent %v after %d lists", got.absent, f.lists(podsOfShop))
 	}
 
@@ -264,7 +288,7 @@ func TestLiveIsReadInStages(t *testing.T) {
 		}
 		requests = append(requests, f.lists(podsOfShop)+f.lists("/api/v1/namespaces/far/pods")+f.lists("/api/v1/pods"))
 	}
-	if requests[0] != 4 || requests[1] != 4 || len(l.feeds) != 1 {
+	if requests[0] != 3 || requests[1] != 3 || len(l.feeds) != 1 {
 		t.Errorf("requests %v, %d feeds", requests, len(l.feeds))
 	}
 }

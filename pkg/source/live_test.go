@@ -2,7 +2,10 @@ package source
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +31,10 @@ type followed struct {
 
 func (f *fake) live(t *testing.T, o ClusterOptions) *followed {
 	t.Helper()
+	if o.Page == 0 {
+		// The pages of a real server are of one moment; those of the fake are not.
+		o.Page = 100
+	}
 	c, _ := f.cluster(t, o)
 	ctx, end := context.WithCancel(t.Context())
 	l := &followed{NewLive(ctx, c), t, end, make(chan time.Duration)}
@@ -151,7 +158,7 @@ func TestLiveReadsFromMemory(t *testing.T) {
 	f := newFake(t)
 	f.pods("shop", "a", "b", "c", "d", "e")
 	f.put("/apis/apps/v1/namespaces/shop/deployments", &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
-	l := f.live(t, ClusterOptions{})
+	l := f.live(t, ClusterOptions{Page: 2})
 	far := object.Ref{Kind: "Secret", Namespace: "far", Name: "s"}
 	ask := Ask{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{{Kind: "Namespace"}}, Objects: []object.Ref{far}}
 	want := l.read(ask)
@@ -197,7 +204,7 @@ func TestLiveSignalsOnce(t *testing.T) {
 	f.bookmark()
 	f.end("expired")
 	f.put("/api/v1/namespaces/other/pods", pod("other", "x"))
-	f.until(t, func() bool { return f.watches(podsOfShop) == 2 })
+	f.until(t, f.isOpen(podsOfShop, 2))
 	if cap(l.Changed()) != 1 || len(l.Changed()) > 0 {
 		t.Errorf("%d of %d signals", len(l.Changed()), cap(l.Changed()))
 	}
@@ -211,8 +218,54 @@ func TestLiveEnds(t *testing.T) {
 	l.read(Ask{All: true})
 	l.end()
 	l.running.Wait()
-	if err := l.Read(t.Context(), shop, newRecorder()); err != context.Canceled {
+	if err := l.Read(t.Context(), shop, newRecorder()); !errors.Is(err, context.Canceled) {
 		t.Errorf("a Read after the end: %v", err)
 	}
 	l.running.Wait()
+}
+
+// TestLiveHasMoreWatchesThanAConnectionTakes follows more lists than the server lets be
+// streams of one connection; a request must still come through.
+func TestLiveHasMoreWatchesThanAConnectionTakes(t *testing.T) {
+	f := startFake(t, &http.HTTP2Config{MaxConcurrentStreams: 2})
+	f.pods("shop", "a")
+	f.fault = func(_ http.ResponseWriter, r *http.Request, _ int) bool {
+		if r.ProtoMajor != 2 {
+			t.Errorf("%s over %s", r.URL, r.Proto)
+		}
+		return false
+	}
+	l := f.live(t, ClusterOptions{})
+	lists := []string{"pods", "secrets", "configmaps"}
+	l.read(shop)
+	f.until(t, func() bool {
+		return !slices.ContainsFunc(lists, func(rs string) bool { return f.watches("/api/v1/namespaces/shop/"+rs) == 0 })
+	})
+	if got := l.read(Ask{Namespaces: []string{"other"}}); got.coverage() == "" || len(got.gaps) > 0 {
+		t.Errorf("covered %s, gaps %v", got.coverage(), got.gaps)
+	}
+	f.put(podsOfShop, pod("shop", "b"))
+	l.until(shop, names("Pod/shop/a Pod/shop/b"))
+}
+
+// BenchmarkLiveRead reads 10,000 pods from memory.
+func BenchmarkLiveRead(b *testing.B) {
+	pods := podResource
+	pods.Listable = true
+	l := NewLive(b.Context(), &Cluster{opts: ClusterOptions{Parallel: 16}, kinds: object.NewKinds([]object.Resource{pods})})
+	f := &feed{scope: scope{gk: podKind}, live: l, resource: pods, first: make(chan struct{})}
+	objects := map[object.Ref]object.Object{}
+	for i := range 10_000 {
+		p := pod("shop", strconv.Itoa(i))
+		o := newObject(podResource, p, Typed)
+		objects[o.Ref] = o
+	}
+	f.publish(objects, nil)
+	l.feeds[f.scope] = f
+	for b.Loop() {
+		got := newRecorder()
+		if err := l.Read(b.Context(), Ask{All: true}, got); err != nil || got.added != len(objects) {
+			b.Fatal(err, got.added)
+		}
+	}
 }

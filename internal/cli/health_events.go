@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// warner is a source of Warning events.
+type warner interface {
+	Warnings(ctx context.Context, refs []object.Ref, each int) (map[object.Ref][]source.Event, error)
+}
+
+const (
+	// mostWarned is about how many causes warnings are asked for: more nobody reads.
+	mostWarned = 20
+	// eachWarned is how many are shown of each.
+	eachWarned = 3
+)
+
+// warnings asks for the last Warning events about the causes. What is missing has none:
+// those of who needs it are shown with it. That they cannot be read is a gap.
+func (h *judged) warnings(ctx context.Context) error {
+	defer h.o.clock.stage("warnings")()
+	about := map[object.Ref]object.Ref{} // the cause, of whom warnings are asked for
+	var refs []object.Ref
+	for _, s := range h.stacks {
+		for _, c := range s.Health.Causes {
+			ref := h.graph.Ref(c.ID)
+			of := ref
+			if c.Health.Status == health.Missing && !c.Root {
+				of = h.graph.Ref(h.deepest(c.Of, c.ID))
+			}
+			if _, known := about[ref]; !known && len(refs) < mostWarned {
+				about[ref] = of
+				if !slices.Contains(refs, of) {
+					refs = append(refs, of)
+				}
+			}
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	var from warner
+	switch s := h.session.source.(type) {
+	case *source.Cluster:
+		from = s
+	case *source.Live:
+		from = s.Cluster()
+	case *source.Snapshot:
+		from = s
+	}
+	found, err := from.Warnings(ctx, refs, eachWarned)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		h.o.tellGaps([]object.Gap{{Resource: "events", Reason: "Unavailable", Message: err.Error()}})
+	}
+	h.events = map[object.Ref][]view.Event{}
+	for ref, of := range about {
+		for _, e := range found[of] {
+			if h.o.since > 0 && e.Last.Before(h.session.moment().Add(-h.o.since)) {
+				continue
+			}
+			h.events[ref] = append(h.events[ref], view.Event{Reason: e.Reason, Message: e.Message, Count: e.Count, Last: e.Last})
+		}
+	}
+	return nil
+}
+
+// deepest is who below a node needs what is missing: of a Deployment, its ReplicaSet and
+// its pod, all of which name a Secret, the kubelet tells of the pod.
+func (h *judged) deepest(of, missing graph.ID) graph.ID {
+	for next := []graph.ID{of}; len(next) > 0; {
+		at := next[0]
+		next = next[1:]
+		for _, c := range h.graph.Owned(at) {
+			for range h.graph.Between(c, missing) {
+				return h.deepest(c, missing)
+			}
+			next = append(next, c)
+		}
+	}
+	return of
+}

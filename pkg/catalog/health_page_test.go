@@ -1,0 +1,78 @@
+package catalog_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+)
+
+const healthPage = "../../docs/health-kinds.md"
+
+// TestPageOfHealth holds the page of kinds whose health is known equal to the entries;
+// -update writes it.
+func TestPageOfHealth(t *testing.T) {
+	got := kindsPage()
+	if *update {
+		if err := os.WriteFile(healthPage, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(healthPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is not current: run go generate ./pkg/catalog", healthPage)
+	}
+}
+
+func kindsPage() string {
+	var b strings.Builder
+	operators, kinds := 0, 0
+	for _, e := range catalog.All() {
+		rows := healthRows(e)
+		if len(rows) == 0 {
+			continue
+		}
+		operators++
+		kinds += len(rows)
+		fmt.Fprintf(&b, "\n## %s\n\n`catalog/%s.yaml`, after %s.\n\n| kind | states | source |\n|---|---|---|\n", e.Title, e.Name, strings.Join(links(e.Source), ", "))
+		for _, r := range rows {
+			row(&b, r...)
+		}
+	}
+	return fmt.Sprintf(`# Kinds whose health is known
+
+This page is made from the entries of the catalogue (`+"`go generate ./pkg/catalog`"+`): %d kinds of %d
+operators. [How a rule is written and asked](health-rules.md). A kind that is "always" Healthy where nothing is wrong has no
+state: to be there is all. Of a kind that is not here the general rules say what they can, and
+Unknown otherwise.
+`, kinds, operators) + b.String()
+}
+
+// healthRows has a row for each kind of an entry that has a rule.
+func healthRows(e catalog.Entry) [][]string {
+	var rows [][]string
+	for _, k := range e.Kinds {
+		h := k.Health
+		if h.Empty() {
+			continue
+		}
+		var states []string
+		for _, s := range []struct{ name, text string }{{"Degraded", h.Degraded}, {"Progressing", h.Progressing}, {"Suspended", h.Suspended}, {"Healthy", h.Healthy}} {
+			switch s.text {
+			case "":
+			case "true":
+				states = append(states, s.name+" (always)")
+			default:
+				states = append(states, s.name)
+			}
+		}
+		rows = append(rows, []string{k.Kind, strings.Join(states, ", "), h.Source})
+	}
+	return rows
+}
