@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes"}
+var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -116,6 +116,9 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"metrics", "metrics -A --by node --share-idle --containers -o yaml --from demo"},
 		{"metrics", "metrics moodle/moodle-1 -o json --from demo"},
 		{"metrics", "metrics deployments -n nobody -o json --from demo"},
+		{"stacks", "stacks -A -o json --from demo"},
+		{"stacks", "stacks --all -o yaml --from demo"},
+		{"stacks", "stacks -n nobody -o json --from demo"},
 		{"version", "version -o json"},
 		{"rules", "rules list -o json --from demo"},
 		{"rules", "rules list moodle -o yaml --from demo"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,6 +34,8 @@ type common struct {
 	// that are kept for it.
 	collect func(object.Object)
 	notes   []string
+	// allGaps is what lists every gap, where it is not -o json.
+	allGaps string
 
 	// extract makes extractors of what a command wants of objects besides, and judges says
 	// that it wants the status of all that have one.
@@ -152,7 +155,7 @@ func (c *common) tellGaps(gaps []object.Gap) {
 		}
 		more := ""
 		if len(names) > shown {
-			names, more = names[:shown], fmt.Sprintf(" and %d more (all of them: -o json)", len(names)-shown)
+			names, more = names[:shown], fmt.Sprintf(" and %d more (all of them: %s)", len(names)-shown, cmp.Or(c.allGaps, "-o json"))
 		}
 		fmt.Fprintf(c.env.ErrOut, "warning: not read (%s): %d resources: %s%s\n", safe(reason), len(list), strings.Join(names, ", "), more)
 	}

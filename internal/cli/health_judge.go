@@ -64,11 +64,17 @@ func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.S
 		if err != nil {
 			return nil, err
 		}
-		h.graph, h.home = g, s.namespace
+		h.graph = g
 		if o.all {
 			return nil, nil
 		}
-		return s.find(g, opts), nil
+		found := s.find(g, opts)
+		var roots []graph.ID
+		for _, f := range found {
+			roots = append(roots, f.Roots...)
+		}
+		h.home = s.home(g, roots)
+		return found, nil
 	}
 	roots, err := selectedRoots(o.args, q.selector, s.kinds)
 	if err != nil {

@@ -39,6 +39,7 @@ type logsOptions struct {
 
 func newLogs(env Env) *cobra.Command {
 	o := &logsOptions{common: newCommon(env, "text", "json")}
+	o.allGaps = "kubectl sysop graph -o json"
 	cmd := &cobra.Command{
 		Use:   "logs ROOT...",
 		Short: "Show the logs of all pods of a stack",

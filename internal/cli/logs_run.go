@@ -128,6 +128,9 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 	l.home = l.s.home(g, l.s.resolve(g, l.roots, l.q.selector))
 	l.teller = &logsTeller{out: l.o.env.ErrOut, home: l.home, follow: l.o.follow, streams: l.o.maxStreams}
 	if len(pods) == 0 {
+		if err := l.unseen(g); err != nil {
+			return nil, err
+		}
 		fmt.Fprintln(l.o.env.ErrOut, "no pods in the stack")
 	}
 	all := l.containers(pods)
@@ -141,6 +144,18 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 		return nil, withHint(fmt.Errorf("no pod of the stack has a container %s", strings.Join(l.o.containers, " or ")), "there are "+strings.Join(slices.Compact(names), ", "))
 	}
 	return wanted, nil
+}
+
+// unseen is the error where pods could not be looked for: that there are none is not known.
+func (l *logsRun) unseen(g *graph.Graph) error {
+	kind, _ := l.s.kinds.Kind(podKind)
+	for _, r := range l.roots {
+		in := l.s.in(r)
+		if gap, ok := l.s.gapOf(g, kind, in); ok && !l.s.inv.Covered(podKind, in) {
+			return fmt.Errorf("read the pods of %s: %s", r.text, gap.Message)
+		}
+	}
+	return nil
 }
 
 func (l *logsRun) containers(pods []object.Ref) []logs.Container {

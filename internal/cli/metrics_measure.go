@@ -254,6 +254,9 @@ func (m *measured) sources() ([]metrics.Source, error) {
 		}
 		return []metrics.Source{h}, nil
 	}
+	if m.q.brief {
+		return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil)}, nil
+	}
 	asked := func(r object.Ref) bool { _, ok := m.place.Of[r]; return ok || !m.asked && m.here(r) }
 	return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil), metrics.NewSummary(get, asked)}, nil
 }

@@ -31,6 +31,8 @@ type question struct {
 	// find finds the stacks that are asked about; nil for those that have pods, claims or
 	// load balancers.
 	find func(*measured) []metrics.Stack
+	// brief asks for CPU and memory alone: no kubelet is asked for the rest.
+	brief bool
 }
 
 // question reads the flags, before anything is asked of a cluster.

@@ -286,6 +286,8 @@ func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each f
 	switch from := s.source.(type) {
 	case *source.Cluster:
 		whole = from.Whole()
+	case *source.Live:
+		whole = from.Cluster().Whole()
 	case *source.Snapshot:
 		whole = from.Whole()
 	}

@@ -62,7 +62,12 @@ named in SHARED WITH OTHERS (-o wide).`,
 
   # names that other commands take
   kubectl sysop stacks -A -o name --from demo`,
-		Args:              cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return withHint(fmt.Errorf("%s: stacks finds the roots by itself", args[0]), "kubectl sysop health "+args[0]+" tells of one; -l chooses among them by label")
+		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
@@ -84,7 +89,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q := &question{by: cost.ByStack, options: cost.Options{Sharing: cost.ShareEven}}
+	q := &question{by: cost.ByStack, options: cost.Options{Sharing: cost.ShareEven}, brief: true}
 	if q.book, err = readPrices(ctx, o.prices); err != nil {
 		return err
 	}
@@ -134,11 +139,16 @@ func (l *listing) answer() view.Answer {
 
 // tell says on stderr what the list has no place for.
 func (l *listing) tell() {
+	if l.o.output == "name" {
+		return
+	}
 	for _, n := range l.reading.Notes {
 		l.o.tellNote(n)
 	}
-	if !l.o.human() {
-		return
+	if why := l.unknown(); why != "" {
+		fmt.Fprintf(l.o.env.ErrOut, "usage is known of %d of %s: %s\n", l.total.Measured, plural(l.total.Pods, "pod"), safe(why))
 	}
-	fmt.Fprintln(l.o.env.ErrOut, l.summary())
+	if l.o.human() {
+		fmt.Fprintln(l.o.env.ErrOut, l.summary())
+	}
 }

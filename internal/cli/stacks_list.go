@@ -2,9 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/shopspring/decimal"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -33,6 +35,7 @@ type listing struct {
 	rest       int // objects in no stack
 	troubled   int // of these
 	others     []view.OtherObject
+	unmeasured map[string]int // pods of what is listed, by why their usage is not known
 }
 
 // find finds the stacks, to be measured.
@@ -154,13 +157,16 @@ func (l *listing) well() map[object.Ref]int {
 // and costs each of them has a part.
 func (l *listing) sum(listed map[object.Ref]bool) {
 	t := &l.total
-	t.Used = metrics.Amounts{}
+	l.unmeasured = map[string]int{}
+	t.Used, t.Costs = metrics.Amounts{}, map[string]decimal.Decimal{}
 	for i := range l.reading.Pods {
 		p := &l.reading.Pods[i]
 		if slices.ContainsFunc(l.place.Of[p.Ref].Stacks, func(s object.Ref) bool { return listed[s] }) {
 			t.Pods++
 			if p.Unmeasured == "" {
 				t.Measured++
+			} else {
+				l.unmeasured[p.Unmeasured]++
 			}
 		}
 	}
@@ -170,13 +176,15 @@ func (l *listing) sum(listed map[object.Ref]bool) {
 			continue
 		}
 		t.Cost = t.Cost.Add(row.Cost)
+		for part, c := range row.Costs {
+			t.Costs[part] = t.Costs[part].Add(c)
+		}
 		for _, res := range []metrics.Resource{metrics.CPU, metrics.Memory} {
 			if n, known := row.Used[res]; known {
 				t.Used[res] = t.Used[res].Add(n)
 			}
 		}
 	}
-	t.Costs = l.report.Total.Costs // It is priced where anything is.
 }
 
 // only is the namespace that need not be written, since all is in it.
@@ -213,14 +221,24 @@ func (l *listing) summary() string {
 		}
 	}
 	text := fmt.Sprintf("%s: %s", plural(len(l.rows), "stack"), strings.Join(parts, ", "))
-	text += fmt.Sprintf("; %s", plural(l.total.Pods, "pod"))
-	if l.total.Measured < l.total.Pods {
-		text += fmt.Sprintf(", %d measured", l.total.Measured)
-	}
-	if month := cost.Round(l.report, cost.ColumnMonth, 2); month != nil && len(l.report.Total.Costs) > 0 {
+	text += "; " + plural(l.total.Pods, "pod")
+	if month := cost.Round(l.report, cost.ColumnMonth, 2); month != nil && l.total.Priced() {
 		text += fmt.Sprintf("; %s %s a month", l.report.Currency, l.inMonth(month))
 	}
 	return text + l.beside()
+}
+
+// unknown is why the usage of pods is not known; empty where it is, and where a note says
+// that already.
+func (l *listing) unknown() string {
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(l.unmeasured)) {
+		if l.unmeasured[why] == l.total.Pods && slices.ContainsFunc(l.reading.Notes, func(n metrics.Note) bool { return strings.HasPrefix(n.Message, why) }) {
+			return ""
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d)", why, l.unmeasured[why]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // inMonth is the sum of what is shown.

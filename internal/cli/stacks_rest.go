@@ -21,7 +21,7 @@ func (l *listing) leftOver(in map[graph.ID]bool) {
 		}
 		l.rest++
 		own := l.assessment.Own(id)
-		if own.Status.Worse(health.Unknown) {
+		if own.Status.Worse(health.Progressing) {
 			l.troubled++
 		}
 		if l.o.all {

@@ -13,7 +13,6 @@ func (j *Judge) conditions(s *subject) (Health, bool) {
 	}
 	var worst finding
 	foreign, sure := false, false
-	own := s.status["conditions"] != nil
 	for i, list := range s.conditionLists() {
 		f := judgeList(newest(list), s.ends())
 		if f.foreign {
@@ -21,7 +20,7 @@ func (j *Judge) conditions(s *subject) (Health, bool) {
 			foreign = true
 			continue
 		}
-		sure = sure || own && i == 0 && f.Status == Healthy
+		sure = sure || s.own && i == 0 && f.Status == Healthy
 		if worst.Status == "" || f.Status.Worse(worst.Status) {
 			worst = f
 		}

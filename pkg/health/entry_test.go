@@ -206,7 +206,7 @@ healthy: |
 	for text, want := range map[string]string{
 		"":       "1:1 the file is empty: want a list of rules",
 		"# none": "1:1 the file is empty: want a list of rules",
-		"- {kind: Widget.example.com, degarded: 'true'}":                                "1:30 unknown key \"degarded\" (did you mean degraded?)",
+		"- {kind: Widget.example.com, degradedd: 'true'}":                                "1:30 unknown key \"degradedd\" (did you mean degraded?)",
 		"- {kind: Widget.example.com}":                                                  "1:3 the rule says nothing: want degraded, progressing, suspended or healthy",
 		"- {healthy: 'true'}":                                                           "1:3 kind is missing",
 		"- {kind: widgets/x, healthy: 'true'}":                                          "1:10 \"widgets/x\" is no kind: write Kind.group, as Certificate.cert-manager.io",
@@ -255,4 +255,29 @@ func BenchmarkRule(b *testing.B) {
 	for b.Loop() {
 		judge.Of(o)
 	}
+}
+
+// FuzzParseRules: whatever stands in a file, what is wrong is told at a place in it, and
+// what is not can be asked.
+func FuzzParseRules(f *testing.F) {
+	f.Add("- {kind: A.b, healthy: 'statu.x'}")
+	f.Add("kind: A.b\nhealthy: |\n  status.x ==\n   \"é\" || nothing\n---\n- degraded: >-\n    1 +\n")
+	f.Add("- kind: &a A.b\n  healthy: *a\n- kind: A.b\n  message: \"a\\\n    b\"\n  healthy: !!str true\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		rules, problems := health.ParseRules("x.yaml", []byte(text))
+		lines := strings.Split(text, "\n")
+		for _, p := range problems {
+			if p.Line < 1 || p.Column < 1 || p.Line > len(lines)+1 || p.Message == "" {
+				t.Errorf("%q: %+v", text, p)
+			}
+		}
+		if len(problems) > 0 {
+			return
+		}
+		for _, r := range rules {
+			if err := r.Check(); err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	})
 }

@@ -44,15 +44,24 @@ func (sp *speech) walk(m map[string]any, depth int) {
 				sp.doubt(3*depth + rank)
 			}
 		case map[string]any:
-			if depth < 2 && !apart(key) {
+			if depth < sp.depth() && !apart(key) {
 				sp.walk(v, depth+1)
 			}
 		case []any:
-			if members(key) {
+			if members(key) && !sp.ends {
 				sp.each(v)
 			}
 		}
 	}
+}
+
+// depth is how far down is looked: of what is to end, not at its steps, of which some
+// may fail and be done again.
+func (sp *speech) depth() int {
+	if sp.ends {
+		return 1
+	}
+	return 2
 }
 
 // members reports lists of what an object consists of.

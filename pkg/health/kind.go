@@ -117,6 +117,12 @@ func judged(status Status, since time.Time, reason, format string, args ...any) 
 	return Health{Status: status, Reason: reason, Message: message, Since: since}
 }
 
+// ended is the health of what has run to its end.
+func ended(h Health) Health {
+	h.Ended = true
+	return h
+}
+
 // stale says that a status is of an older generation than the object. Controllers that
 // always write what they have observed have not seen an object where they observed 0.
 func (s *subject) stale(observed int64) (Health, bool) {

@@ -26,11 +26,11 @@ func jobHealth(_ *subject, job *batchv1.Job) Health {
 		if failed := state(kind); failed.yes() {
 			h := failed.as(Degraded, string(batchv1.JobFailed), "it has failed")
 			h.Message = count + "; " + h.Message
-			return h
+			return ended(h)
 		}
 	}
 	if done := state(batchv1.JobComplete); done.yes() {
-		return judged(Healthy, done.since, "Completed", "%s", count)
+		return ended(judged(Healthy, done.since, "Completed", "%s", count))
 	}
 	held := state(batchv1.JobSuspended)
 	switch {

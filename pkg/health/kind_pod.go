@@ -33,9 +33,9 @@ func podHealth(s *subject, p *corev1.Pod) Health {
 func podPhase(s *subject, p *corev1.Pod) Health {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded:
-		return judged(Healthy, lastEnd(p), "Completed", "its containers have completed")
+		return ended(judged(Healthy, lastEnd(p), "Completed", "its containers have completed"))
 	case corev1.PodFailed:
-		return failedPod(p)
+		return ended(failedPod(p))
 	case corev1.PodUnknown:
 		return judged(Degraded, podSaid(p, corev1.PodReady).since, or(p.Status.Reason, nodeLost), "%s", or(p.Status.Message, "its node does not say how it is"))
 	}

@@ -2,19 +2,21 @@ package health
 
 import "slices"
 
-// conditionLists finds the lists of conditions of a status: its own, and those that
-// it keeps for each of several others (parents, ancestors, listeners of Gateway API).
+// conditionLists returns the lists of conditions of the status, read once.
 func (s *subject) conditionLists() [][]condition {
 	if !s.listed {
-		s.listed, s.lists = true, conditionLists(s.status)
+		s.listed = true
+		s.lists, s.own = listsIn(s.status)
 	}
 	return s.lists
 }
 
-func conditionLists(status map[string]any) [][]condition {
-	var lists [][]condition
-	if own := listOf(status["conditions"]); len(own) > 0 {
-		lists = append(lists, own)
+// listsIn finds the lists of conditions of a status: its own, which is the first one if
+// there is one, and those that it keeps for each of several others (parents, ancestors,
+// listeners of Gateway API).
+func listsIn(status map[string]any) (lists [][]condition, own bool) {
+	if list := listOf(status["conditions"]); len(list) > 0 {
+		lists, own = append(lists, list), true
 	}
 	for _, key := range sortedKeys(status) {
 		if key == "conditions" {
@@ -31,7 +33,7 @@ func conditionLists(status map[string]any) [][]condition {
 			}
 		}
 	}
-	return lists
+	return lists, own
 }
 
 // listOf reads conditions that are written as a list, or as a map by type.

@@ -79,8 +79,11 @@ func (sp *speech) flag(key string, value bool, beside map[string]any) {
 	switch {
 	case p.sense == good && p.trait&step == 0 && value && !p.negated:
 		f.Status = Healthy
-	case p.sense == good && p.trait&step == 0 && !value && !p.negated:
+	case p.sense == good && p.trait&(step|idle) == 0 && !value && !p.negated:
 		f.Status = Progressing
+		if key == "healthy" || key == "valid" {
+			f.Status = Degraded
+		}
 	case p.sense == bad && value:
 		f.Status = Degraded
 	case p.sense == moving && value:
@@ -113,8 +116,8 @@ func (sp *speech) note(t told) {
 func (sp *speech) doubt(rank int) { sp.doubts[min(rank, len(sp.doubts)-1)] = true }
 
 // verdict is what the word nearest to the top says. Where all is well there, trouble
-// farther down is heard, but not that some part of it is switched off; and nothing is well
-// below or beside a word that nobody knows.
+// farther down is heard (but not of the steps of what has come to its end), and that some
+// part is switched off is not. Nothing is well below or beside a word that nobody knows.
 func (sp *speech) verdict() finding {
 	var best finding
 	doubt := false
@@ -123,7 +126,7 @@ func (sp *speech) verdict() finding {
 		if doubt && f.Status == Healthy {
 			continue
 		}
-		if best.Status == "" || best.Status == Healthy && (f.Status == Degraded || f.Status == Progressing) {
+		if best.Status == "" || best.Status == Healthy && !sp.ends && (f.Status == Degraded || f.Status == Progressing) {
 			if f.Status != "" {
 				best = f
 			}

@@ -67,7 +67,7 @@ const maxState = 64
 // unfinished reports states in which what is to end has not ended.
 func unfinished(s string) bool {
 	switch strings.ToLower(lastWord(s)) {
-	case "running", "active", "started", "created", "ready", "accepted", "admitted", "initialized", "enabled", "bound", "online", "current", "updated", "working", "live", "joined", "available", "provisioned", "prepared", "loaded":
+	case "running", "active", "started", "created", "accepted", "admitted", "initialized", "enabled", "working", "live", "joined":
 		return true
 	}
 	return false

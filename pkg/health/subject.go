@@ -18,6 +18,7 @@ type subject struct {
 	seen   seen
 	notYet bool          // its entry says when it is Healthy, and did not say so
 	lists  [][]condition // of the status
+	own    bool          // the first list is that of the object itself
 	listed bool          // lists were read
 	// trouble and verdict are what the fields of the status say, once told.
 	trouble, verdict finding
@@ -76,6 +77,9 @@ func (s *subject) unknown() Health {
 	}
 	h := s.silent()
 	h.Reason, h.Message = NoVerdict, "its status says nothing that is known to tell of health"
+	if h.Status == Progressing {
+		h.Message = "its status says nothing of its health yet"
+	}
 	return h
 }
 

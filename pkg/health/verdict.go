@@ -154,11 +154,12 @@ func (c *condition) strange(f *finding) {
 		return
 	}
 	p := read(c.reason)
-	if c.said == no && (p.sense == mute || p.sense == good) && text(c.message) == bad {
+	switch {
+	case c.said == no && (p.sense == mute || p.sense == good) && text(c.message) == bad:
 		f.Status, f.slight = Degraded, true
-	} else if p.sense == bad && c.said != unclear {
+	case p.sense == bad && c.said != unclear:
 		f.Status, f.soft, f.slight = Degraded, true, true
-	} else if p.sense == moving && !p.negated {
+	case p.sense == moving && !p.negated:
 		f.Status, f.soft, f.slight = Progressing, true, true
 	}
 }

@@ -14,7 +14,7 @@ func (j *Judge) words(s *subject) (Health, bool) {
 // word nearest to the top says.
 func (s *subject) spoken() finding {
 	trouble, verdict := s.fieldsOf()
-	if trouble.Status != "" && trouble.before(verdict) && !(trouble.slight && verdict.Status != "") {
+	if trouble.Status != "" && trouble.before(verdict) && (!trouble.slight || verdict.Status == "") {
 		return trouble
 	}
 	short, full := s.counted()

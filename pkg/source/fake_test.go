@@ -36,11 +36,12 @@ type fake struct {
 	ends   []ending      // of watches, the newest last
 	// unversioned lists have no version.
 	unversioned atomic.Bool
-	came        chan struct{} // signalled when a request has come
+	came        chan struct{} // signalled when a request has come, and when a watch streams
 
 	mu       sync.Mutex
 	requests []request
 	counts   map[string]int
+	opened   map[string]int // watches
 	flying   int
 	most     int
 }
@@ -75,7 +76,7 @@ func startFake(t *testing.T, limits *http.HTTP2Config) *fake {
 			"apiextensions.k8s.io/v1": {{Name: "customresourcedefinitions", Kind: "CustomResourceDefinition", Verbs: verbs}},
 		},
 		objects: map[string][]fakeObject{}, jsonOnly: map[string]bool{}, counts: map[string]int{},
-		news: make(chan struct{}), came: make(chan struct{}, 1),
+		opened: map[string]int{}, news: make(chan struct{}), came: make(chan struct{}, 1),
 	}
 	f.Server = httptest.NewUnstartedServer(f)
 	f.EnableHTTP2, f.Config.HTTP2 = true, limits
@@ -128,10 +129,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.flying++
 	f.most = max(f.most, f.flying)
 	f.mu.Unlock()
-	select {
-	case f.came <- struct{}{}:
-	default:
-	}
+	f.signal()
 	defer func() {
 		f.mu.Lock()
 		f.flying--

@@ -127,6 +127,10 @@ func (f *fake) watch(w http.ResponseWriter, r *http.Request, gv string) {
 		w.Header().Set("Content-Type", protobufType+";stream=watch")
 	}
 	w.(http.Flusher).Flush()
+	f.mu.Lock()
+	f.opened[r.URL.Path]++
+	f.mu.Unlock()
+	f.signal()
 	for at = from - firstVersion; ; {
 		f.world.RLock()
 		past, news, how := f.past, f.news, ""
@@ -230,6 +234,22 @@ func (f *fake) asked(list string, watch bool) int {
 		}
 	}
 	return n
+}
+
+// isOpen says that so many watches of a path have begun to stream.
+func (f *fake) isOpen(list string, n int) func() bool {
+	return func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.opened[list] == n
+	}
+}
+
+func (f *fake) signal() {
+	select {
+	case f.came <- struct{}{}:
+	default:
+	}
 }
 
 // until waits for a request that makes something true.

@@ -57,7 +57,7 @@ func TestLiveGoesOn(t *testing.T) {
 					}
 				}
 				l.until(shop, names("Pod/shop/comes Pod/shop/stays"))
-				f.until(t, func() bool { return f.watches(podsOfShop) == 2 })
+				f.until(t, f.isOpen(podsOfShop, 2))
 				if f.lists(podsOfShop) != want.lists || len(l.Trouble()) > 0 {
 					t.Errorf("%d lists, trouble %v", f.lists(podsOfShop), l.Trouble())
 				}
@@ -100,7 +100,7 @@ func TestLiveVersionIsGone(t *testing.T) {
 	}
 	l := f.live(t, ClusterOptions{})
 	l.read(shop)
-	f.until(t, func() bool { return f.watches(podsOfShop) == 1 })
+	f.until(t, f.isOpen(podsOfShop, 1))
 	gone.Store(true)
 	f.end("cleanly")
 	f.remove(podsOfShop, "goes")
@@ -263,7 +263,7 @@ func TestLiveMayNot(t *testing.T) {
 	if f.lists(podsOfShop) != before {
 		t.Error("a namespace is read a second time")
 	}
-	f.until(t, func() bool { return f.watches("/api/v1/pods") == 1 })
+	f.until(t, f.isOpen("/api/v1/pods", 1))
 	refused.set("/api/v1/pods", podsOfShop, "/api/v1/namespaces/other/pods")
 	f.end("expired")
 	got = l.until(ask, func(r *recorder) bool { return r.names() == "" })
@@ -283,7 +283,7 @@ func TestLiveWithoutAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.read(shop)
-	f.until(t, func() bool { return f.watches(podsOfShop) == 1 })
+	f.until(t, f.isOpen(podsOfShop, 1))
 	f.end("cut")
 	l.troubled(t)
 	f.CloseClientConnections()
@@ -322,18 +322,15 @@ func TestLiveWithoutAServer(t *testing.T) {
 func TestLiveReadIsCancelled(t *testing.T) {
 	f := newFake(t)
 	f.onlyPods()
+	ctx, cancel := context.WithCancel(t.Context())
 	f.fault = func(_ http.ResponseWriter, r *http.Request, _ int) bool {
 		if r.URL.Path == podsOfShop {
+			cancel()
 			<-r.Context().Done()
 		}
 		return r.URL.Path == podsOfShop
 	}
 	l := f.live(t, ClusterOptions{})
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		f.until(t, func() bool { return f.count(podsOfShop) == 1 })
-		cancel()
-	}()
 	if err := l.Read(ctx, shop, newRecorder()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -101,7 +101,7 @@ func TestLiveSeesKindsComeAndGo(t *testing.T) {
 	if got := l.read(shop); got.names() != "Widget.x.example.com/shop/w" || !strings.Contains(got.coverage(), "Widget.x.example.com@shop") {
 		t.Errorf("read %s, covered %s", got.names(), got.coverage())
 	}
-	f.until(t, func() bool { return f.watches(widgets) == 1 })
+	f.until(t, f.isOpen(widgets, 1))
 	f.remove(widgets, "w")
 	notFound.Store(true)
 	f.end("cleanly")

@@ -204,7 +204,7 @@ func TestLiveSignalsOnce(t *testing.T) {
 	f.bookmark()
 	f.end("expired")
 	f.put("/api/v1/namespaces/other/pods", pod("other", "x"))
-	f.until(t, func() bool { return f.watches(podsOfShop) == 2 })
+	f.until(t, f.isOpen(podsOfShop, 2))
 	if cap(l.Changed()) != 1 || len(l.Changed()) > 0 {
 		t.Errorf("%d of %d signals", len(l.Changed()), cap(l.Changed()))
 	}

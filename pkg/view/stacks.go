@@ -94,10 +94,10 @@ type stacksView struct {
 func (v *stacksView) table() *Table {
 	t := &Table{Columns: []Column{
 		{Name: "NAMESPACE", Cut: Middle, Least: 8, Drop: 1},
-		{Name: "NAME", Cut: Middle, Least: 16},
+		{Name: "NAME", Cut: Middle, Least: 18},
 		{Name: "ROOTS", Cut: End, Least: 10, Drop: 7},
 		{Name: "HEALTH"},
-		{Name: "CAUSE", Cut: End, Least: 14, Drop: 3},
+		{Name: "CAUSE", Cut: End, Least: 20, Drop: 3},
 		{Name: "PODS", Right: true, Drop: 4},
 		{Name: "CPU", Right: true, Drop: 6},
 		{Name: "MEMORY", Right: true, Drop: 6},
@@ -223,45 +223,51 @@ func (r *StackRow) since() time.Time {
 	return r.Health.Since
 }
 
-// cause is the first of those that make the stack as it is, and how many there are
-// besides.
+// cause is the first of those that make the stack as it is, why before what: it may be
+// cut. And how many there are besides.
 func (v *stacksView) cause(r *StackRow) string {
 	if len(r.Causes) == 0 {
 		return ""
 	}
-	first := slices.IndexFunc(r.Causes, func(c StackCause) bool { return c.Health.Status == r.Status() })
-	text := v.told(r, r.Causes[max(first, 0)])
+	first := r.Causes[max(0, slices.IndexFunc(r.Causes, func(c StackCause) bool { return c.Health.Status == r.Status() }))]
+	text := verdict(first.Health.Reason, "")
+	if verdict(first.Health.Reason, "-") == "-" { // The word is one of ours, and says less than the message.
+		text = verdict("", first.Health.Message)
+	}
+	if first.Object != r.Name {
+		text += ": " + v.within(r, first.Object)
+	}
 	if more := len(r.Causes) - 1; more > 0 {
 		text = fmt.Sprintf("%s (and %d more)", text, more)
 	}
 	return text
 }
 
+// causes are all of them, with what is said of each.
 func (v *stacksView) causes(r *StackRow) string {
 	var all []string
 	for _, c := range r.Causes {
-		all = append(all, v.told(r, c))
+		text := verdict(c.Health.Reason, c.Health.Message)
+		if c.Object != r.Name {
+			text = v.within(r, c.Object) + ": " + text
+		}
+		all = append(all, text)
 	}
 	return strings.Join(all, "; ")
 }
 
-// told is a cause in words: the object, unless the stack is called by it, and why.
-func (v *stacksView) told(r *StackRow, c StackCause) string {
-	why := verdict(c.Health.Reason, c.Health.Message)
-	if c.Object == r.Name {
-		return why
+// within writes an object that a stack has, with its namespace where that is another.
+func (v *stacksView) within(r *StackRow, o object.Ref) string {
+	if o.Namespace != "" && o.Namespace != r.Name.Namespace {
+		return v.o.Kind(o) + "/" + o.Namespace + "/" + o.Name
 	}
-	name := v.short(c.Object)
-	if c.Object.Namespace != "" && c.Object.Namespace != r.Name.Namespace {
-		name = v.o.Kind(c.Object) + "/" + c.Object.Namespace + "/" + c.Object.Name
-	}
-	return name + ": " + why
+	return v.short(o)
 }
 
 func (v *stacksView) shared(r *StackRow) string {
 	var all []string
 	for _, s := range r.Shared {
-		all = append(all, v.short(s))
+		all = append(all, v.within(r, s))
 	}
 	return strings.Join(all, ", ")
 }

@@ -188,6 +188,7 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 	name := "reader-of-logs-in-" + mine.ns
 	kubeconfig := user(t, c, name, mine.ns, "/pods", "/pods/log", "apps/statefulsets")
 	lister := user(t, c, name+"-but-not-there", other.ns, "/pods", "apps/statefulsets")
+	blind := user(t, c, name+"-and-no-pods", mine.ns, "apps/statefulsets")
 	both := user(t, c, name+"-and-there", mine.ns, "/pods", "/pods/log", "apps/statefulsets")
 	again := user(t, c, name+"-and-there", other.ns, "/pods", "apps/statefulsets")
 	const want = "db-0 mysql | five: error\n"
@@ -200,6 +201,12 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 		}
 		return nil
 	})
+	for _, follow := range []string{"-f=false", "-f"} {
+		sysop(t, blind, "logs", "statefulset/db", "-n", mine.ns, follow).fails(t, "read the pods of statefulset/db: ", "cannot list resource \"pods\"")
+	}
+	if r := sysop(t, lister, "logs", "statefulset/db", "-n", other.ns, "-f"); r.code != 1 || !strings.Contains(r.stderr, "error: no log could be read: ") {
+		t.Errorf("following: exit code %d, stderr:\n%s", r.code, r.stderr)
+	}
 	_ = again // one user, of whom the second file says the same
 	cluster.Eventually(t, limit, func() error {
 		r := sysop(t, both, "logs", "statefulset/"+mine.ns+"/db", "statefulset/"+other.ns+"/db", "--grep", "error")
