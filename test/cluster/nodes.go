@@ -26,7 +26,7 @@ import (
 const maxNodes = 5000
 
 // FailAnnotation on a pod is the way in which it fails; a claim that has it
-// stays pending.
+// stays pending, and nobody speaks for a node that has it.
 const FailAnnotation = "sysop.dev/fail"
 
 //go:embed manifests
@@ -185,7 +185,7 @@ func kwokConfig(dir string) ([]byte, error) {
 	return config.Bytes(), nil
 }
 
-// adaptStage keeps failing pods out of the stages for healthy ones, and lets
+// adaptStage keeps what fails out of the stages for what is healthy, and lets
 // the stages for volumes play claims of every class, not of kwok's own only:
 // manifests from other clusters name theirs.
 func adaptStage(b []byte) ([]byte, error) {
@@ -198,7 +198,7 @@ func adaptStage(b []byte) ([]byte, error) {
 		return nil, errors.Join(errors.New("it has no selector"), err)
 	}
 	switch stage.GetName() {
-	case "pod-ready", "pod-complete":
+	case "pod-ready", "pod-complete", "node-initialize", "node-heartbeat-with-lease":
 		expressions = append(expressions, doesNotFail())
 	case "pvc-provision":
 		expressions = append(slices.DeleteFunc(expressions, selectsClass), doesNotFail())

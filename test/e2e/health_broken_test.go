@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+)
+
+// breakage is a way in which a stack breaks, and is mended.
+type breakage struct {
+	name   string // testdata/health-NAME.yaml is broken
+	root   string
+	health []string // the stack's: one of these
+	// causes are all of them, "ID HEALTH REASON".
+	causes []string
+	// warned is the reason of an event about the first cause; empty for none.
+	warned string
+	// parts are what members say, "ID OWN/BELOW".
+	parts []string
+	// seen is an object of which the watch tells, on the way.
+	seen string
+	mend func(t *testing.T, c *cluster.Cluster, ns string)
+}
+
+const withoutFailing = `{"spec":{"template":{"metadata":{"annotations":{"sysop.dev/fail":null}}}}}`
+
+func breakages() []breakage {
+	return []breakage{
+		{
+			name: "image", root: "deployment/web", health: []string{"Degraded"},
+			causes: []string{"Pod/NAMESPACE/web-* Degraded ImagePullBackOff"}, warned: "Failed",
+			parts: []string{"Deployment.apps/NAMESPACE/web */Degraded", "ReplicaSet.apps/NAMESPACE/web-* */Degraded"},
+			seen:  "Pod/NAMESPACE/web-*",
+			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
+				patched(t, c, deployments, ns, "web", withoutFailing)
+			},
+		},
+		{
+			name: "crash", root: "deployment/web", health: []string{"Degraded"},
+			causes: []string{"Pod/NAMESPACE/web-* Degraded CrashLoopBackOff"}, warned: "Failed",
+			parts: []string{"Deployment.apps/NAMESPACE/web */Degraded"},
+			seen:  "Pod/NAMESPACE/web-*",
+			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
+				patched(t, c, deployments, ns, "web", withoutFailing)
+			},
+		},
+		{
+			name: "class", root: "deployment/web", health: []string{"Missing", "Degraded"},
+			causes: []string{"StorageClass.storage.k8s.io/class-of-NAMESPACE Missing NotFound"}, warned: "ProvisioningFailed",
+			parts: []string{"PersistentVolumeClaim/NAMESPACE/data Progressing/Missing", "Pod/NAMESPACE/web-* */Missing"},
+			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
+				applyText(t, c, fmt.Sprintf("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: class-of-%s}\nprovisioner: kwok.x-k8s.io/volume\n", ns))
+				patched(t, c, claims, ns, "data", `{"metadata":{"annotations":{"sysop.dev/fail":null}}}`)
+			},
+		},
+		{
+			name: "claim", root: "deployment/web", health: []string{"Degraded"},
+			causes: []string{"PersistentVolumeClaim/NAMESPACE/data Degraded NoStorageClass"},
+			parts:  []string{"Pod/NAMESPACE/web-* Degraded/Degraded"},
+			seen:   "PersistentVolumeClaim/NAMESPACE/data", // it was Progressing: nothing changes but the time
+			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
+				patched(t, c, claims, ns, "data", `{"metadata":{"annotations":{"sysop.dev/fail":null}}}`)
+			},
+		},
+		{
+			name: "issuer", root: "certificate/site", health: []string{"Missing", "Degraded"},
+			causes: []string{"Issuer.cert-manager.io/NAMESPACE/self Missing NotFound"},
+			parts:  []string{"Certificate.cert-manager.io/NAMESPACE/site */Missing"},
+			seen:   "Certificate.cert-manager.io/NAMESPACE/site",
+			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
+				applyText(t, c, fmt.Sprintf("apiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: self, namespace: %s}\nspec: {selfSigned: {}}\n", ns))
+			},
+		},
+		{
+			name: "prometheus", root: "prometheus/main", health: []string{"Degraded"},
+			causes: []string{"Prometheus.monitoring.coreos.com/NAMESPACE/main Degraded *"},
+			parts:  []string{"Prometheus.monitoring.coreos.com/NAMESPACE/main Degraded/"},
+			seen:   "Prometheus.monitoring.coreos.com/NAMESPACE/main",
+			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
+				patched(t, c, prometheuses, ns, "main", `{"spec":{"version":null}}`)
+			},
+		},
+	}
+}
+
+// Real controllers and operators are given what they cannot make work. The stack says so
+// and names the cause; who watches sees it break and mend, and who waits waits until then.
+func TestHealthBreaksAndMends(t *testing.T) {
+	for _, b := range breakages() {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			c := shared.Cluster(t)
+			ns := c.Namespace(t)
+			b.in(ns)
+			applied(t, c, ns, "health-"+b.name+".yaml")
+			watch := watchHealth(t, c.Kubeconfig, b.root, "-n", ns)
+			b.broken(t, c, ns)
+			waiting := start(t, c.Kubeconfig, "health", b.root, "-n", ns, "--wait", "--timeout", limit.String(), "-o", "json")
+			if b.seen != "" {
+				watch.says(b.seen, "Degraded", "")
+			}
+			b.mend(t, c, ns)
+			if b.seen != "" && !strings.HasPrefix(b.seen, "Pod/") { // a pod is replaced by another
+				watch.says(b.seen, "Healthy", "")
+			}
+			if last := watch.says("", "Healthy", ""); last.Message != "" {
+				t.Errorf("the stack is Healthy, and says %q", last.Message)
+			}
+			d := healthIn(t, waiting.wait().succeeds(t))
+			if s := d.stack(t); s.Health != "Healthy" || len(s.Causes) > 0 {
+				t.Errorf("waited for: %+v", s)
+			}
+			watch.interrupted()
+			if said := watch.stderr.String(); said != "" {
+				t.Errorf("the watch says on stderr:\n%s", said)
+			}
+			sysop(t, c.Kubeconfig, "health", b.root, "-n", ns, "--exit-code").succeeds(t)
+		})
+	}
+}
+
+// in writes the namespace into what is expected.
+func (b *breakage) in(ns string) {
+	b.seen = strings.ReplaceAll(b.seen, "NAMESPACE", ns)
+	for _, list := range []*[]string{&b.causes, &b.parts} {
+		*list = slices.Clone(*list)
+		for i, s := range *list {
+			(*list)[i] = strings.ReplaceAll(s, "NAMESPACE", ns)
+		}
+	}
+}
+
+// broken waits until a stack is broken as it should be.
+func (b *breakage) broken(t *testing.T, c *cluster.Cluster, ns string) {
+	t.Helper()
+	cluster.Eventually(t, limit, func() error {
+		r := sysop(t, c.Kubeconfig, "health", b.root, "-n", ns, "-o", "json", "--exit-code")
+		if r.code != 2 {
+			return fmt.Errorf("exit code %d, want 2; stdout:\n%s\nstderr:\n%s", r.code, r.stdout, r.stderr)
+		}
+		d := healthIn(t, r)
+		s := d.stack(t)
+		if err := s.caused(b.causes...); err != nil {
+			return err
+		}
+		if !slices.Contains(b.health, s.Health) {
+			return fmt.Errorf("%s is %s, want one of %s", s.Name, s.Health, b.health)
+		}
+		for _, p := range b.parts {
+			id, want, _ := strings.Cut(p, " ")
+			if o := d.object(id); !matches(want, o.Own+"/"+o.Below) || !o.Counts {
+				return fmt.Errorf("%+v, want %s", o, p)
+			}
+		}
+		for _, e := range s.Causes[0].Events {
+			if e.Reason == b.warned && e.Message != "" {
+				return nil
+			}
+		}
+		if b.warned != "" {
+			return fmt.Errorf("the events of %s are %+v, want one of %s", s.Causes[0].ID, s.Causes[0].Events, b.warned)
+		}
+		return nil
+	})
+}
