@@ -73,7 +73,13 @@ func (f *following) watch(ctx context.Context) error {
 // write writes changes, a line or a document each.
 func (f *following) write(changes []view.HealthChange) error {
 	for _, c := range changes {
-		if err := f.o.write(view.Change(c, f.home)); err != nil {
+		if f.o.human() {
+			if _, err := fmt.Fprintln(f.o.env.Out, safe(c.Line(f.home))); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.o.write(view.Change(c)); err != nil {
 			return err
 		}
 	}
