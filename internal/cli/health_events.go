@@ -27,23 +27,7 @@ const (
 // those of who needs it are shown with it. That they cannot be read is a gap.
 func (h *judged) warnings(ctx context.Context) error {
 	defer h.o.clock.stage("warnings")()
-	about := map[object.Ref]object.Ref{} // the cause, of whom warnings are asked for
-	var refs []object.Ref
-	for _, s := range h.stacks {
-		for _, c := range s.Health.Causes {
-			ref := h.graph.Ref(c.ID)
-			of := ref
-			if c.Health.Status == health.Missing && !c.Root {
-				of = h.graph.Ref(h.deepest(c.Of, c.ID))
-			}
-			if _, known := about[ref]; !known && len(refs) < mostWarned {
-				about[ref] = of
-				if !slices.Contains(refs, of) {
-					refs = append(refs, of)
-				}
-			}
-		}
-	}
+	about, refs := h.warned()
 	if len(refs) == 0 {
 		return nil
 	}
@@ -73,6 +57,29 @@ func (h *judged) warnings(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// warned returns of whom warnings are asked for, by the causes that they are to tell of.
+func (h *judged) warned() (map[object.Ref]object.Ref, []object.Ref) {
+	about := map[object.Ref]object.Ref{}
+	var refs []object.Ref
+	for _, s := range h.stacks {
+		for _, c := range s.Health.Causes {
+			ref := h.graph.Ref(c.ID)
+			if _, known := about[ref]; known || len(refs) == mostWarned {
+				continue
+			}
+			of := ref
+			if c.Health.Status == health.Missing && !c.Root {
+				of = h.graph.Ref(h.deepest(c.Of, c.ID))
+			}
+			about[ref] = of
+			if !slices.Contains(refs, of) {
+				refs = append(refs, of)
+			}
+		}
+	}
+	return about, refs
 }
 
 // deepest is who below a node needs what is missing: of a Deployment, its ReplicaSet and

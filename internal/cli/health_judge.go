@@ -182,4 +182,3 @@ func (h *judged) tell() {
 	}
 	fmt.Fprintf(h.o.env.ErrOut, "%d %s: %s\n", len(h.stacks), what, strings.Join(parts, ", "))
 }
-

@@ -136,19 +136,3 @@ func (l *listing) answer() view.Answer {
 		Rest: l.rest, Others: l.others,
 	})
 }
-
-// tell says on stderr what the list has no place for.
-func (l *listing) tell() {
-	if l.o.output == "name" {
-		return
-	}
-	for _, n := range l.reading.Notes {
-		l.o.tellNote(n)
-	}
-	if why := l.unknown(); why != "" {
-		fmt.Fprintf(l.o.env.ErrOut, "usage is known of %d of %s: %s\n", l.total.Measured, plural(l.total.Pods, "pod"), safe(why))
-	}
-	if l.o.human() {
-		fmt.Fprintln(l.o.env.ErrOut, l.summary())
-	}
-}

@@ -24,12 +24,16 @@ func (l *listing) leftOver(in map[graph.ID]bool) {
 		if own.Status.Worse(health.Progressing) {
 			l.troubled++
 		}
+		if own.Reason == health.Unread {
+			own = health.Health{} // That it was not looked at is no news of it.
+		}
 		if l.o.all {
 			l.others = append(l.others, view.OtherObject{Object: ref, Why: l.why(id), Health: own})
 		}
 	}
 	slices.SortFunc(l.others, func(a, b view.OtherObject) int {
-		return cmp.Or(strings.Compare(a.Object.Namespace, b.Object.Namespace), object.Compare(a.Object, b.Object))
+		// What is in no namespace comes last: most of it the cluster made by itself.
+		return cmp.Or(cmp.Compare(btoi(a.Object.Namespace == ""), btoi(b.Object.Namespace == "")), strings.Compare(a.Object.Namespace, b.Object.Namespace), object.Compare(a.Object, b.Object))
 	})
 }
 

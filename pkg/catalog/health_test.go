@@ -54,7 +54,7 @@ func TestHealth(t *testing.T) {
 	}
 	known := 0
 	for _, r := range rules {
-		for status, expression := range map[health.Status]string{health.Degraded: r.Degraded, health.Progressing: r.Progressing, health.Suspended: r.Suspended, health.Healthy: r.Healthy} {
+		for status, expression := range map[health.Status]string{health.Degraded: r.Degraded, health.Progressing: r.Progressing, health.Suspended: r.Suspended, health.Unknown: r.Derived, health.Healthy: r.Healthy} {
 			section := fmt.Sprintf("%s %s", r.Kind, status)
 			if n := seen[section]; expression != "" && n != 1 {
 				t.Errorf("%s: %d sections in the fixtures, want one", section, n)

@@ -135,7 +135,7 @@ func only(cases []known, keep func(known) bool) []known {
 // deliberate lists where this package means to differ from the tests of Argo CD, with the
 // reason: by the beginning of the name.
 var deliberate = []struct{ names, reason string }{
-	{"core.spinkube.dev/SpinApp/progressing.yaml", "Available, and Progressing because NewReplicaSetAvailable: in the convention of Deployments, from which the operator copies it, a rollout at its end"},
+	{"core.spinkube.dev/SpinApp/progressing.yaml", "Available, and Progressing because NewReplicaSetAvailable: a copy of the Deployment's conditions, without their generation. In the convention of Deployments the rollout is done; the entry leaves it to the Deployment itself, which is not in the case"},
 	{"gateway.solo.io/", "Pending is on its way, not suspended; states that are numbers need an entry"},
 	{"apps.openshift.io/DeploymentConfig/healthy_zero_replicas.yaml", "it wants three replicas, has none, and says that it is not available"},
 	{"apps.kruise.io/AdvancedCronJob/notScheduled.yaml", "what has not run yet has not failed"},

@@ -22,7 +22,10 @@ type Rule struct {
 	Degraded    string `json:"degraded,omitempty"`
 	Progressing string `json:"progressing,omitempty"`
 	Suspended   string `json:"suspended,omitempty"`
-	Healthy     string `json:"healthy,omitempty"`
+	// Derived is true of an object that what it owns says more of than its own status, such
+	// as one that copies the conditions of its Deployment and not their generation.
+	Derived string `json:"derived,omitempty"`
+	Healthy string `json:"healthy,omitempty"`
 	// Message is an expression that gives a text for people; empty for what the object's
 	// conditions say.
 	Message string `json:"message,omitempty"`
@@ -32,11 +35,12 @@ type Rule struct {
 
 // states are the expressions of a rule that say how an object fares, in the order in
 // which they are asked.
-func (r *Rule) states() [4]ruleState {
-	return [4]ruleState{
+func (r *Rule) states() [5]ruleState {
+	return [5]ruleState{
 		{"degraded", Degraded, r.Degraded},
 		{"progressing", Progressing, r.Progressing},
 		{"suspended", Suspended, r.Suspended},
+		{"derived", "", r.Derived},
 		{"healthy", Healthy, r.Healthy},
 	}
 }
@@ -131,7 +135,10 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 		if err != nil {
 			return Health{Status: Unknown, Reason: RuleFailed, Message: fmt.Sprintf("the expression %s of %s (%s) fails on it: %v", x.field, e.rule.Kind, e.rule.Origin, err)}, true
 		}
-		if is {
+		switch {
+		case is && x.status == "":
+			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status does not tell, what it owns does", Quiet: true}, true
+		case is:
 			return verdict(x, of, c.message), true
 		}
 	}

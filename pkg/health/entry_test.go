@@ -206,8 +206,8 @@ healthy: |
 	for text, want := range map[string]string{
 		"":       "1:1 the file is empty: want a list of rules",
 		"# none": "1:1 the file is empty: want a list of rules",
-		"- {kind: Widget.example.com, degradedd: 'true'}":                                "1:30 unknown key \"degradedd\" (did you mean degraded?)",
-		"- {kind: Widget.example.com}":                                                  "1:3 the rule says nothing: want degraded, progressing, suspended or healthy",
+		"- {kind: Widget.example.com, degradedd: 'true'}":                               "1:30 unknown key \"degradedd\" (did you mean degraded?)",
+		"- {kind: Widget.example.com}":                                                  "1:3 the rule says nothing: want degraded, progressing, suspended, derived or healthy",
 		"- {healthy: 'true'}":                                                           "1:3 kind is missing",
 		"- {kind: widgets/x, healthy: 'true'}":                                          "1:10 \"widgets/x\" is no kind: write Kind.group, as Certificate.cert-manager.io",
 		"- {kind: A.b, healthy: 'true'}\n- {kind: A.b, healthy: 'true'}":                "2:10 a second rule for A.b: want one",

@@ -46,7 +46,7 @@ func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
 		}})
 		m.Read(item)
 		if len(m.Problems) == 0 && r.Empty() {
-			m.Report(item, "the rule says nothing: want degraded, progressing, suspended or healthy")
+			m.Report(item, "the rule says nothing: want degraded, progressing, suspended, derived or healthy")
 		}
 		problems = append(problems, m.Problems...)
 		rules = append(rules, r)
@@ -82,7 +82,7 @@ func RuleFields(m *strict.Mapping, r *Rule, text []byte) []strict.Field {
 	for _, f := range []struct {
 		name string
 		to   *string
-	}{{"degraded", &r.Degraded}, {"progressing", &r.Progressing}, {"suspended", &r.Suspended}, {"healthy", &r.Healthy}, {messageField, &r.Message}} {
+	}{{"degraded", &r.Degraded}, {"progressing", &r.Progressing}, {"suspended", &r.Suspended}, {"derived", &r.Derived}, {"healthy", &r.Healthy}, {messageField, &r.Message}} {
 		fields = append(fields, strict.Field{Name: f.name, Set: func(n *yaml.Node) {
 			if *f.to = m.Text(n); *f.to != "" {
 				m.Problems = append(m.Problems, checkAt(n, text, f.name)...)

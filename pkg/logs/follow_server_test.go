@@ -96,10 +96,11 @@ func (n *node) openLog(ctx context.Context, c Container, o Options) (io.ReadClos
 	n.high = max(n.high, n.open)
 	in, out := io.Pipe()
 	go func() {
-		out.CloseWithError(n.send(ctx, l, at, since, out))
+		err := n.send(ctx, l, at, since, out)
 		n.mu.Lock()
-		defer n.mu.Unlock()
 		n.open--
+		n.mu.Unlock()
+		out.CloseWithError(err) // Who reads this may open the next.
 	}()
 	return in, nil
 }

@@ -4,12 +4,8 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
-
-func timeOf(at time.Time) metav1.Time { return metav1.NewTime(at) }
 
 func TestNewest(t *testing.T) {
 	fields := map[string]any{

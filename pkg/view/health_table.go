@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -76,9 +77,7 @@ func (v *healthView) list(wide bool) *Table {
 // counts the healthy ones.
 func (v *healthView) byStatus() *Tree {
 	t := &Tree{Columns: []Column{{Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "SINCE", Drop: 1, Right: true}, {Name: "MESSAGE", Under: true}}}
-	statuses := health.Statuses()
-	for i := len(statuses) - 1; i >= 0; i-- {
-		status := statuses[i]
+	for _, status := range slices.Backward(health.Statuses()) {
 		head := &Line{Name: HealthCell(status), Cells: make([]Cell, 2)}
 		healthy, n := &tally{}, 0
 		for _, id := range v.ids {

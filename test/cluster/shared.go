@@ -62,7 +62,7 @@ func watch(t testing.TB) {
 		all := make([]byte, 16<<20)
 		all = all[:runtime.Stack(all, true)]
 		var tests []string
-		for _, goroutine := range strings.Split(string(all), "\n\n") {
+		for goroutine := range strings.SplitSeq(string(all), "\n\n") {
 			if strings.Contains(goroutine, "testing.tRunner") && !strings.Contains(goroutine, "(*T).Parallel") {
 				tests = append(tests, goroutine)
 			}

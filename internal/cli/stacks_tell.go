@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+// tell says on stderr what the list has no place for.
+func (l *listing) tell() {
+	if l.o.output == "name" {
+		return
+	}
+	for _, n := range l.reading.Notes {
+		l.o.tellNote(n)
+	}
+	if why := l.unknown(); why != "" {
+		fmt.Fprintf(l.o.env.ErrOut, "usage is known of %d of %s: %s\n", l.total.Measured, plural(l.total.Pods, "pod"), safe(why))
+	}
+	if l.o.human() {
+		fmt.Fprintln(l.o.env.ErrOut, l.summary())
+	}
+}
+
+// summary is the list in a line.
+func (l *listing) summary() string {
+	if len(l.rows) == 0 {
+		return "no stacks found" + l.beside()
+	}
+	counts := map[health.Status]int{}
+	for i := range l.rows {
+		counts[l.rows[i].Status()]++
+	}
+	var parts []string
+	for _, s := range health.Statuses() {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	text := fmt.Sprintf("%s: %s", plural(len(l.rows), "stack"), strings.Join(parts, ", "))
+	text += "; " + plural(l.total.Pods, "pod")
+	if month := cost.Round(l.report, cost.ColumnMonth, 2); month != nil && l.total.Priced() {
+		text += fmt.Sprintf("; %s %s a month", l.report.Currency, l.inMonth(month))
+	}
+	return text + l.beside()
+}
+
+// unknown is why the usage of pods is not known; empty where it is, and where a note says
+// that already.
+func (l *listing) unknown() string {
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(l.unmeasured)) {
+		if l.unmeasured[why] == l.total.Pods && slices.ContainsFunc(l.reading.Notes, func(n metrics.Note) bool { return strings.HasPrefix(n.Message, why) }) {
+			return ""
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d)", why, l.unmeasured[why]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// inMonth is the sum of what is shown.
+func (l *listing) inMonth(shown cost.Money) string {
+	sum := l.total.Cost.Sub(l.total.Cost)
+	for i := range l.rows {
+		if row := l.rows[i].Row; row != nil {
+			sum = sum.Add(shown[row])
+		}
+	}
+	return sum.StringFixed(2)
+}
+
+// beside is what there is besides the stacks that are listed.
+func (l *listing) beside() string {
+	text, ways := "", []string{}
+	if l.hidden > 0 {
+		ways = append(ways, plural(l.hidden, "stack")+" of the cluster itself")
+	}
+	if l.rest > 0 {
+		left := plural(l.rest, "object") + " in no stack"
+		if l.troubled > 0 {
+			left += fmt.Sprintf(", %d of them in trouble", l.troubled)
+		}
+		ways = append(ways, left)
+	}
+	if len(ways) > 0 {
+		text = "; besides, " + strings.Join(ways, " and ")
+		if !l.o.all {
+			text += " (--all lists them)"
+		}
+	}
+	return text
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
