@@ -73,7 +73,7 @@ func (f *following) watch(ctx context.Context) error {
 // write writes changes, a line or a document each.
 func (f *following) write(changes []view.HealthChange) error {
 	for _, c := range changes {
-		if err := f.o.write(view.Change(c, f.home)); err != nil {
+		if err := f.o.writeUnder(view.Change(c, f.home), false); err != nil {
 			return err
 		}
 	}
