@@ -73,13 +73,7 @@ func (f *following) watch(ctx context.Context) error {
 // write writes changes, a line or a document each.
 func (f *following) write(changes []view.HealthChange) error {
 	for _, c := range changes {
-		if f.o.human() {
-			if _, err := fmt.Fprintln(f.o.env.Out, safe(c.Line(f.home))); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := f.o.write(view.Change(c)); err != nil {
+		if err := f.o.writeUnder(view.Change(c, f.home), false); err != nil {
 			return err
 		}
 	}

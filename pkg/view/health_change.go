@@ -32,9 +32,9 @@ type HealthChangeDocument struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Change returns the document and the name of a change, for machines. For people there is
-// Line.
-func Change(c HealthChange) Answer {
+// Change returns the answer for one change: a line, or a document. home is the namespace
+// of the user.
+func Change(c HealthChange, home string) Answer {
 	doc := HealthChangeDocument{
 		Head: Head{APIVersion, "HealthChange"}, Time: moment(c.Time), Stack: c.Stack,
 		From: string(c.From), To: string(c.To), Reason: c.Reason, Message: c.Message,
@@ -44,7 +44,15 @@ func Change(c HealthChange) Answer {
 		doc.Object = c.Object.String()
 		name = doc.Object
 	}
-	return Answer{Document: doc, Names: []string{name}}
+	to := HealthCell(c.To)
+	if c.To == "" {
+		to = Cell{"gone", Faint}
+	}
+	line := &Line{Name: Cell{Text: c.Time.Format(time.TimeOnly)}, Cells: []Cell{to, {c.name(home), Plain}, {c.told(), Plain}}}
+	columns := make([]Column, 4)
+	row := append([]Cell{line.Name}, line.Cells...)
+	table := &Table{Columns: columns, Rows: [][]Cell{row}}
+	return Answer{Document: doc, Tree: &Tree{Columns: columns, Roots: []*Line{line}}, Table: table, Wide: table, Names: []string{name}}
 }
 
 // name is what changed, with its namespace where that is not the user's.
@@ -67,7 +75,7 @@ func (c HealthChange) told() string {
 	return verdict(c.Reason, c.Message)
 }
 
-// Line is the change in one line of text. home is the namespace of the user.
+// Line is the change in one line of text.
 func (c HealthChange) Line(home string) string {
 	to := HealthCell(c.To).Text
 	if c.To == "" {
