@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -58,14 +59,14 @@ func TestHealthWait(t *testing.T) {
 	if !strings.Contains(r.stdout, "Secret/login") {
 		t.Errorf("it does not show what it has waited for:\n%s", r.stdout)
 	}
-	run("deployment/other", "--wait", "--timeout", "1m").fails(t, `deployment/other`, "not found")
+	run("deployment/other", "--wait", "--timeout", "1m").fails(t, `"other" not found`, "there are back, front")
 
 	waiting := start(t, c.Kubeconfig, append(args, "--wait", "--timeout", limit.String(), "-o", "json")...)
 	suspended := start(t, c.Kubeconfig, append(args, "--wait=Suspended", "--timeout", limit.String())...)
 	text := start(t, c.Kubeconfig, append(args, "--watch")...)
 	shows(text, "2 stacks: 2 Missing", &text.stderr)
 	applyText(t, c, fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: %s}\n", ns))
-	for _, line := range []string{"✔ Healthy      Secret/login\n", "✔ Healthy      stack Deployment/back\n", "✔ Healthy      stack Deployment/front\n"} {
+	for _, line := range []string{"  ✔ Healthy  Secret/login\n", "  ✔ Healthy  stack Deployment/back\n", "  ✔ Healthy  stack Deployment/front\n"} {
 		shows(text, line, &text.stdout)
 	}
 	text.interrupted()
@@ -74,8 +75,11 @@ func TestHealthWait(t *testing.T) {
 			t.Errorf("it waited for %+v", s)
 		}
 	}
-	if r := suspended.interrupted(); r.stdout != "" {
-		t.Errorf("it waits for what will not be, is interrupted, and writes:\n%s", r.stdout)
+	if err := suspended.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if r := suspended.wait(); r.code != 130 || r.stdout != "" || r.stderr != "interrupted\n" {
+		t.Errorf("who waits is interrupted: exit code %d, want 130; stdout %q, stderr %q", r.code, r.stdout, r.stderr)
 	}
 	if r := run().succeeds(t); !strings.Contains(r.stderr, "2 stacks: 2 Healthy") {
 		t.Errorf("stderr:\n%s", r.stderr)
