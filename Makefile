@@ -80,7 +80,7 @@ cluster-test:
 	$(GO) test -race -shuffle=on -timeout 20m -p 1 -parallel 4 ./test/...
 
 sandbox:
-	@$(SANDBOX) up -f examples/demo
+	@$(SANDBOX) up -f examples/demo -f examples/operators.yaml
 
 sandbox-down:
 	@$(SANDBOX) down
