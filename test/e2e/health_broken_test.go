@@ -105,6 +105,7 @@ func breakages() []breakage {
 // Real controllers and operators are given what they cannot make work. The stack says so
 // and names the cause; who watches sees it break and mend, and who waits waits until then.
 func TestHealthBreaksAndMends(t *testing.T) {
+	t.Parallel()
 	define(t, shared.Cluster(t), inNamespace(t, "", "health-silent.definitions.yaml")) // to the end of all: a watch tells of kinds that go
 	for _, b := range breakages() {
 		t.Run(b.name, func(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
@@ -69,21 +71,31 @@ func TestHealthWait(t *testing.T) {
 	for _, line := range []string{"  ✔ Healthy  Secret/login\n", "  ✔ Healthy  stack Deployment/back\n", "  ✔ Healthy  stack Deployment/front\n"} {
 		shows(text, line, &text.stdout)
 	}
-	text.interrupted()
 	for _, s := range healthIn(t, waiting.wait().succeeds(t)).Stacks {
 		if s.Health != "Healthy" || len(s.Causes) > 0 {
 			t.Errorf("it waited for %+v", s)
 		}
 	}
+	if err := admin(c).AppsV1().Deployments(ns).Delete(t.Context(), "front", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	shows(text, "  gone  stack Deployment/front\n", &text.stdout)
+	if strings.Contains(text.stdout.String(), "\n\n") {
+		t.Errorf("a line that says nothing:\n%s", &text.stdout)
+	}
+	text.interrupted()
 	if err := suspended.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if r := suspended.wait(); r.code != 130 || r.stdout != "" || r.stderr != "interrupted\n" {
+	if r := suspended.wait(); r.code != 130 || r.stdout != "" || !strings.HasSuffix(r.stderr, "interrupted\n") {
 		t.Errorf("who waits is interrupted: exit code %d, want 130; stdout %q, stderr %q", r.code, r.stdout, r.stderr)
 	}
-	if r := run().succeeds(t); !strings.Contains(r.stderr, "2 stacks: 2 Healthy") {
-		t.Errorf("stderr:\n%s", r.stderr)
-	}
+	cluster.Eventually(t, limit, func() error { // its pod goes a moment after it
+		if r := run("--exit-code"); r.code != 0 || !strings.Contains(r.stderr, "1 stack: 1 Healthy") {
+			return fmt.Errorf("exit code %d, stderr:\n%s", r.code, r.stderr)
+		}
+		return nil
+	})
 }
 
 // shows waits for words in what a run has written.
