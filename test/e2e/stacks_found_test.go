@@ -47,7 +47,7 @@ func TestStacksFound(t *testing.T) {
 		want[i] = strings.ReplaceAll(want[i], "NAMESPACE", ns)
 	}
 	var d stacksDocument
-	cluster.Eventually(t, limit, func() error {
+	cluster.Eventually(t, 2*limit, func() error { // the operator may look again after a minute only
 		r := sysop(t, c.Kubeconfig, "stacks", "-A", "-o", "json").succeeds(t)
 		d = stacksDocument{}
 		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
