@@ -29,7 +29,7 @@ type following struct {
 	trouble *watching
 	// was is how each stack and each part fared the last time.
 	was     map[object.Ref]health.Health
-	stacked map[string]health.Status
+	stacked map[object.Ref]health.Status
 }
 
 // follow judges what changes, until it is interrupted or as it is waited for.
@@ -142,7 +142,7 @@ func (f *following) next(ctx context.Context) bool {
 // that was well is gone.
 func (f *following) changes() []view.HealthChange {
 	now := f.session.moment()
-	is, stacked := map[object.Ref]health.Health{}, map[string]health.Status{}
+	is, stacked := map[object.Ref]health.Health{}, map[object.Ref]health.Status{}
 	var out []view.HealthChange
 	for _, s := range f.stacks {
 		for _, p := range s.Health.Parts {
@@ -150,8 +150,7 @@ func (f *following) changes() []view.HealthChange {
 				is[f.graph.Ref(p.ID)] = p.Own
 			}
 		}
-		name := view.StackName(s.Name)
-		stacked[name] = s.Health.Status
+		stacked[s.Name] = s.Health.Status
 	}
 	for ref, h := range is {
 		was, known := f.was[ref]
@@ -171,17 +170,16 @@ func (f *following) changes() []view.HealthChange {
 	return out
 }
 
-func (f *following) stackChanges(now time.Time, stacked map[string]health.Status) []view.HealthChange {
+func (f *following) stackChanges(now time.Time, stacked map[object.Ref]health.Status) []view.HealthChange {
 	var out []view.HealthChange
 	for _, s := range f.stacks {
-		name := view.StackName(s.Name)
-		if was := f.stacked[name]; was != s.Health.Status {
-			out = append(out, view.HealthChange{Time: now, Stack: name, Object: s.Name, From: was, To: s.Health.Status, Message: f.cause(s)})
+		if was := f.stacked[s.Name]; was != s.Health.Status {
+			out = append(out, view.HealthChange{Time: now, Stack: view.StackName(s.Name), Object: s.Name, From: was, To: s.Health.Status, Message: f.cause(s)})
 		}
 	}
 	for name, was := range f.stacked {
 		if _, there := stacked[name]; !there {
-			out = append(out, view.HealthChange{Time: now, Stack: name, From: was})
+			out = append(out, view.HealthChange{Time: now, Stack: view.StackName(name), Object: name, From: was})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })
