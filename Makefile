@@ -23,6 +23,12 @@ build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
 
 demo: build
+	@echo '$$ kubectl sysop stacks --from demo'
+	@$(BIN) stacks --from demo
+	@echo
+	@echo '$$ kubectl sysop health --from demo'
+	@$(BIN) health --from demo
+	@echo
 	@echo '$$ kubectl sysop graph moodle/moodle-1 moodle/moodle-2 --from demo'
 	@$(BIN) graph moodle/moodle-1 moodle/moodle-2 --from demo
 	@echo
@@ -74,7 +80,7 @@ cluster-test:
 	$(GO) test -race -shuffle=on -timeout 20m -p 1 -parallel 4 ./test/...
 
 sandbox:
-	@$(SANDBOX) up -f examples/demo
+	@$(SANDBOX) up -f examples/demo -f examples/operators.yaml
 
 sandbox-down:
 	@$(SANDBOX) down

@@ -53,8 +53,14 @@ func blocks(t *testing.T, page, language string) []string {
 }
 
 // What a page says that a command writes, it writes.
-func TestCommandsOfChargeback(t *testing.T) {
-	found := blocks(t, "chargeback.md", "console")
+func TestCommands(t *testing.T) {
+	for _, page := range []string{"chargeback.md", "health.md"} {
+		t.Run(page, func(t *testing.T) { testCommands(t, page) })
+	}
+}
+
+func testCommands(t *testing.T, page string) {
+	found := blocks(t, page, "console")
 	if len(found) < 2 {
 		t.Fatalf("%d blocks of commands", len(found))
 	}

@@ -25,20 +25,19 @@ const (
 // following judges again and again what is asked about, from watches.
 type following struct {
 	*judged
-	live *source.Live
+	live    *source.Live
+	trouble *watching
 	// was is how each stack and each part fared the last time.
 	was     map[object.Ref]health.Health
 	stacked map[string]health.Status
-	said    []object.Gap
-	down    bool
-	failed  string
 }
 
 // follow judges what changes, until it is interrupted or as it is waited for.
 func (o *healthOptions) follow(ctx context.Context, h *judged) error {
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	f := &following{judged: h, live: h.session.live(watching)}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop() // which ends the watches
+	live := h.session.live(ctx)
+	f := &following{judged: h, live: live, trouble: &watching{c: o.common, live: live}}
 	if err := h.judge(ctx); err != nil {
 		return err
 	}
@@ -60,7 +59,7 @@ func (f *following) watch(ctx context.Context) error {
 			return err
 		}
 	}
-	f.said = f.graph.Gaps()
+	f.trouble.said = f.graph.Gaps()
 	f.changes()
 	for f.next(ctx) {
 		if err := f.write(f.changes()); err != nil {
@@ -73,7 +72,7 @@ func (f *following) watch(ctx context.Context) error {
 // write writes changes, a line or a document each.
 func (f *following) write(changes []view.HealthChange) error {
 	for _, c := range changes {
-		if err := f.o.write(view.Change(c, f.home)); err != nil {
+		if err := f.o.writeUnder(view.Change(c, f.home), false); err != nil {
 			return err
 		}
 	}
@@ -83,7 +82,7 @@ func (f *following) write(changes []view.HealthChange) error {
 // wait ends when every stack is as it is waited for. What is on the way is told on a
 // terminal.
 func (f *following) wait(ctx context.Context) error {
-	f.said = f.graph.Gaps()
+	f.trouble.said = f.graph.Gaps()
 	patience, stop := context.WithTimeoutCause(ctx, f.o.timeout, errTooLong)
 	defer stop()
 	f.changes()
@@ -129,36 +128,13 @@ func (f *following) next(ctx context.Context) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		f.tellTrouble(err)
+		f.trouble.failure(err)
+		f.trouble.sight()
 		if err == nil {
+			f.trouble.gaps(f.graph.Gaps())
 			return true
 		}
 	}
-}
-
-// tellTrouble says what could not be read, once, and whether changes are seen at all.
-func (f *following) tellTrouble(err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text != f.failed && text != "" {
-		fmt.Fprintf(f.o.env.ErrOut, "warning: %s\n", safe(text))
-	}
-	f.failed = text
-	if err == nil {
-		fresh := slices.DeleteFunc(slices.Clone(f.graph.Gaps()), func(g object.Gap) bool { return slices.Contains(f.said, g) })
-		f.said = append(f.said, fresh...)
-		f.o.tellGaps(fresh)
-	}
-	down := f.live.Trouble()
-	switch {
-	case len(down) > 0 && !f.down:
-		fmt.Fprintf(f.o.env.ErrOut, "warning: changes are not seen right now: %s%s: %s\n", safe(down[0].Resource), inNamespace(down[0].Namespace), safe(down[0].Message))
-	case len(down) == 0 && f.down:
-		fmt.Fprintln(f.o.env.ErrOut, "changes are seen again")
-	}
-	f.down = len(down) > 0
 }
 
 // changes returns what is otherwise than the last time: parts first, in order, then

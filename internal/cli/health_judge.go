@@ -104,7 +104,7 @@ func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.S
 func (h *judged) fine() bool {
 	if h.o.all {
 		for id := range graph.ID(h.graph.Len()) {
-			if h.assessment.Own(id).Status.Worse(health.Suspended) {
+			if h.assessment.Own(id).Status.Worse(health.Suspended) && (h.graph.State(id) != graph.Missing || h.graph.Lacked(id)) {
 				return false
 			}
 		}

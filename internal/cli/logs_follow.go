@@ -42,13 +42,13 @@ func (l *logsRun) follow(ctx context.Context) error {
 			return lines.line(line)
 		},
 	}
-	var watching sync.WaitGroup
-	defer watching.Wait()
+	var looking sync.WaitGroup
+	defer looking.Wait()
 	defer stop() // which ends it
 	states := make(chan []logs.Container)
-	w := &stackWatch{run: l, live: live, pods: pods, said: g.Gaps()}
+	w := &stackWatch{run: l, live: live, pods: pods, trouble: &watching{c: l.o.common, live: live, said: g.Gaps()}}
 	w.covered = w.coverage()
-	watching.Go(func() { w.watch(ctx, states) })
+	looking.Go(func() { w.watch(ctx, states) })
 	if err := f.Run(ctx, states); err != nil {
 		return fmt.Errorf("no log could be read: %w", err)
 	}
@@ -69,9 +69,7 @@ type stackWatch struct {
 	live    *source.Live
 	pods    []object.Ref
 	covered map[string]bool // namespaces of which all pods are known
-	said    []object.Gap
-	trouble string
-	down    bool
+	trouble *watching
 }
 
 // watch sends the containers of the stack, and sends them again after each change.
@@ -102,14 +100,15 @@ func (w *stackWatch) look(ctx context.Context) bool {
 	l := w.run
 	l.again()
 	g, pods, err := l.pods(ctx)
-	switch {
-	case ctx.Err() != nil:
-		return false
-	case err != nil:
-		w.tell(err)
+	if ctx.Err() != nil {
 		return false
 	}
-	w.tellGaps(g.Gaps())
+	w.trouble.sight()
+	if err != nil {
+		w.trouble.failure(err)
+		return false
+	}
+	w.trouble.gaps(g.Gaps())
 	covered := w.coverage()
 	for ns, all := range w.covered {
 		if all && !covered[ns] {
@@ -117,7 +116,7 @@ func (w *stackWatch) look(ctx context.Context) bool {
 		}
 	}
 	err = l.s.missing(g, l.roots, l.q.selector)
-	w.tell(err)
+	w.trouble.failure(err)
 	if err != nil {
 		// Nor are those of a root that is, until they are.
 		pods = slices.DeleteFunc(w.pods, func(ref object.Ref) bool { return len(l.collector.Of(ref)) == 0 })
@@ -133,34 +132,6 @@ func (w *stackWatch) coverage() map[string]bool {
 		in[ref.Namespace] = w.run.s.inv.Covered(podKind, ref.Namespace)
 	}
 	return in
-}
-
-// tell says what is wrong with the stack, when that has changed.
-func (w *stackWatch) tell(err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text != "" && text != w.trouble {
-		fmt.Fprintf(w.run.o.env.ErrOut, "warning: %s\n", safe(text))
-	}
-	w.trouble = text
-}
-
-// tellGaps says what could not be read, unless that was said, and whether changes are
-// still seen.
-func (w *stackWatch) tellGaps(all []object.Gap) {
-	fresh := slices.DeleteFunc(slices.Clone(all), func(g object.Gap) bool { return slices.Contains(w.said, g) })
-	w.said = append(w.said, fresh...)
-	w.run.o.tellGaps(fresh)
-	down := w.live.Trouble()
-	switch errOut := w.run.o.env.ErrOut; {
-	case len(down) > 0 && !w.down:
-		fmt.Fprintf(errOut, "warning: changes are not seen right now: %s (%s)\n", safe(down[0].Message), safe(down[0].Reason))
-	case len(down) == 0 && w.down:
-		fmt.Fprintln(errOut, "changes are seen again")
-	}
-	w.down = len(down) > 0
 }
 
 // again makes room for another reading of the same source.

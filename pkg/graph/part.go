@@ -117,3 +117,14 @@ func (s *Stack) serving(id ID, yield func(Part) bool) bool {
 	}
 	return true
 }
+
+// Lacked says whether an object that is there does not do its work without a node: of what
+// is missing, whether that matters.
+func (g *Graph) Lacked(id ID) bool {
+	for _, i := range g.into[g.in[id]:g.in[id+1]] {
+		if e := &g.edges[i]; g.State(e.from) == Present && g.relation(e) != relation.Serves && g.counts(e) {
+			return true
+		}
+	}
+	return false
+}

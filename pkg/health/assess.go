@@ -2,6 +2,7 @@ package health
 
 import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Assessment is how the nodes of a graph fare: what each says of itself, and for those
@@ -42,14 +43,18 @@ func Assess(g *graph.Graph, own func(graph.ID) (Health, bool)) *Assessment {
 }
 
 // unread is what is said of an object that is named and could not be read. Of a kind
-// that has no state nothing but its existence is in doubt.
+// that has no state nothing but its existence is in doubt. Of the cluster's ground, which
+// the users of a namespace may not read, those tell that stand on it: a pod that is ready
+// has a node that runs it, and a claim that is bound its volume.
 func (a *Assessment) unread(id graph.ID) Health {
 	h := Health{Reason: Unread, Message: "it could not be read"}
-	if !Stateless(a.g.Ref(id).GroupKind()) {
+	if ref := a.g.Ref(id); !Stateless(ref.GroupKind()) && !graph.IsBoundary(ref) && !isVolume(ref) {
 		h.Status = Unknown
 	}
 	return h
 }
+
+func isVolume(r object.Ref) bool { return r.Group == "" && r.Kind == "PersistentVolume" }
 
 // Own returns how a node fares by itself. Its Status is empty for what was not read and
 // would say nothing.

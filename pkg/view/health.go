@@ -53,7 +53,8 @@ func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o Health
 	if o.All {
 		ids = nil
 		for id := range graph.ID(g.Len()) {
-			if a.Own(id).Status != "" {
+			// What is named and not there is no object that was read, unless it is lacked.
+			if a.Own(id).Status != "" && (g.State(id) != graph.Missing || g.Lacked(id)) {
 				ids = append(ids, id)
 			}
 		}

@@ -49,7 +49,7 @@ func Change(c HealthChange, home string) Answer {
 		to = Cell{"gone", Faint}
 	}
 	line := &Line{Name: Cell{Text: c.Time.Format(time.TimeOnly)}, Cells: []Cell{to, {c.name(home), Plain}, {c.told(), Plain}}}
-	columns := []Column{{}, {Least: len("✖ Progressing")}, {}, {}}
+	columns := make([]Column, 4)
 	row := append([]Cell{line.Name}, line.Cells...)
 	table := &Table{Columns: columns, Rows: [][]Cell{row}}
 	return Answer{Document: doc, Tree: &Tree{Columns: columns, Roots: []*Line{line}}, Table: table, Wide: table, Names: []string{name}}

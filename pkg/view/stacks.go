@@ -234,6 +234,9 @@ func (v *stacksView) cause(r *StackRow) string {
 	if verdict(first.Health.Reason, "-") == "-" { // The word is one of ours, and says less than the message.
 		text = verdict("", first.Health.Message)
 	}
+	if first.Health.Status == health.Missing {
+		text = "missing"
+	}
 	if first.Object != r.Name {
 		text += ": " + v.within(r, first.Object)
 	}

@@ -12,6 +12,7 @@ import (
 // breakage is a way in which a stack breaks, and is mended.
 type breakage struct {
 	name   string // testdata/health-NAME.yaml is broken
+	kinds  bool   // testdata/health-NAME.definitions.yaml defines kinds for it
 	root   string
 	health []string // the stack's: one of these
 	// causes are all of them, "ID HEALTH REASON".
@@ -20,7 +21,9 @@ type breakage struct {
 	warned string
 	// parts are what members say, "ID OWN/BELOW".
 	parts []string
-	// seen is an object of which the watch tells, on the way.
+	// derived are members that say nothing of themselves, "ID FROM".
+	derived []string
+	// seen is an object of which the watch tells, "ID STATUS", and again when it is mended.
 	seen string
 	mend func(t *testing.T, c *cluster.Cluster, ns string)
 }
@@ -33,7 +36,7 @@ func breakages() []breakage {
 			name: "image", root: "deployment/web", health: []string{"Degraded"},
 			causes: []string{"Pod/NAMESPACE/web-* Degraded ImagePullBackOff"}, warned: "Failed",
 			parts: []string{"Deployment.apps/NAMESPACE/web */Degraded", "ReplicaSet.apps/NAMESPACE/web-* */Degraded"},
-			seen:  "Pod/NAMESPACE/web-*",
+			seen:  "Pod/NAMESPACE/web-* Degraded",
 			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
 				patched(t, c, deployments, ns, "web", withoutFailing)
 			},
@@ -42,7 +45,7 @@ func breakages() []breakage {
 			name: "crash", root: "deployment/web", health: []string{"Degraded"},
 			causes: []string{"Pod/NAMESPACE/web-* Degraded CrashLoopBackOff"}, warned: "Failed",
 			parts: []string{"Deployment.apps/NAMESPACE/web */Degraded"},
-			seen:  "Pod/NAMESPACE/web-*",
+			seen:  "Pod/NAMESPACE/web-* Degraded",
 			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
 				patched(t, c, deployments, ns, "web", withoutFailing)
 			},
@@ -50,6 +53,7 @@ func breakages() []breakage {
 		{
 			name: "class", root: "deployment/web", health: []string{"Missing", "Degraded"},
 			causes: []string{"StorageClass.storage.k8s.io/class-of-NAMESPACE Missing NotFound"}, warned: "ProvisioningFailed",
+			seen:  "StorageClass.storage.k8s.io/class-of-NAMESPACE Missing",
 			parts: []string{"PersistentVolumeClaim/NAMESPACE/data Progressing/Missing", "Pod/NAMESPACE/web-* */Missing"},
 			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
 				applyText(t, c, fmt.Sprintf("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: class-of-%s}\nprovisioner: kwok.x-k8s.io/volume\n", ns))
@@ -60,7 +64,7 @@ func breakages() []breakage {
 			name: "claim", root: "deployment/web", health: []string{"Degraded"},
 			causes: []string{"PersistentVolumeClaim/NAMESPACE/data Degraded NoStorageClass"},
 			parts:  []string{"Pod/NAMESPACE/web-* Degraded/Degraded"},
-			seen:   "PersistentVolumeClaim/NAMESPACE/data", // it was Progressing: nothing changes but the time
+			seen:   "PersistentVolumeClaim/NAMESPACE/data Degraded", // it was Progressing: nothing changes but the time
 			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
 				patched(t, c, claims, ns, "data", `{"metadata":{"annotations":{"sysop.dev/fail":null}}}`)
 			},
@@ -69,18 +73,31 @@ func breakages() []breakage {
 			name: "issuer", root: "certificate/site", health: []string{"Missing", "Degraded"},
 			causes: []string{"Issuer.cert-manager.io/NAMESPACE/self Missing NotFound"},
 			parts:  []string{"Certificate.cert-manager.io/NAMESPACE/site */Missing"},
-			seen:   "Certificate.cert-manager.io/NAMESPACE/site",
+			seen:   "Issuer.cert-manager.io/NAMESPACE/self Missing",
 			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
 				applyText(t, c, fmt.Sprintf("apiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: self, namespace: %s}\nspec: {selfSigned: {}}\n", ns))
 			},
 		},
 		{
 			name: "prometheus", root: "prometheus/main", health: []string{"Degraded"},
-			causes: []string{"Prometheus.monitoring.coreos.com/NAMESPACE/main Degraded *"},
-			parts:  []string{"Prometheus.monitoring.coreos.com/NAMESPACE/main Degraded/"},
-			seen:   "Prometheus.monitoring.coreos.com/NAMESPACE/main",
+			causes: []string{"Prometheus.monitoring.coreos.com/NAMESPACE/main Degraded ReconciliationFailed"},
+			parts:  []string{"Prometheus.monitoring.coreos.com/NAMESPACE/main Degraded/Healthy"},
+			seen:   "Prometheus.monitoring.coreos.com/NAMESPACE/main Degraded",
 			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
 				patched(t, c, prometheuses, ns, "main", `{"spec":{"version":null}}`)
+			},
+		},
+		{
+			name: "silent", kinds: true, root: "site/shop", health: []string{"Degraded"},
+			causes: []string{"Pod/NAMESPACE/web-* Degraded ImagePullBackOff"}, warned: "Failed",
+			parts: []string{"Site.silent.example.com/NAMESPACE/shop Degraded/Degraded", "Tier.silent.example.com/NAMESPACE/front Degraded/Degraded"},
+			derived: []string{
+				"Site.silent.example.com/NAMESPACE/shop Deployment.apps/NAMESPACE/web",
+				"Tier.silent.example.com/NAMESPACE/front Deployment.apps/NAMESPACE/web",
+			},
+			seen: "Site.silent.example.com/NAMESPACE/shop Degraded",
+			mend: func(t *testing.T, c *cluster.Cluster, ns string) {
+				patched(t, c, deployments, ns, "web", withoutFailing)
 			},
 		},
 	}
@@ -95,17 +112,21 @@ func TestHealthBreaksAndMends(t *testing.T) {
 			c := shared.Cluster(t)
 			ns := c.Namespace(t)
 			b.in(ns)
+			if b.kinds {
+				define(t, c, inNamespace(t, ns, "health-"+b.name+".definitions.yaml"))
+			}
 			applied(t, c, ns, "health-"+b.name+".yaml")
 			watch := watchHealth(t, c.Kubeconfig, b.root, "-n", ns)
 			b.broken(t, c, ns)
 			waiting := start(t, c.Kubeconfig, "health", b.root, "-n", ns, "--wait", "--timeout", limit.String(), "-o", "json")
-			if b.seen != "" {
-				watch.says(b.seen, "Degraded", "")
-			}
+			id, status, _ := strings.Cut(b.seen, " ")
+			watch.says(id, status, "")
 			b.mend(t, c, ns)
-			if b.seen != "" && !strings.HasPrefix(b.seen, "Pod/") { // a pod is replaced by another
-				watch.says(b.seen, "Healthy", "")
+			to := "Healthy"
+			if strings.HasPrefix(id, "Pod/") {
+				to = "" // Another one replaces it.
 			}
+			watch.says(id, to, "")
 			if last := watch.says("", "Healthy", ""); last.Message != "" {
 				t.Errorf("the stack is Healthy, and says %q", last.Message)
 			}
@@ -125,7 +146,7 @@ func TestHealthBreaksAndMends(t *testing.T) {
 // in writes the namespace into what is expected.
 func (b *breakage) in(ns string) {
 	b.seen = strings.ReplaceAll(b.seen, "NAMESPACE", ns)
-	for _, list := range []*[]string{&b.causes, &b.parts} {
+	for _, list := range []*[]string{&b.causes, &b.parts, &b.derived} {
 		*list = slices.Clone(*list)
 		for i, s := range *list {
 			(*list)[i] = strings.ReplaceAll(s, "NAMESPACE", ns)
@@ -153,6 +174,12 @@ func (b *breakage) broken(t *testing.T, c *cluster.Cluster, ns string) {
 			id, want, _ := strings.Cut(p, " ")
 			if o := d.object(id); !matches(want, o.Own+"/"+o.Below) || !o.Counts {
 				return fmt.Errorf("%+v, want %s", o, p)
+			}
+		}
+		for _, p := range b.derived {
+			id, from, _ := strings.Cut(p, " ")
+			if o := d.object(id); o.By != "derived" || !slices.Equal(o.DerivedFrom, []string{from}) {
+				return fmt.Errorf("%+v, want it derived from %s", o, from)
 			}
 		}
 		for _, e := range s.Causes[0].Events {

@@ -45,6 +45,8 @@ func (a *applier) ours(o *unstructured.Unstructured) bool {
 	switch gk.String() {
 	case "CustomResourceDefinition.apiextensions.k8s.io", "Namespace", "APIService.apiregistration.k8s.io":
 		return false // the API server and the namespace's life go by it
+	case "Ingress.networking.k8s.io", "Service":
+		return true // an ingress controller, or a cloud, would write the address
 	case "Pod", "Node", "PersistentVolume", "PersistentVolumeClaim":
 		return !a.makers.Pods
 	}

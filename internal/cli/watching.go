@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// watching says on stderr what is wrong with a question that is asked again and again,
+// and says it once.
+type watching struct {
+	c    *common
+	live *source.Live
+	// said are the gaps that were told, failed is the last failure, and down says that
+	// changes were not seen.
+	said   []object.Gap
+	failed string
+	down   bool
+}
+
+// failure tells why there is no answer, when that has changed; nil is that there is one.
+func (w *watching) failure(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != w.failed {
+		fmt.Fprintf(w.c.env.ErrOut, "warning: %s\n", safe(text))
+	}
+	w.failed = text
+}
+
+// gaps tells what could not be read, unless that was told.
+func (w *watching) gaps(all []object.Gap) {
+	fresh := slices.DeleteFunc(slices.Clone(all), func(g object.Gap) bool { return slices.Contains(w.said, g) })
+	w.said = append(w.said, fresh...)
+	w.c.tellGaps(fresh)
+}
+
+// sight tells whether changes are still seen, when that has changed.
+func (w *watching) sight() {
+	down := w.live.Trouble()
+	switch {
+	case len(down) > 0 && !w.down:
+		fmt.Fprintf(w.c.env.ErrOut, "warning: changes are not seen right now: %s%s (%s): %s\n", safe(down[0].Resource), inNamespace(down[0].Namespace), safe(down[0].Reason), safe(down[0].Message))
+	case len(down) == 0 && w.down:
+		fmt.Fprintln(w.c.env.ErrOut, "changes are seen again")
+	}
+	w.down = len(down) > 0
+}
