@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -73,7 +72,7 @@ command ends when all stacks are so, or fails after --timeout.`,
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
 	f.BoolVar(&o.all, "all", false, "judge every object that is read, not only stacks")
 	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
-	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 unless all is Healthy or Suspended")
+	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 unless something is found, and all of it is Healthy or Suspended")
 	f.StringVar(&o.rules, "health-rules", "", "rules of health of your own (CEL), from a YAML FILE")
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
 	f.BoolVarP(&o.watch, "watch", "w", false, "go on, with a line for each change, until interrupted")
@@ -90,6 +89,16 @@ func statusNames() []string {
 		names = append(names, string(s))
 	}
 	return names
+}
+
+// statusNamed is the status of a name, in letters of any case; empty for none.
+func statusNamed(name string) health.Status {
+	for _, s := range health.Statuses() {
+		if strings.EqualFold(string(s), name) {
+			return s
+		}
+	}
+	return ""
 }
 
 // healthQuestion is what is asked, once the flags have been read.
@@ -112,11 +121,9 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 		return nil, err
 	}
 	if o.wait != "" {
-		i := slices.IndexFunc(health.Statuses(), func(s health.Status) bool { return strings.EqualFold(string(s), o.wait) })
-		if i < 0 {
+		if q.want = statusNamed(o.wait); q.want == "" {
 			return nil, withHint(fmt.Errorf("unknown status %q of --wait", o.wait), "write one of "+strings.Join(statusNames(), ", "))
 		}
-		q.want = health.Statuses()[i]
 	}
 	switch {
 	case o.since < 0:
@@ -129,6 +136,8 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 		return nil, errors.New("--watch: a snapshot does not change")
 	case o.all && (len(o.args) > 0 || q.want != ""):
 		return nil, errors.New("--all judges every object: it takes no ROOT and no --wait")
+	case q.want != "" && len(o.args) == 1 && statusNamed(o.args[0]) != "":
+		return nil, withHint(fmt.Errorf("%s is no root", o.args[0]), "write --wait="+o.args[0])
 	case o.selector != "" && len(o.args) == 0:
 		return nil, errors.New("--selector chooses among all of a TYPE: name one")
 	}

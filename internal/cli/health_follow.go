@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
@@ -69,10 +72,22 @@ func (f *following) watch(ctx context.Context) error {
 	return nil
 }
 
-// write writes changes, a line or a document each.
+// write writes changes: each on a line, or in YAML as a document of its own.
 func (f *following) write(changes []view.HealthChange) error {
 	for _, c := range changes {
-		if err := f.o.writeUnder(view.Change(c, f.home), false); err != nil {
+		a := view.Change(c, f.home)
+		var err error
+		switch f.o.output {
+		case "json":
+			err = render.JSONLine(f.o.env.Out, a.Document)
+		case "yaml":
+			if _, err = fmt.Fprintln(f.o.env.Out, "---"); err == nil {
+				err = f.o.write(a)
+			}
+		default:
+			err = f.o.writeUnder(a, false)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -144,12 +159,12 @@ func (f *following) changes() []view.HealthChange {
 	now := f.session.moment()
 	is, stacked := map[object.Ref]health.Health{}, map[object.Ref]health.Status{}
 	var out []view.HealthChange
-	for _, s := range f.stacks {
-		for _, p := range s.Health.Parts {
-			if p.Counts && p.Own.Status != "" {
-				is[f.graph.Ref(p.ID)] = p.Own
-			}
+	for id := range f.looked() {
+		if h := f.assessment.Own(id); h.Status != "" {
+			is[f.graph.Ref(id)] = h
 		}
+	}
+	for _, s := range f.stacks {
 		stacked[s.Name] = s.Health.Status
 	}
 	for ref, h := range is {
@@ -168,6 +183,24 @@ func (f *following) changes() []view.HealthChange {
 	out = append(out, f.stackChanges(now, stacked)...)
 	f.was, f.stacked = is, stacked
 	return out
+}
+
+// looked yields the objects of which changes are told: what counts for the stacks, or all.
+func (f *following) looked() iter.Seq[graph.ID] {
+	return func(yield func(graph.ID) bool) {
+		for id := range graph.ID(f.graph.Len()) {
+			if f.o.all && !yield(id) {
+				return
+			}
+		}
+		for _, s := range f.stacks {
+			for _, p := range s.Health.Parts {
+				if p.Counts && !yield(p.ID) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (f *following) stackChanges(now time.Time, stacked map[object.Ref]health.Status) []view.HealthChange {

@@ -30,6 +30,7 @@ type judged struct {
 // begin connects, and learns what the judging needs.
 func (o *healthOptions) begin(ctx context.Context, q *healthQuestion) (*judged, error) {
 	h := &judged{o: o, q: q, verdicts: o.judging(q.rules)}
+	o.definitions = o.all
 	var err error
 	h.session, err = o.open(ctx)
 	return h, err
@@ -100,16 +101,21 @@ func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.S
 }
 
 // fine says whether all that was asked about is as somebody wants it: Healthy or
-// Suspended.
+// Suspended. Where nothing was found nothing is known to be fine: who may read nothing
+// finds nothing.
 func (h *judged) fine() bool {
 	if h.o.all {
+		if h.graph.Len() == 0 {
+			return false
+		}
 		for id := range graph.ID(h.graph.Len()) {
 			if h.assessment.Own(id).Status.Worse(health.Suspended) && (h.graph.State(id) != graph.Missing || h.graph.Lacked(id)) {
 				return false
 			}
 		}
+		return true
 	}
-	return !slices.ContainsFunc(h.stacks, func(s view.HealthStack) bool {
+	return len(h.stacks) > 0 && !slices.ContainsFunc(h.stacks, func(s view.HealthStack) bool {
 		return s.Health.Status == "" || s.Health.Status.Worse(health.Suspended)
 	})
 }
