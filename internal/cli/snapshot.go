@@ -256,7 +256,7 @@ func (c *common) whole(ctx context.Context, s *session, detail source.Detail) (s
 // head says what the snapshot covers: whole kinds where a namespace or the
 // cluster was taken, and what is named and was not there.
 func (o *snapshotOptions) head(s *session, g *graph.Graph) source.Head {
-	head := source.Head{Gaps: g.Gaps(), Taken: metav1.NewTime(o.env.Now().UTC().Truncate(time.Second))}
+	head := source.Head{Gaps: g.Gaps(), Taken: metav1.NewTime(s.moment().UTC().Truncate(time.Second))}
 	if len(o.args) == 0 {
 		for gk, ns := range s.inv.Coverage() {
 			if s.namespace == "" || ns == s.namespace {
