@@ -17,8 +17,8 @@ import (
 	"github.com/shopspring/decimal"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 )
 
 // run returns what a command writes.
@@ -27,7 +27,7 @@ func run(t *testing.T, args string) string {
 	var out, errOut bytes.Buffer
 	env := cli.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
-		Getenv:    func(string) string { return "" }, Demo: examples.Demo(), Now: func() time.Time { return time.Time{} },
+		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
 	}
 	if code := cli.Main(t.Context(), env, strings.Fields(args)); code != cli.ExitDone {
 		t.Fatalf("%s: exit code %d: %s", args, code, &errOut)

@@ -16,8 +16,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 )
 
 // schemas are the files beside this one.
@@ -52,7 +52,7 @@ func run(t *testing.T, args ...string) []byte {
 	var out, errOut bytes.Buffer
 	env := cli.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
-		Getenv:    func(string) string { return "" }, Demo: examples.Demo(), Now: func() time.Time { return time.Time{} },
+		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
 	}
 	if code := cli.Main(t.Context(), env, args); code != cli.ExitDone {
 		t.Fatalf("%v: exit code %d: %s", args, code, &errOut)

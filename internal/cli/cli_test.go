@@ -3,10 +3,8 @@ package cli_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +19,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 )
 
 var update = flag.Bool("update", false, "write the generated files anew")
@@ -55,34 +53,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// demoAsJSON writes the documents of the example as JSON, a file each.
+// demoAsJSON writes the example as JSON.
 func demoAsJSON(t *testing.T) string {
 	t.Helper()
-	dir, demo := t.TempDir(), examples.Demo()
-	files, err := fs.Glob(demo, "*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("files %v: %v", files, err)
-	}
-	for _, name := range files {
-		f, err := demo.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		docs, err := source.Parse(name, f)
-		_ = f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		enc := json.NewEncoder(&out)
-		for i := range docs {
-			if err := enc.Encode(docs[i].Object); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := os.WriteFile(filepath.Join(dir, strings.TrimSuffix(name, ".yaml")+".json"), out.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, demotest.FS()); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -90,7 +66,7 @@ func demoAsJSON(t *testing.T) string {
 func env(in io.Reader, out, talk io.Writer) cli.Env {
 	return cli.Env{
 		IOStreams: genericiooptions.IOStreams{In: in, Out: out, ErrOut: talk},
-		Getenv:    os.Getenv, Demo: examples.Demo(),
+		Getenv:    os.Getenv, Demo: demotest.FS(),
 		Now: func() time.Time { return time.Date(2026, 9, 14, 9, 30, 0, 0, time.UTC) },
 	}
 }
