@@ -67,10 +67,10 @@ func (sp *speech) depth() int {
 // members reports lists of what an object consists of.
 func members(key string) bool {
 	switch key {
-	case "byPod", "tasks", "nodes", "members", "shards", "components", "pods", "instances", "workers", "brokers", "services", "deployments", "addons":
+	case "byPod", "tasks", "nodes", "members", "shards", "components", "pods", "instances", "workers", "brokers", "services", "deployments", "addons", "connections":
 		return true
 	}
-	return false
+	return strings.HasSuffix(key, "Statuses") && !apart(key)
 }
 
 // each looks at the members of an object: only at those in trouble, since the others do

@@ -36,6 +36,9 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 		if of := stepOf(key); of != "" && state(firstText(beside, of), sp.ends).sense != good {
 			f.Status = Progressing
 		}
+		if complains(f.Message) {
+			f.Status = Degraded
+		}
 	case bad:
 		f.Status = Degraded
 		if strings.EqualFold(value, string(Missing)) {
@@ -43,6 +46,9 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 		}
 	case moving:
 		f.Status = Progressing
+		if plainTrouble(f.Message) {
+			f.Status = Degraded
+		}
 	case halted:
 		f.Status = Suspended
 	default:
@@ -53,6 +59,16 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 		return
 	}
 	sp.note(told{f, rank})
+}
+
+// complains reports texts that begin with a word for an error: ERROR: replication lags.
+func complains(s string) bool {
+	first, _, said := strings.Cut(strings.ToLower(s), ":")
+	switch first {
+	case "error", "err", "failure", "failed", "fatal", "critical", "panic":
+		return said
+	}
+	return false
 }
 
 // stepOf returns the field that names the step of which another one tells the state:

@@ -38,10 +38,16 @@ func hedged(s string) sense {
 	return mute
 }
 
-// imminent reports states of what is ready to begin: InstallReady.
+// imminent reports states of what is ready to begin, InstallReady, or not quite there.
 func imminent(s string) bool {
 	var buf [longestPhrase]string
 	words := split(buf[:0], s)
+	for _, w := range words {
+		switch w {
+		case "pre", "semi", "half", "soon", "almost", "nearly":
+			return true
+		}
+	}
 	if len(words) < 2 || words[len(words)-1] != "ready" {
 		return false
 	}

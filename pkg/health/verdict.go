@@ -155,7 +155,7 @@ func (c *condition) underway(f *finding) {
 // plainTrouble reports texts that tell of an error of a kind that is no part of any way.
 func plainTrouble(s string) bool {
 	s = strings.ToLower(s)
-	for _, error := range [...]string{"connection refused", "permission denied", "access denied", "no such host", "crashloopbackoff", "imagepullbackoff", "errimagepull", "unauthorized", "panic:"} {
+	for _, error := range [...]string{"connection refused", "permission denied", "access denied", "no such host", "crashloopbackoff", "imagepullbackoff", "errimagepull", "back-off ", "unauthorized", "panic:"} {
 		if strings.Contains(s, error) {
 			return true
 		}

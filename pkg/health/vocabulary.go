@@ -51,9 +51,9 @@ var senses = []entryOfLexicon{
 		nominal working listening schedulable permitted authorized trusted unsealed`},
 	{word{good, awaited}, `synced synchronized reconciled complete completed completes finished done bound
 		installed deployed rolledout updated uptodate applied released promoted joined loaded restored
-		recovered upgraded started finalized current idle imported exported mounted associated propagated
+		upgraded started finalized current idle imported exported mounted associated propagated
 		settled converged migrated optimized warmed`},
-	{word{good, awaited | idle}, "active running"},
+	{word{good, awaited | idle}, "active running recovered"},
 	{word{good, awaited | step}, `initialized provisioned launched bootstrapped configured generated
 		enabled prepared pulled patched issued adopted registered created transformed built unpacked
 		exist exists`},
@@ -178,7 +178,7 @@ func activity(w string) bool {
 // waits reports words after which a good one is only hoped for: WaitForJobReady.
 func waits(w string) bool {
 	switch w {
-	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until", "being", "proposal", "almost", "nearly":
+	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until", "being", "proposal":
 		return true
 	}
 	return false
