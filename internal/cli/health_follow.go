@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -32,7 +31,7 @@ type following struct {
 	trouble *watching
 	// was is how each stack and each part fared the last time.
 	was     map[object.Ref]health.Health
-	stacked map[string]health.Status
+	stacked map[object.Ref]health.Status
 }
 
 // follow judges what changes, until it is interrupted or as it is waited for.
@@ -157,15 +156,15 @@ func (f *following) next(ctx context.Context) bool {
 // that was well is gone.
 func (f *following) changes() []view.HealthChange {
 	now := f.session.moment()
-	is, stacked := map[object.Ref]health.Health{}, map[string]health.Status{}
+	is, stacked := map[object.Ref]health.Health{}, map[object.Ref]health.Status{}
 	var out []view.HealthChange
-	for id := range f.looked() {
+	for _, id := range f.looked() {
 		if h := f.assessment.Own(id); h.Status != "" {
 			is[f.graph.Ref(id)] = h
 		}
 	}
 	for _, s := range f.stacks {
-		stacked[view.StackName(s.Name)] = s.Health.Status
+		stacked[s.Name] = s.Health.Status
 	}
 	for ref, h := range is {
 		was, known := f.was[ref]
@@ -185,35 +184,29 @@ func (f *following) changes() []view.HealthChange {
 	return out
 }
 
-// looked yields the objects of which changes are told: what counts for the stacks, or all.
-func (f *following) looked() iter.Seq[graph.ID] {
-	return func(yield func(graph.ID) bool) {
-		for id := range graph.ID(f.graph.Len()) {
-			if f.o.all && !yield(id) {
-				return
-			}
-		}
-		for _, s := range f.stacks {
-			for _, p := range s.Health.Parts {
-				if p.Counts && !yield(p.ID) {
-					return
-				}
+// looked are the objects of which changes are told: what counts for the stacks, or all.
+func (f *following) looked() []graph.ID {
+	ids := slices.Clone(f.objects)
+	for _, s := range f.stacks {
+		for _, p := range s.Health.Parts {
+			if p.Counts {
+				ids = append(ids, p.ID)
 			}
 		}
 	}
+	return ids
 }
 
-func (f *following) stackChanges(now time.Time, stacked map[string]health.Status) []view.HealthChange {
+func (f *following) stackChanges(now time.Time, stacked map[object.Ref]health.Status) []view.HealthChange {
 	var out []view.HealthChange
 	for _, s := range f.stacks {
-		name := view.StackName(s.Name)
-		if was := f.stacked[name]; was != s.Health.Status {
-			out = append(out, view.HealthChange{Time: now, Stack: name, Object: s.Name, From: was, To: s.Health.Status, Message: f.cause(s)})
+		if was := f.stacked[s.Name]; was != s.Health.Status {
+			out = append(out, view.HealthChange{Time: now, Stack: view.StackName(s.Name), Object: s.Name, From: was, To: s.Health.Status, Message: f.cause(s)})
 		}
 	}
 	for name, was := range f.stacked {
 		if _, there := stacked[name]; !there {
-			out = append(out, view.HealthChange{Time: now, Stack: name, From: was})
+			out = append(out, view.HealthChange{Time: now, Stack: view.StackName(name), Object: name, From: was})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })

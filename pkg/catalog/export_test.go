@@ -25,6 +25,9 @@ import (
 func TestExport(t *testing.T) {
 	written := 0
 	for _, e := range catalog.All() {
+		if len(e.Relations) == 0 {
+			continue
+		}
 		archive, err := txtar.ParseFile(filepath.Join(dir, "testdata", e.Name+".txtar"))
 		if err != nil {
 			t.Fatal(err)

@@ -112,7 +112,7 @@ func (s *subject) wanted(key string) (want int64, serves, ok bool) {
 		return want, false, ok
 	}
 	var buf [longestPhrase]string
-	words := split(buf[:0], key)
+	words := join(split(buf[:0], key))
 	if len(words) < 2 {
 		return 0, false, false
 	}
@@ -125,7 +125,8 @@ func (s *subject) wanted(key string) (want int64, serves, ok bool) {
 		switch w {
 		case "ready", "available", "healthy", "running":
 			serves, counts = true, true
-		case "updated":
+		case "up": // to date
+		case "updated", "uptodate":
 			counts = true
 		default:
 			return 0, false, false

@@ -67,7 +67,7 @@ func (sp *speech) depth() int {
 // members reports lists of what an object consists of.
 func members(key string) bool {
 	switch key {
-	case "tasks", "nodes", "members", "shards", "components", "pods", "instances", "workers", "brokers", "services", "deployments", "addons":
+	case "byPod", "tasks", "nodes", "members", "shards", "components", "pods", "instances", "workers", "brokers", "services", "deployments", "addons":
 		return true
 	}
 	return false
@@ -78,6 +78,9 @@ func members(key string) bool {
 func (sp *speech) each(items []any) {
 	for _, item := range items {
 		m, _ := item.(map[string]any)
+		if errs, _ := m["errors"].([]any); len(errs) > 0 {
+			sp.failed("errors", textOf(errs[0]))
+		}
 		for _, key := range [...]string{"phase", "state", "health", "status"} {
 			if value, _ := m[key].(string); value != "" && state(value, false).sense == bad {
 				sp.word(key, value, m, ranks-1)
@@ -201,7 +204,12 @@ func names(key string) bool {
 	case "error", "errorMessage", "failureMessage", "failureReason", "errorReason", "lastError", "lastErrorMessage", "failure", "errorMsg":
 		return true
 	}
-	return false
+	// reconcileError, syncErrorMessage: of whatever went wrong.
+	name := key
+	for _, text := range [...]string{"Message", "Msg", "Reason"} {
+		name = strings.TrimSuffix(name, text)
+	}
+	return strings.HasSuffix(name, "Error") && !strings.HasPrefix(key, "no")
 }
 
 // failed notes a field that holds an error.

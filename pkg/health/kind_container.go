@@ -106,6 +106,27 @@ func crashedContainer(p *corev1.Pod) (Health, bool) {
 	return Health{}, false
 }
 
+// loop is after how many restarts a container that ends badly soon after each is taken to
+// do so again.
+const loop = 3
+
+// restartLoop judges a pod that is ready just now by a container that ended badly time
+// after time, and has not run longer since than the last time. One that crashed until
+// what it needs was there soon has.
+func (s *subject) restartLoop(p *corev1.Pod) (Health, bool) {
+	for i := range p.Status.ContainerStatuses {
+		c := &p.Status.ContainerStatuses[i]
+		end, run := c.LastTerminationState.Terminated, c.State.Running
+		if end == nil || run == nil || end.ExitCode == 0 || c.RestartCount < loop || end.StartedAt.IsZero() || run.StartedAt.IsZero() {
+			continue
+		}
+		if last := end.FinishedAt.Sub(end.StartedAt.Time); last < patience && s.now.Sub(run.StartedAt.Time) <= last {
+			return judged(Degraded, end.FinishedAt.Time, or(end.Reason, "Error"), "%s%s, last ended: %s after %s; it is ready, and has not run as long since", c.Name, times(c), ending(end), last), true
+		}
+	}
+	return Health{}, false
+}
+
 // ending tells how a container ended.
 func ending(end *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("exit code %d", end.ExitCode)

@@ -1,10 +1,12 @@
 package health
 
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 // definitionKinds are the kinds that bring other kinds. Their types are in modules of
 // their own, so they are judged on maps.
 func definitionKinds() []kindRule {
 	return []kindRule{
-		mapped("apiextensions.k8s.io", "v1", "CustomResourceDefinition", definitionHealth),
+		definition(),
 		mapped("apiregistration.k8s.io", "v1", "APIService", apiServiceHealth),
 	}
 }
@@ -17,6 +19,20 @@ func mapped(group, version, kind string, judge func(*subject) Health) kindRule {
 		}
 		return judge(s), true
 	}}
+}
+
+// definition is the rule of the definitions of kinds. They are huge, and a cluster's are
+// read as metadata only, which says no more than that they are there.
+func definition() kindRule {
+	rule := mapped("apiextensions.k8s.io", "v1", "CustomResourceDefinition", definitionHealth)
+	whole := rule.judge
+	rule.judge = func(s *subject) (Health, bool) {
+		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial {
+			return judged(Healthy, s.made(), Exists, "it is there; of its status nothing was read"), true
+		}
+		return whole(s)
+	}
+	return rule
 }
 
 // definitionHealth: see CustomResourceDefinitionConditionType of

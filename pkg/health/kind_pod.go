@@ -177,8 +177,12 @@ func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	return judged(s.until(started, allowed), ready.since, reason, "%s", message)
 }
 
-// readyPod judges a pod that is ready. What it went through is told, and not counted.
+// readyPod judges a pod that is ready. What it went through is told, and not counted,
+// unless it goes through it again and again.
 func readyPod(s *subject, p *corev1.Pod, ready stated) Health {
+	if loop, ok := s.restartLoop(p); ok {
+		return loop
+	}
 	h := judged(Healthy, ready.since, "Ready", "%d/%d containers ready", readyContainers(p), len(p.Spec.Containers))
 	if text, end := restarts(p); text != "" {
 		h.Message += "; " + text

@@ -1,5 +1,7 @@
 package health
 
+import "strings"
+
 // phrase is what a type, a reason or a state says as a whole.
 type phrase struct {
 	word
@@ -33,6 +35,9 @@ func read(s string) phrase {
 	if offers(words) {
 		return phrase{}
 	}
+	if leave(words) {
+		return phrase{word: word{halted, 0}, whole: true}
+	}
 	p, other, hoped := phrase{}, false, false
 	for i, w := range words {
 		m, known := meaning(w)
@@ -57,6 +62,22 @@ func read(s string) phrase {
 	return p
 }
 
+// leave reports phrases that say that somebody has to give leave before it goes on:
+// RequiresApproval, WaitingForConfirmation.
+func leave(words []string) bool {
+	asked, wanted := false, false
+	for _, w := range words {
+		switch w {
+		case "approval", "confirmation":
+			asked = true
+		case "requires", "required", "require", "needs", "needed":
+			wanted = true
+		}
+		wanted = wanted || waits(w)
+	}
+	return asked && wanted && len(words) > 1
+}
+
 // filler reports words that name the object itself, or nothing.
 func filler(w string) bool {
 	switch w {
@@ -69,7 +90,14 @@ func filler(w string) bool {
 // offers reports phrases that tell what could be done, not how the thing fares:
 // UpdateAvailable, Upgradeable.
 func offers(words []string) bool {
-	if len(words) < 2 || words[len(words)-1] != "available" {
+	if len(words) < 2 {
+		return false
+	}
+	last := words[len(words)-1]
+	if _, known := meaning(last); !known && strings.HasSuffix(last, "able") {
+		return true // LiveMigratable
+	}
+	if last != "available" {
 		return false
 	}
 	switch words[len(words)-2] {

@@ -81,7 +81,7 @@ func (sp *speech) flag(key string, value bool, beside map[string]any) {
 		f.Status = Healthy
 	case p.sense == good && p.trait&(step|idle) == 0 && !value && !p.negated:
 		f.Status = Progressing
-		if key == "healthy" || key == "valid" {
+		if key == "healthy" || key == "valid" || text(firstText(beside, "message")) == bad {
 			f.Status = Degraded
 		}
 	case p.sense == bad && value:

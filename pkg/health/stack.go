@@ -96,7 +96,7 @@ func (w *walk) led() {
 	for i := range w.s.Parts {
 		for p := range w.st.Parts(w.s.Parts[i].ID) {
 			to, in := w.index[p.To]
-			if in && to != i && p.Counts && w.a.weighs(p.To) {
+			if in && to != i && p.Counts && w.a.weighs(p.To) && !w.a.vouched(w.s.Parts[i].ID, p.To) {
 				w.below[i] = append(w.below[i], to)
 			}
 		}
@@ -106,6 +106,22 @@ func (w *walk) led() {
 // weighs leaves out what has ended and was replaced, and what only guards others.
 func (a *Assessment) weighs(id graph.ID) bool {
 	return !a.outlived(id) && !guards(a.g.Ref(id))
+}
+
+// vouched leaves out what could not be read, where who needs it was judged by what it says
+// of itself and would say if it lacked it: a pod that is ready has its node and its
+// volumes. So a dump without nodes, or a user who may not read what is cluster-wide, does
+// not make every stack Unknown. A custom resource nearby is a part like others: nobody
+// vouches for that.
+func (a *Assessment) vouched(by, id graph.ID) bool {
+	if a.g.State(id) != graph.Unread {
+		return false
+	}
+	if r := a.g.Ref(id); !Known(r.GroupKind()) && r.Namespace != "" {
+		return false
+	}
+	h := a.own[by]
+	return h.Status != "" && h.Status != Unknown && h.Reason != Exists && !h.Quiet
 }
 
 // guards tells what says how a part may be treated, and nothing of whether it works: a

@@ -41,6 +41,8 @@ func TestStack(t *testing.T) {
 		"missing and optional":           {"a needs? b\ngone b", "a", health.Healthy, ""},
 		"missing below what is optional": {"a needs? b\nb needs c\ngone c", "a", health.Healthy, ""},
 		"unread custom resource":         {"a needs b\nunread b", "a", health.Unknown, "b@1"},
+		"unread claim":                   {"Pod:a needs PersistentVolumeClaim:b\nunread PersistentVolumeClaim:b\nPod:a is Healthy", "Pod:a", health.Healthy, ""},
+		"unread claim of what is silent": {"a needs PersistentVolumeClaim:b\nunread PersistentVolumeClaim:b\na is silent", "a", health.Unknown, "PersistentVolumeClaim:b@1"},
 		"unread Secret":                  {"a needs Secret:b\nunread Secret:b", "a", health.Healthy, ""},
 		"unread node":                    {"a needs Node:b\nunread Node:b", "a", health.Healthy, ""},
 		"unread volume":                  {"a needs PersistentVolume:b\nunread PersistentVolume:b", "a", health.Healthy, ""},

@@ -66,6 +66,10 @@ func (c *condition) positive(p phrase, f *finding) {
 		f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
 		if status, soft := c.cause(); !soft && status == Suspended {
 			f.Status, f.soft = status, false
+			if p := read(c.reason); p.sense == halted && strings.EqualFold(lastWord(c.reason), "stopped") && !p.whole {
+				// Who should tell has stopped: LeaseUpdateStopped.
+				f.Status = Degraded
+			}
 		}
 	default:
 		f.Status, f.soft = c.cause()
@@ -112,6 +116,9 @@ func (c *condition) denied(p phrase, f *finding) {
 		case yes:
 			f.Status, f.step = Healthy, true
 		case no, broken:
+			if strings.HasPrefix(strings.ToLower(lastWord(c.kind)), "warn") {
+				return // NoWarnings: a warning is no trouble
+			}
 			f.Status, f.slight = Degraded, true
 			f.soft = read(c.reason).sense != bad
 		}
@@ -145,6 +152,17 @@ func (c *condition) underway(f *finding) {
 	}
 }
 
+// plainTrouble reports texts that tell of an error of a kind that is no part of any way.
+func plainTrouble(s string) bool {
+	s = strings.ToLower(s)
+	for _, error := range [...]string{"connection refused", "permission denied", "access denied", "no such host", "crashloopbackoff", "imagepullbackoff", "errimagepull", "unauthorized", "panic:"} {
+		if strings.Contains(s, error) {
+			return true
+		}
+	}
+	return false
+}
+
 // strange judges a condition whose type nobody knows: its reason may tell of trouble,
 // and never of health.
 func (c *condition) strange(f *finding) {
@@ -158,7 +176,7 @@ func (c *condition) strange(f *finding) {
 	case c.said == no && (p.sense == mute || p.sense == good) && text(c.message) == bad:
 		f.Status, f.slight = Degraded, true
 	case p.sense == bad && c.said != unclear:
-		f.Status, f.soft, f.slight = Degraded, true, true
+		f.Status, f.soft, f.slight = Degraded, c.said != no, true
 	case p.sense == moving && !p.negated:
 		f.Status, f.soft, f.slight = Progressing, true, true
 	}
@@ -184,6 +202,9 @@ func (c *condition) cause() (status Status, soft bool) {
 	}
 	if reason.sense == mute || reason.sense == good || reason.sense == unsure {
 		reason.sense = text(c.message)
+	}
+	if reason.sense == moving && c.said == no && plainTrouble(c.message) {
+		reason.sense = bad // VerifyingFirstRun: connection refused
 	}
 	switch reason.sense {
 	case bad:

@@ -69,6 +69,7 @@ var senses = []entryOfLexicon{
 		problems exception exceptions rolledback overlapped offline deleted unsatisfied unsatisfiable
 		nonexistent unrecognized unprogrammed unaccepted undefined unmet terminated crashlooping unstable unusable
 		untrusted stuck deadlock deadlocked dropped halting unprocessable imagepullbackoff errimagepull
+		hung tainted stale fallback
 		impossible unreconcilable quarantined terminal orphan orphaned cannot`},
 	{word{moving, 0}, `reconciling progressing progress inprogress creating updating upgrading rolling pending deleting
 		initializing scaling waiting wait awaiting starting stopping terminating provisioning
@@ -132,6 +133,17 @@ var joined = map[[2]string]string{
 	{"not", "authorized"}: "unauthorized",
 	{"not", "permitted"}:  "denied",
 	{"not", "allowed"}:    "denied",
+	{"in", "sync"}:        "synced",
+	{"split", "brain"}:    "faulty",
+	{"of", "memory"}:      "exhausted",
+	{"of", "disk"}:        "exhausted",
+	{"of", "space"}:       "exhausted",
+	{"storage", "full"}:   "exhausted",
+	{"disk", "full"}:      "exhausted",
+	{"no", "primary"}:     "unavailable",
+	{"no", "leader"}:      "unavailable",
+	{"no", "quorum"}:      "unavailable",
+	{"no", "master"}:      "unavailable",
 }
 
 // negators turn what follows into its contrary.
@@ -166,7 +178,7 @@ func activity(w string) bool {
 // waits reports words after which a good one is only hoped for: WaitForJobReady.
 func waits(w string) bool {
 	switch w {
-	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until", "being", "proposal":
+	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until", "being", "proposal", "almost", "nearly":
 		return true
 	}
 	return false

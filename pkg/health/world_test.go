@@ -54,7 +54,7 @@ func nameOf(r object.Ref) string {
 }
 
 var kinds = object.NewKinds(slices.Collect(func(yield func(object.Resource) bool) {
-	for _, kind := range append(slices.Sorted(maps.Keys(groups)), "Node", "PersistentVolume", "Pod", "Secret") {
+	for _, kind := range append(slices.Sorted(maps.Keys(groups)), "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Secret") {
 		lower := strings.ToLower(kind)
 		if !yield(object.Resource{Group: groups[kind], Version: "v1", Kind: kind, Plural: lower + "s", Singular: lower, Namespaced: true, Listable: true, Custom: groups[kind] == "test"}) {
 			return

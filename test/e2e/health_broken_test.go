@@ -12,7 +12,6 @@ import (
 // breakage is a way in which a stack breaks, and is mended.
 type breakage struct {
 	name   string // testdata/health-NAME.yaml is broken
-	kinds  bool   // testdata/health-NAME.definitions.yaml defines kinds for it
 	root   string
 	health []string // the stack's: one of these
 	// causes are all of them, "ID HEALTH REASON".
@@ -88,7 +87,7 @@ func breakages() []breakage {
 			},
 		},
 		{
-			name: "silent", kinds: true, root: "site/shop", health: []string{"Degraded"},
+			name: "silent", root: "site/shop", health: []string{"Degraded"},
 			causes: []string{"Pod/NAMESPACE/web-* Degraded ImagePullBackOff"}, warned: "Failed",
 			parts: []string{"Site.silent.example.com/NAMESPACE/shop Degraded/Degraded", "Tier.silent.example.com/NAMESPACE/front Degraded/Degraded"},
 			derived: []string{
@@ -106,15 +105,14 @@ func breakages() []breakage {
 // Real controllers and operators are given what they cannot make work. The stack says so
 // and names the cause; who watches sees it break and mend, and who waits waits until then.
 func TestHealthBreaksAndMends(t *testing.T) {
+	t.Parallel()
+	define(t, shared.Cluster(t), inNamespace(t, "", "health-silent.definitions.yaml")) // to the end of all: a watch tells of kinds that go
 	for _, b := range breakages() {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			c := shared.Cluster(t)
 			ns := c.Namespace(t)
 			b.in(ns)
-			if b.kinds {
-				define(t, c, inNamespace(t, ns, "health-"+b.name+".definitions.yaml"))
-			}
 			applied(t, c, ns, "health-"+b.name+".yaml")
 			watch := watchHealth(t, c.Kubeconfig, b.root, "-n", ns)
 			b.broken(t, c, ns)

@@ -2,8 +2,11 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -58,28 +61,41 @@ func TestHealthWait(t *testing.T) {
 	if !strings.Contains(r.stdout, "Secret/login") {
 		t.Errorf("it does not show what it has waited for:\n%s", r.stdout)
 	}
-	run("deployment/other", "--wait", "--timeout", "1m").fails(t, `deployment/other`, "not found")
+	run("deployment/other", "--wait", "--timeout", "1m").fails(t, `"other" not found`, "there are back, front")
 
 	waiting := start(t, c.Kubeconfig, append(args, "--wait", "--timeout", limit.String(), "-o", "json")...)
 	suspended := start(t, c.Kubeconfig, append(args, "--wait=Suspended", "--timeout", limit.String())...)
 	text := start(t, c.Kubeconfig, append(args, "--watch")...)
 	shows(text, "2 stacks: 2 Missing", &text.stderr)
 	applyText(t, c, fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: %s}\n", ns))
-	for _, line := range []string{"✔ Healthy      Secret/login\n", "✔ Healthy      stack Deployment/back\n", "✔ Healthy      stack Deployment/front\n"} {
+	for _, line := range []string{"  ✔ Healthy  Secret/login\n", "  ✔ Healthy  stack Deployment/back\n", "  ✔ Healthy  stack Deployment/front\n"} {
 		shows(text, line, &text.stdout)
 	}
-	text.interrupted()
 	for _, s := range healthIn(t, waiting.wait().succeeds(t)).Stacks {
 		if s.Health != "Healthy" || len(s.Causes) > 0 {
 			t.Errorf("it waited for %+v", s)
 		}
 	}
-	if r := suspended.interrupted(); r.stdout != "" {
-		t.Errorf("it waits for what will not be, is interrupted, and writes:\n%s", r.stdout)
+	if err := admin(c).AppsV1().Deployments(ns).Delete(t.Context(), "front", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
 	}
-	if r := run().succeeds(t); !strings.Contains(r.stderr, "2 stacks: 2 Healthy") {
-		t.Errorf("stderr:\n%s", r.stderr)
+	shows(text, "  gone  stack Deployment/front\n", &text.stdout)
+	if strings.Contains(text.stdout.String(), "\n\n") {
+		t.Errorf("a line that says nothing:\n%s", &text.stdout)
 	}
+	text.interrupted()
+	if err := suspended.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if r := suspended.wait(); r.code != 130 || r.stdout != "" || !strings.HasSuffix(r.stderr, "interrupted\n") {
+		t.Errorf("who waits is interrupted: exit code %d, want 130; stdout %q, stderr %q", r.code, r.stdout, r.stderr)
+	}
+	cluster.Eventually(t, limit, func() error { // its pod goes a moment after it
+		if r := run("--exit-code"); r.code != 0 || !strings.Contains(r.stderr, "1 stack: 1 Healthy") {
+			return fmt.Errorf("exit code %d, stderr:\n%s", r.code, r.stderr)
+		}
+		return nil
+	})
 }
 
 // shows waits for words in what a run has written.

@@ -37,7 +37,7 @@ func TestStacksFound(t *testing.T) {
 		"Certificate.cert-manager.io/NAMESPACE/authority Healthy 0/0",
 		"Certificate.cert-manager.io/NAMESPACE/site Healthy 0/0",
 		"CronJob.batch/moodle/wordpress-backup Healthy 0/0",
-		"Deployment.apps/moodle/wordpress Healthy 2/2",
+		"Deployment.apps/moodle/wordpress Healthy 4/4",
 		"Deployment.apps/moodle/wordpress-importer Degraded 0/1 Pod/moodle/wordpress-importer-*",
 		"Moodle.moodlecontroller.kubeplus/moodle/moodle-1 Healthy 4/4",
 		"Moodle.moodlecontroller.kubeplus/moodle/moodle-2 Degraded 2/3 Secret/moodle/moodle-2-smtp",
@@ -47,7 +47,7 @@ func TestStacksFound(t *testing.T) {
 		want[i] = strings.ReplaceAll(want[i], "NAMESPACE", ns)
 	}
 	var d stacksDocument
-	cluster.Eventually(t, limit, func() error {
+	cluster.Eventually(t, 2*limit, func() error { // the operator may look again after a minute only
 		r := sysop(t, c.Kubeconfig, "stacks", "-A", "-o", "json").succeeds(t)
 		d = stacksDocument{}
 		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
