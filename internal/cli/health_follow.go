@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -159,7 +158,7 @@ func (f *following) changes() []view.HealthChange {
 	now := f.session.moment()
 	is, stacked := map[object.Ref]health.Health{}, map[object.Ref]health.Status{}
 	var out []view.HealthChange
-	for id := range f.looked() {
+	for _, id := range f.looked() {
 		if h := f.assessment.Own(id); h.Status != "" {
 			is[f.graph.Ref(id)] = h
 		}
@@ -185,22 +184,17 @@ func (f *following) changes() []view.HealthChange {
 	return out
 }
 
-// looked yields the objects of which changes are told: what counts for the stacks, or all.
-func (f *following) looked() iter.Seq[graph.ID] {
-	return func(yield func(graph.ID) bool) {
-		for id := range graph.ID(f.graph.Len()) {
-			if f.o.all && !yield(id) {
-				return
-			}
-		}
-		for _, s := range f.stacks {
-			for _, p := range s.Health.Parts {
-				if p.Counts && !yield(p.ID) {
-					return
-				}
+// looked are the objects of which changes are told: what counts for the stacks, or all.
+func (f *following) looked() []graph.ID {
+	ids := slices.Clone(f.objects)
+	for _, s := range f.stacks {
+		for _, p := range s.Health.Parts {
+			if p.Counts {
+				ids = append(ids, p.ID)
 			}
 		}
 	}
+	return ids
 }
 
 func (f *following) stackChanges(now time.Time, stacked map[object.Ref]health.Status) []view.HealthChange {

@@ -23,6 +23,7 @@ type judged struct {
 	graph      *graph.Graph
 	assessment *health.Assessment
 	stacks     []view.HealthStack
+	objects    []graph.ID // that --all is about
 	home       string
 	events     map[object.Ref][]view.Event
 }
@@ -45,7 +46,10 @@ func (h *judged) judge(ctx context.Context) error {
 	}
 	defer h.o.clock.stage("judge")()
 	h.assessment = h.verdicts.of(h.graph)
-	h.stacks = nil
+	h.stacks, h.objects = nil, nil
+	if h.o.all {
+		h.objects = h.every()
+	}
 	for _, s := range found {
 		opts.As = map[graph.ID]graph.ID{} // the roots of one stack share nothing with each other
 		for _, id := range s.Roots {
@@ -55,6 +59,20 @@ func (h *judged) judge(ctx context.Context) error {
 		h.stacks = append(h.stacks, view.HealthStack{Name: s.Ref, Stack: stack, Health: h.assessment.Stack(stack)})
 	}
 	return nil
+}
+
+// every is each object that was judged, of the namespace and of none where one is asked
+// about. What is named and not there is no object that was read, unless it is lacked.
+func (h *judged) every() []graph.ID {
+	var ids []graph.ID
+	for id := range graph.ID(h.graph.Len()) {
+		ns := h.graph.Ref(id).Namespace
+		here := h.o.allNamespaces || h.session.namespace == "" || ns == "" || ns == h.session.namespace
+		if here && h.assessment.Own(id).Status != "" && (h.graph.State(id) != graph.Missing || h.graph.Lacked(id)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // read reads the graph, and finds the stacks that are asked about.
@@ -105,15 +123,7 @@ func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.S
 // finds nothing.
 func (h *judged) fine() bool {
 	if h.o.all {
-		if h.graph.Len() == 0 {
-			return false
-		}
-		for id := range graph.ID(h.graph.Len()) {
-			if h.assessment.Own(id).Status.Worse(health.Suspended) && (h.graph.State(id) != graph.Missing || h.graph.Lacked(id)) {
-				return false
-			}
-		}
-		return true
+		return len(h.objects) > 0 && !slices.ContainsFunc(h.objects, func(id graph.ID) bool { return h.assessment.Own(id).Status.Worse(health.Suspended) })
 	}
 	return len(h.stacks) > 0 && !slices.ContainsFunc(h.stacks, func(s view.HealthStack) bool {
 		return s.Health.Status == "" || s.Health.Status.Worse(health.Suspended)
@@ -156,7 +166,7 @@ func (h *judged) cause(s view.HealthStack) string {
 }
 
 func (h *judged) answer() view.Answer {
-	options := view.HealthOptions{Namespace: h.home, Now: h.session.moment(), Events: h.events, All: h.o.all}
+	options := view.HealthOptions{Namespace: h.home, Now: h.session.moment(), Events: h.events, All: h.o.all, Objects: h.objects}
 	if h.o.since > 0 {
 		options.Since = options.Now.Add(-h.o.since)
 	}

@@ -23,8 +23,9 @@ type HealthOptions struct {
 	// Events are the last warnings about causes, and about who needs a cause that is
 	// missing.
 	Events map[object.Ref][]Event
-	// All lists every object of the graph instead of stacks.
-	All bool
+	// All lists Objects instead of stacks.
+	All     bool
+	Objects []graph.ID
 }
 
 // Event is something that was told of an object, once or several times.
@@ -46,18 +47,9 @@ type HealthStack struct {
 // Health returns the answer of the health command.
 func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o HealthOptions) Answer {
 	v := &healthView{a: a, g: g, stacks: stacks, o: o}
-	var ids []graph.ID
+	ids := slices.Clone(o.Objects)
 	for _, s := range stacks {
 		ids = append(ids, s.Stack.Members()...)
-	}
-	if o.All {
-		ids = nil
-		for id := range graph.ID(g.Len()) {
-			// What is named and not there is no object that was read, unless it is lacked.
-			if a.Own(id).Status != "" && (g.State(id) != graph.Missing || g.Lacked(id)) {
-				ids = append(ids, id)
-			}
-		}
 	}
 	slices.Sort(ids)
 	v.ids = slices.Compact(ids)
