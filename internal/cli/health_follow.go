@@ -21,7 +21,7 @@ const (
 	gathering = 300 * time.Millisecond
 	// ripening is how often it is judged again although nothing has changed: a pod that
 	// cannot be scheduled is in trouble only after a while.
-	ripening = 5 * time.Second
+	ripening = 15 * time.Second
 )
 
 // following judges again and again what is asked about, from watches.

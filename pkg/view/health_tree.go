@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,13 +167,24 @@ func (v *healthView) kinds(ids []graph.ID) string {
 }
 
 // tally counts objects by kind.
-type tally struct{ kinds map[string]int }
+type tally struct {
+	kinds map[string]int
+	// rank is how little is said by naming a kind: pods are what runs, and of what has no
+	// state there is nothing to say.
+	rank map[string]int
+}
 
 func (t *tally) one(r object.Ref) {
 	if t.kinds == nil {
-		t.kinds = map[string]int{}
+		t.kinds, t.rank = map[string]int{}, map[string]int{}
 	}
 	t.kinds[r.Kind]++
+	switch {
+	case r.Group == "" && r.Kind == "Pod":
+		t.rank[r.Kind] = -1
+	case health.Stateless(r.GroupKind()):
+		t.rank[r.Kind] = 1
+	}
 }
 
 // add counts what was judged of a branch, each object once.
@@ -188,19 +200,16 @@ func (v *healthTree) add(t *tally, b *graph.Branch) {
 	}
 }
 
-// text names the most frequent kinds, and counts the others.
+// text names pods and the most frequent kinds, and counts the others.
 func (t *tally) text() string {
 	var kinds []string
 	for k := range t.kinds {
 		kinds = append(kinds, k)
 	}
 	slices.SortFunc(kinds, func(x, y string) int {
-		if t.kinds[x] != t.kinds[y] {
-			return t.kinds[y] - t.kinds[x]
-		}
-		return strings.Compare(x, y)
+		return cmp.Or(cmp.Compare(t.rank[x], t.rank[y]), cmp.Compare(t.kinds[y], t.kinds[x]), strings.Compare(x, y))
 	})
-	const named = 3
+	const named = 2
 	var out []string
 	rest := 0
 	for i, k := range kinds {
