@@ -48,6 +48,8 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv(demoVariable, dir)
+			// The race detector waits a second before a process ends, unless told not to.
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
 	})

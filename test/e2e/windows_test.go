@@ -279,6 +279,7 @@ func testLimitedServer(t *testing.T, h *history, server string) {
 // TestHistoryOfAServerThatEnds stops the server between two queries of a window: half
 // a window is no answer.
 func TestHistoryOfAServerThatEnds(t *testing.T) {
+	t.Parallel()
 	h := newHistory(historySeed)
 	p := cluster.StartPrometheus(t, cluster.PrometheusOptions{Series: h.all()})
 	var asked atomic.Int64
@@ -315,6 +316,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // TestHistoryOfAServerThatWarns asks a server whose long-term storage does not
 // answer: it says so beside its answer, and the figures are marked.
 func TestHistoryOfAServerThatWarns(t *testing.T) {
+	t.Parallel()
 	h := newHistory(historySeed)
 	nobody := cluster.StartPrometheus(t, cluster.PrometheusOptions{Series: h.all()})
 	if err := nobody.Stop(); err != nil {
