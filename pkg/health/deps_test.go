@@ -1,3 +1,0 @@
-package health
-
-import _ "github.com/fluxcd/cli-utils/pkg/kstatus/status"

@@ -1,0 +1,35 @@
+package health_test
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// A custom resource that nobody has told the judge about.
+func ExampleJudge_Of() {
+	widget := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Widget",
+		"metadata": map[string]any{"namespace": "shop", "name": "one"},
+		"status": map[string]any{"conditions": []any{
+			map[string]any{"type": "Ready", "status": "False", "reason": "InvalidSpec", "message": "size is not a number"},
+		}},
+	}}
+	o := object.Object{Ref: object.Ref{Group: "example.com", Kind: "Widget", Namespace: "shop", Name: "one"}, Version: "v1", Meta: widget, Body: widget}
+
+	h := health.NewJudge(time.Now()).Of(o)
+	fmt.Println(h.Status, h.By)
+	fmt.Println(h.Message)
+
+	// With a rule of its own.
+	h = health.NewJudge(time.Now(), health.Rule{Kind: "Widget.example.com", Suspended: `status.condition("Ready").reason == "InvalidSpec"`}).Of(o)
+	fmt.Println(h.Status, h.By)
+	// Output:
+	// Degraded conditions
+	// size is not a number
+	// Suspended entry
+}
