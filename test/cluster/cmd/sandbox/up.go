@@ -61,7 +61,7 @@ func (s sandbox) up(ctx context.Context, files []string, out, talk io.Writer) er
 		st, _, err = s.running()
 	}
 	if err == nil {
-		err = fill(ctx, st.Kubeconfig, objects, talk)
+		err = s.fill(ctx, st.Kubeconfig, objects, talk)
 	}
 	if err == nil {
 		err = p.keep()
@@ -95,8 +95,8 @@ func (s sandbox) downCommand() string {
 	return "go run ./test/cluster/cmd/sandbox down --name " + s.name
 }
 
-// fill applies the manifests and waits for what runs.
-func fill(ctx context.Context, kubeconfig string, objects []*unstructured.Unstructured, talk io.Writer) error {
+// fill applies the manifests, gives containers a log, and waits for what runs.
+func (s sandbox) fill(ctx context.Context, kubeconfig string, objects []*unstructured.Unstructured, talk io.Writer) error {
 	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return fmt.Errorf("load kubeconfig: %w", err)
@@ -107,6 +107,13 @@ func fill(ctx context.Context, kubeconfig string, objects []*unstructured.Unstru
 	}
 	if len(objects) > 0 {
 		fmt.Fprintf(talk, "applied: %d created, %d there already, %d left to their controllers\n", len(r.Created), len(r.Existing), len(r.Skipped))
+	}
+	log, err := s.played()
+	if err != nil {
+		return err
+	}
+	if _, err := apply.Objects(ctx, cfg, apply.Makers{}, []*unstructured.Unstructured{log}); err != nil {
+		return err
 	}
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS = -1
