@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -162,14 +163,7 @@ func (m *measured) find(r *metrics.Reading) {
 }
 
 // atHome notes the namespace that all stacks have in common.
-func (m *measured) atHome() {
-	if m.home == "" && len(m.stacks) > 0 {
-		m.home = m.stacks[0].Ref.Namespace
-		if slices.ContainsFunc(m.stacks, func(s metrics.Stack) bool { return s.Ref.Namespace != m.home }) {
-			m.home = ""
-		}
-	}
-}
+func (m *measured) atHome() { m.home = cmp.Or(m.home, m.session.home(m.graph, m.roots())) }
 
 // standing returns the node of a pod, or of the nearest of its owners that is still
 // there.
