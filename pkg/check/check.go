@@ -1,0 +1,121 @@
+// Package check holds stacks and operators against the guidelines of the field: the
+// operator maturity model and the principles that CoreOS gave for operators. It says what
+// it found, on which object and field, and a way out.
+//
+// A Rule is a value: its words, and one function that looks at a subject. There are three
+// kinds of subject: a Definition (of a custom resource), an Operator (what runs it, and
+// what it may do) and a Stack (an application). A rule says of each thing that it looked
+// at whether it is right, wrong, or could not be decided, and why. What was not read is
+// never wrong.
+//
+// Rules are pure: what they look at was read before, and is kept in a World.
+package check
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Severity says how much it matters that a rule is not kept.
+type Severity uint8
+
+// The severities, the worst first.
+const (
+	// Error: others are harmed, or it does not do its work.
+	Error Severity = iota + 1
+	// Warning: it works, until something happens.
+	Warning
+	// Info: a habit that others have, and that helps.
+	Info
+)
+
+// Severities lists all of them, the worst first.
+func Severities() []Severity { return []Severity{Error, Warning, Info} }
+
+func (s Severity) String() string {
+	return [...]string{"", "error", "warning", "info"}[s]
+}
+
+// Finding is one thing that is not as a rule wants it.
+type Finding struct {
+	// Severity is that of the rule, where it is zero; a rule may find something milder or
+	// graver than what it mostly finds.
+	Severity Severity
+	// Object is the one to mend, or the nearest that is known.
+	Object object.Ref
+	// Field is where it is in the object (spec.template.spec.containers[web].resources),
+	// and Value what stands there; empty where nothing does.
+	Field string
+	Value string
+	// Message says what is wrong, in one sentence without a full stop.
+	Message string
+	// Remedy is what to do, Patch the same for kubectl patch, as YAML of a merge patch; of
+	// either there may be none, then the rule's Fix stands.
+	Remedy string
+	Patch  string
+	// Related are other objects that have to do with it.
+	Related []object.Ref
+	// Waived is set where somebody said that it is to be so.
+	Waived *Waiver
+}
+
+// Undecided is something that a rule could not decide.
+type Undecided struct {
+	Object object.Ref
+	// Why says what is not known, in one sentence without a full stop.
+	Why string
+}
+
+// Result is what a rule says of a subject.
+type Result struct {
+	Rule *Rule
+	// Right are the objects that were looked at and are as they should be.
+	Right []object.Ref
+	// Wrong are the findings, the worst first.
+	Wrong []Finding
+	// Open are what could not be decided.
+	Open []Undecided
+}
+
+// Fine says that an object was looked at, and is right.
+func (r *Result) Fine(ref object.Ref) { r.Right = append(r.Right, ref) }
+
+// Found says that something is wrong.
+func (r *Result) Found(f Finding) {
+	if f.Severity == 0 {
+		f.Severity = r.Rule.Severity
+	}
+	r.Wrong = append(r.Wrong, f)
+}
+
+// Unknown says that something could not be decided, and why.
+func (r *Result) Unknown(ref object.Ref, why string) {
+	r.Open = append(r.Open, Undecided{Object: ref, Why: why})
+}
+
+// Applies says whether the rule had anything to look at.
+func (r *Result) Applies() bool { return len(r.Right)+len(r.Wrong)+len(r.Open) > 0 }
+
+// order puts a result in the order in which it is shown, each thing once: an object that
+// is wrong is not right as well.
+func (r *Result) order() {
+	slices.SortFunc(r.Wrong, compareFindings)
+	bad := map[object.Ref]bool{}
+	for i := range r.Wrong {
+		bad[r.Wrong[i].Object] = true
+	}
+	r.Right = slices.DeleteFunc(r.Right, func(o object.Ref) bool { return bad[o] })
+	slices.SortFunc(r.Right, object.Compare)
+	r.Right = slices.Compact(r.Right)
+	slices.SortFunc(r.Open, func(a, b Undecided) int { return cmp.Or(object.Compare(a.Object, b.Object), cmp.Compare(a.Why, b.Why)) })
+	r.Open = slices.Compact(r.Open)
+}
+
+func compareFindings(a, b Finding) int {
+	return cmp.Or(
+		cmp.Compare(a.Severity, b.Severity), object.Compare(a.Object, b.Object), cmp.Compare(a.Field, b.Field),
+		cmp.Compare(a.Value, b.Value), cmp.Compare(a.Message, b.Message),
+	)
+}

@@ -1,0 +1,243 @@
+package check
+
+import (
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// kept are the kinds of which the whole object is kept, in the version of client-go's
+// newest type. They are few in a cluster, or small, or share their pod templates.
+var kept = []schema.GroupVersionKind{
+	{Version: "v1", Kind: "Pod"},
+	{Version: "v1", Kind: "Node"},
+	{Version: "v1", Kind: "Namespace"},
+	{Version: "v1", Kind: "Service"},
+	{Version: "v1", Kind: "ServiceAccount"},
+	{Version: "v1", Kind: "PersistentVolume"},
+	{Version: "v1", Kind: "PersistentVolumeClaim"},
+	{Version: "v1", Kind: "ReplicationController"},
+	{Version: "v1", Kind: "ResourceQuota"},
+	{Version: "v1", Kind: "LimitRange"},
+	{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingWebhookConfiguration"},
+	{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "ValidatingWebhookConfiguration"},
+	{Group: "apps", Version: "v1", Kind: "DaemonSet"},
+	{Group: "apps", Version: "v1", Kind: "Deployment"},
+	{Group: "apps", Version: "v1", Kind: "StatefulSet"},
+	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+	{Group: "batch", Version: "v1", Kind: "CronJob"},
+	{Group: "batch", Version: "v1", Kind: "Job"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	{Group: "node.k8s.io", Version: "v1", Kind: "RuntimeClass"},
+	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRole"},
+	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRoleBinding"},
+	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "Role"},
+	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
+	{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"},
+	{Group: "storage.k8s.io", Version: "v1", Kind: "CSINode"},
+	{Group: "storage.k8s.io", Version: "v1", Kind: "CSIStorageCapacity"},
+	{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"},
+}
+
+// Whole returns the kinds that a Collector wants whole, as the Go types of these versions.
+func Whole() []schema.GroupVersionKind { return slices.Clone(kept) }
+
+// notes are the annotations of any object that are kept.
+func noted(key string) bool {
+	return strings.HasPrefix(key, "sysop.dev/") || strings.HasPrefix(key, "helm.sh/") || strings.HasPrefix(key, "meta.helm.sh/") ||
+		strings.HasPrefix(key, "operators.coreos.com/") || strings.HasPrefix(key, "argocd.argoproj.io/")
+}
+
+// Collector keeps of the objects that pass what rules look at. An object that comes a
+// second time replaces what was kept of it. It is safe for use by several at once.
+type Collector struct {
+	mu    sync.Mutex
+	whole map[schema.GroupKind]map[object.Ref]runtime.Object
+	notes map[object.Ref]map[string]string
+	said  map[object.Ref]map[string]string
+	parts map[uint64]*shared
+	seed  maphash.Seed
+}
+
+// shared are the parts of a pod's spec that pods of one template have in common. They are
+// most of a pod.
+type shared struct {
+	containers, init []corev1.Container
+	volumes          []corev1.Volume
+}
+
+// NewCollector returns an empty collector.
+func NewCollector() *Collector {
+	return &Collector{
+		whole: map[schema.GroupKind]map[object.Ref]runtime.Object{},
+		notes: map[object.Ref]map[string]string{},
+		said:  map[object.Ref]map[string]string{},
+		parts: map[uint64]*shared{},
+		seed:  maphash.MakeSeed(),
+	}
+}
+
+// Add keeps what is wanted of an object.
+func (c *Collector) Add(o object.Object) {
+	notes := map[string]string{}
+	for k, v := range o.Meta.GetAnnotations() {
+		if noted(k) {
+			notes[k] = strings.Clone(v)
+		}
+	}
+	versions := statedVersions(o)
+	body := o.Body
+	if _, custom := body.(*unstructured.Unstructured); custom || !slices.ContainsFunc(kept, func(k schema.GroupVersionKind) bool { return k.GroupKind() == o.GroupKind() }) {
+		body = nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	put(c.notes, o.Ref, notes)
+	put(c.said, o.Ref, versions)
+	if body == nil {
+		return
+	}
+	if pod, ok := body.(*corev1.Pod); ok {
+		body = c.thin(pod)
+	}
+	gk := o.GroupKind()
+	if c.whole[gk] == nil {
+		c.whole[gk] = map[object.Ref]runtime.Object{}
+	}
+	c.whole[gk][o.Ref] = body
+}
+
+func put(in map[object.Ref]map[string]string, ref object.Ref, what map[string]string) {
+	delete(in, ref)
+	if len(what) > 0 {
+		in[ref] = what
+	}
+}
+
+// versionFields are where custom resources state the version of what they run.
+var versionFields = []string{"version", "image", "imageName", "imageTag", "tag", "imageVersion", "release"}
+
+// statedVersions returns the fields of a custom resource's spec and status that state a
+// version, as spec.version and status.version.
+func statedVersions(o object.Object) map[string]string {
+	fields := o.Fields()
+	if fields == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for _, part := range []string{"spec", "status"} {
+		within, _ := fields[part].(map[string]any)
+		for _, name := range versionFields {
+			if text, ok := within[name].(string); ok && text != "" {
+				out[part+"."+name] = strings.Clone(text)
+			}
+		}
+	}
+	return out
+}
+
+// tokenVolume is the start of the names of the volumes in which pods have their service
+// account's token. The rest of it differs from pod to pod.
+const tokenVolume = "kube-api-access"
+
+// thin returns a pod that shares what is equal with those that came before. It is called
+// under the lock.
+func (c *Collector) thin(p *corev1.Pod) *corev1.Pod {
+	spec := &corev1.PodSpec{Containers: p.Spec.Containers, InitContainers: p.Spec.InitContainers, Volumes: p.Spec.Volumes}
+	sameTokenName(spec)
+	data, err := spec.Marshal()
+	if err != nil {
+		return p
+	}
+	sum := maphash.Bytes(c.seed, data)
+	have := c.parts[sum]
+	if have == nil {
+		have = &shared{containers: spec.Containers, init: spec.InitContainers, volumes: spec.Volumes}
+		c.parts[sum] = have
+	}
+	p.Spec.Containers, p.Spec.InitContainers, p.Spec.Volumes = have.containers, have.init, have.volumes
+	p.ManagedFields = nil
+	return p
+}
+
+// sameTokenName gives the token's volume the same name in every pod.
+func sameTokenName(spec *corev1.PodSpec) {
+	for i := range spec.Volumes {
+		if v := &spec.Volumes[i]; strings.HasPrefix(v.Name, tokenVolume) {
+			v.Name = tokenVolume
+		}
+	}
+	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range list {
+			for j := range list[i].VolumeMounts {
+				if m := &list[i].VolumeMounts[j]; strings.HasPrefix(m.Name, tokenVolume) {
+					m.Name = tokenVolume
+				}
+			}
+		}
+	}
+}
+
+// Of returns an object of a kind that is kept whole, as its Go type; false where it was
+// not read.
+func Of[T runtime.Object](c *Collector, ref object.Ref) (T, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o, ok := c.whole[ref.GroupKind()][ref].(T)
+	return o, ok
+}
+
+// All returns the objects of a kind that is kept whole, in the order of their references.
+func All[T runtime.Object](c *Collector, group, kind string) []T {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	in := c.whole[schema.GroupKind{Group: group, Kind: kind}]
+	out := make([]T, 0, len(in))
+	for _, ref := range slices.SortedFunc(maps.Keys(in), object.Compare) {
+		if o, ok := in[ref].(T); ok {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Note returns an annotation of an object, if it is one of those that are kept.
+func (c *Collector) Note(ref object.Ref, key string) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.notes[ref][key]
+	return v, ok
+}
+
+// Noted returns the objects that carry an annotation, in order.
+func (c *Collector) Noted(key string) []object.Ref {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []object.Ref
+	for ref, notes := range c.notes {
+		if _, ok := notes[key]; ok {
+			out = append(out, ref)
+		}
+	}
+	slices.SortFunc(out, object.Compare)
+	return out
+}
+
+// Versions returns the fields in which a custom resource states the version of what it
+// runs (spec.version, spec.image, status.version), with their values.
+func (c *Collector) Versions(ref object.Ref) map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.said[ref])
+}

@@ -1,0 +1,84 @@
+package check
+
+import "slices"
+
+// Category is the part of the report that a rule is in.
+type Category string
+
+// The categories, in the order in which they are shown: four of the maturity model, and
+// the principles of CoreOS.
+const (
+	Consumability Category = "consumability"
+	Security      Category = "security"
+	Robustness    Category = "robustness"
+	Portability   Category = "portability"
+	CoreOS        Category = "coreos"
+)
+
+// Categories lists all of them.
+func Categories() []Category {
+	return []Category{Consumability, Security, Robustness, Portability, CoreOS}
+}
+
+// Rule is one guideline as a machine can check it. Exactly one of Definition, Operator,
+// Stack and Uncheckable is set.
+type Rule struct {
+	// ID is how it is called in reports and waivers: crd-schema.
+	ID       string
+	Category Category
+	Severity Severity
+	// Guidelines are what it comes from.
+	Guidelines []Guideline
+	// Title says what holds where it is kept, Why what happens otherwise, and Fix how to
+	// mend it; sentences for people.
+	Title, Why, Fix string
+
+	Definition func(*Definition, *Result)
+	Operator   func(*Operator, *Result)
+	Stack      func(*Stack, *Result)
+	// Uncheckable says why no reading of a cluster can tell.
+	Uncheckable string
+}
+
+// Scope is what a rule looks at.
+type Scope string
+
+// The scopes.
+const (
+	OfDefinition Scope = "definition"
+	OfOperator   Scope = "operator"
+	OfStack      Scope = "stack"
+)
+
+// Scope returns what the rule looks at; what cannot be checked is asked of operators.
+func (r *Rule) Scope() Scope {
+	switch {
+	case r.Definition != nil:
+		return OfDefinition
+	case r.Stack != nil:
+		return OfStack
+	}
+	return OfOperator
+}
+
+// Rules returns all rules, a table a category.
+func Rules() []Rule {
+	return slices.Concat(
+		consumabilityRules(),
+		settableRules(),
+		securityRules(),
+		robustnessRules(),
+		portabilityRules(),
+		coreosRules(),
+	)
+}
+
+// RuleOf returns a rule by its ID.
+func RuleOf(id string) (Rule, bool) {
+	for _, r := range Rules() {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}

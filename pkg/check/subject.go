@@ -1,0 +1,156 @@
+package check
+
+import (
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Definition is a CustomResourceDefinition, whole, and the objects of its kind.
+type Definition struct {
+	World *World
+	// Ref is that of the CustomResourceDefinition.
+	Ref object.Ref
+	// CRD has its managed fields.
+	CRD *apiextensionsv1.CustomResourceDefinition
+	// Kind is what it defines, Instances the objects of it that were read.
+	Kind      schema.GroupKind
+	Instances []object.Ref
+	// Operator is what runs it; nil where that is not known.
+	Operator *Operator
+	// Usage is the text that its usage annotation leads to (pkg/manual), Missing why it
+	// could not be read; both empty where it names none.
+	Usage, UsageMissing string
+	// Annotations are what is wrong with its relationship annotations, as pkg/annotations
+	// says it.
+	Annotations []string
+	// Relationships counts the rules that it declares.
+	Relationships int
+}
+
+var definitionKind = schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: "CustomResourceDefinition"}
+
+// NewDefinition reads a CustomResourceDefinition of apiextensions.k8s.io/v1.
+func NewDefinition(w *World, fields map[string]any) (*Definition, error) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, crd); err != nil {
+		return nil, fmt.Errorf("read a CustomResourceDefinition: %w", err)
+	}
+	d := &Definition{
+		World: w, CRD: crd,
+		Ref:  object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: crd.Name},
+		Kind: schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
+	}
+	d.Instances = w.Instances(d.Kind)
+	return d, nil
+}
+
+// Served returns the versions that are served, in the order of the definition.
+func (d *Definition) Served() []*apiextensionsv1.CustomResourceDefinitionVersion {
+	var out []*apiextensionsv1.CustomResourceDefinitionVersion
+	for i := range d.CRD.Spec.Versions {
+		if v := &d.CRD.Spec.Versions[i]; v.Served {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Storage returns the version in which objects are stored; nil of an invalid definition.
+func (d *Definition) Storage() *apiextensionsv1.CustomResourceDefinitionVersion {
+	for i := range d.CRD.Spec.Versions {
+		if v := &d.CRD.Spec.Versions[i]; v.Storage {
+			return v
+		}
+	}
+	return nil
+}
+
+// Workloads returns the workloads that instances own, at any depth.
+func (d *Definition) Workloads() []*Workload {
+	var owned []object.Ref
+	for _, ref := range d.Instances {
+		owned = append(owned, d.World.Owned(ref)...)
+	}
+	return d.World.workloadsOf(owned)
+}
+
+// Operator is what makes custom resources real: workloads, and the definitions that they
+// act on.
+type Operator struct {
+	World *World
+	// Name is that of the catalogue, or of its workload.
+	Name string
+	// Workloads are what runs it; none where it is not known, and Unknown says why.
+	Workloads []*Workload
+	Unknown   string
+	// Evidence says how it is known that these run it: one sentence each.
+	Evidence []string
+	// Definitions are the CustomResourceDefinitions that it acts on, Kinds what these
+	// define.
+	Definitions []object.Ref
+	Kinds       []schema.GroupKind
+}
+
+// Ref is what an operator is called in reports: its first workload, or its first
+// definition.
+func (o *Operator) Ref() object.Ref {
+	switch {
+	case len(o.Workloads) > 0:
+		return o.Workloads[0].Ref
+	case len(o.Definitions) > 0:
+		return o.Definitions[0]
+	}
+	return object.Ref{Name: o.Name}
+}
+
+// Accounts returns the service accounts that its pods run as, in order, each once.
+func (o *Operator) Accounts() []object.Ref {
+	var out []object.Ref
+	seen := map[object.Ref]bool{}
+	for _, w := range o.Workloads {
+		for _, spec := range w.Specs() {
+			ref := account(w.Ref.Namespace, spec.ServiceAccountName)
+			if !seen[ref] {
+				seen[ref] = true
+				out = append(out, ref)
+			}
+		}
+	}
+	return out
+}
+
+func account(namespace, name string) object.Ref {
+	if name == "" {
+		name = "default"
+	}
+	return object.Ref{Kind: "ServiceAccount", Namespace: namespace, Name: name}
+}
+
+// Stack is an application: its roots, and what belongs to them.
+type Stack struct {
+	World *World
+	// Ref is what it is called.
+	Ref   object.Ref
+	Stack *graph.Stack
+}
+
+// Members returns the objects of the stack that are there, without what it merely stands
+// on (nodes, classes, definitions), in order.
+func (s *Stack) Members() []object.Ref {
+	var out []object.Ref
+	for _, id := range s.Stack.Members() {
+		if s.World.Graph.State(id) == graph.Present && !s.Stack.Boundary(id) {
+			out = append(out, s.World.Graph.Ref(id))
+		}
+	}
+	return out
+}
+
+// Workloads returns the workloads of the stack, and its bare pods.
+func (s *Stack) Workloads() []*Workload { return s.World.workloadsOf(s.Members()) }

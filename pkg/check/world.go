@@ -1,0 +1,273 @@
+package check
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// World is everything that was read, as rules look at it. It is immutable.
+type World struct {
+	Graph *graph.Graph
+	Facts *Collector
+	Kinds *object.Kinds
+	// Read says whether all objects of a kind in a namespace (in all, where it is empty)
+	// were read: only then does it mean anything that one is not there.
+	Read func(gk schema.GroupKind, namespace string) bool
+	// Catalogued names the operator that the catalogue knows of a kind: cert-manager. It
+	// may be nil.
+	Catalogued func(schema.GroupKind) (name string, ok bool)
+
+	workloads []*Workload
+	byRef     map[object.Ref]*Workload
+	ofPod     map[object.Ref]*Workload
+}
+
+// Workload is a built-in controller of pods, or a pod that has none, and the pods that
+// there are.
+type Workload struct {
+	// Ref is the topmost built-in controller: the Deployment and not its ReplicaSet, the
+	// CronJob and not its Job. A pod without one is its own workload.
+	Ref object.Ref
+	// Template is that of its pods; nil for a bare pod.
+	Template *corev1.PodTemplateSpec
+	// Replicas are those that are wanted; 0 for a CronJob, the number of its pods for a
+	// DaemonSet.
+	Replicas int32
+	// Pods are those that there are and have not ended, in order.
+	Pods []*corev1.Pod
+	// Object is the Deployment, StatefulSet, ... as it was read.
+	Object runtime.Object
+}
+
+// Specs returns the specs of the pods as they run, each different one once as far as
+// containers go; of no pods, that of the template.
+func (w *Workload) Specs() []*corev1.PodSpec {
+	var out []*corev1.PodSpec
+	for _, p := range w.Pods {
+		if !slices.ContainsFunc(out, func(s *corev1.PodSpec) bool { return len(s.Containers) > 0 && len(p.Spec.Containers) > 0 && &s.Containers[0] == &p.Spec.Containers[0] }) {
+			out = append(out, &p.Spec)
+		}
+	}
+	if len(out) == 0 && w.Template != nil {
+		out = append(out, &w.Template.Spec)
+	}
+	return out
+}
+
+// Lasting says that its pods are to run until somebody ends them.
+func (w *Workload) Lasting() bool {
+	switch w.Ref.Kind {
+	case "Job", "CronJob":
+		return false
+	case "Pod":
+		return len(w.Pods) > 0 && w.Pods[0].Spec.RestartPolicy != corev1.RestartPolicyNever
+	}
+	return true
+}
+
+// NewWorld puts together what was read.
+func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(schema.GroupKind, string) bool) *World {
+	w := &World{Graph: g, Facts: facts, Kinds: kinds, Read: read, byRef: map[object.Ref]*Workload{}, ofPod: map[object.Ref]*Workload{}}
+	w.controllers()
+	for _, pod := range All[*corev1.Pod](facts, "", "Pod") {
+		ref := object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		of := w.workloadOf(ref)
+		if of == nil {
+			of = &Workload{Ref: ref, Replicas: 1, Object: pod}
+			w.byRef[ref] = of
+			w.workloads = append(w.workloads, of)
+		}
+		of.Pods = append(of.Pods, pod)
+		w.ofPod[ref] = of
+	}
+	slices.SortFunc(w.workloads, func(a, b *Workload) int { return object.Compare(a.Ref, b.Ref) })
+	return w
+}
+
+// controllers makes the workloads of everything that has a pod template and that no other
+// of these owns.
+func (w *World) controllers() {
+	add := func(group, kind, namespace, name string, o runtime.Object, template *corev1.PodTemplateSpec, replicas int32) {
+		ref := object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
+		if owner, ok := w.owner(ref); ok && runsPods(owner) {
+			return
+		}
+		wl := &Workload{Ref: ref, Object: o, Template: template, Replicas: replicas}
+		w.workloads = append(w.workloads, wl)
+		w.byRef[ref] = wl
+	}
+	for _, o := range All[*appsv1.Deployment](w.Facts, "apps", "Deployment") {
+		add("apps", "Deployment", o.Namespace, o.Name, o, &o.Spec.Template, one(o.Spec.Replicas))
+	}
+	for _, o := range All[*appsv1.StatefulSet](w.Facts, "apps", "StatefulSet") {
+		add("apps", "StatefulSet", o.Namespace, o.Name, o, &o.Spec.Template, one(o.Spec.Replicas))
+	}
+	for _, o := range All[*appsv1.ReplicaSet](w.Facts, "apps", "ReplicaSet") {
+		add("apps", "ReplicaSet", o.Namespace, o.Name, o, &o.Spec.Template, one(o.Spec.Replicas))
+	}
+	for _, o := range All[*appsv1.DaemonSet](w.Facts, "apps", "DaemonSet") {
+		add("apps", "DaemonSet", o.Namespace, o.Name, o, &o.Spec.Template, o.Status.DesiredNumberScheduled)
+	}
+	for _, o := range All[*batchv1.CronJob](w.Facts, "batch", "CronJob") {
+		add("batch", "CronJob", o.Namespace, o.Name, o, &o.Spec.JobTemplate.Spec.Template, 0)
+	}
+	for _, o := range All[*batchv1.Job](w.Facts, "batch", "Job") {
+		add("batch", "Job", o.Namespace, o.Name, o, &o.Spec.Template, one(o.Spec.Parallelism))
+	}
+	for _, o := range All[*corev1.ReplicationController](w.Facts, "", "ReplicationController") {
+		if o.Spec.Template != nil {
+			add("", "ReplicationController", o.Namespace, o.Name, o, o.Spec.Template, one(o.Spec.Replicas))
+		}
+	}
+}
+
+func one(n *int32) int32 {
+	if n == nil {
+		return 1
+	}
+	return *n
+}
+
+// runsPods says that a built-in controller makes pods, itself or by another.
+func runsPods(r object.Ref) bool {
+	switch r.Group {
+	case "apps":
+		return true
+	case "batch":
+		return r.Kind == "Job" || r.Kind == "CronJob"
+	}
+	return r.Group == "" && r.Kind == "ReplicationController"
+}
+
+// owner returns the first owner of an object that is there.
+func (w *World) owner(ref object.Ref) (object.Ref, bool) {
+	id, ok := w.Graph.Find(ref)
+	if !ok {
+		return object.Ref{}, false
+	}
+	for _, owner := range w.Graph.OwnersOf(id) {
+		if w.Graph.State(owner) == graph.Present {
+			return w.Graph.Ref(owner), true
+		}
+	}
+	return object.Ref{}, false
+}
+
+// deepest bounds a walk up owners, which may be a cycle.
+const deepest = 16
+
+// workloadOf returns the topmost built-in controller of a pod, if it has one.
+func (w *World) workloadOf(pod object.Ref) *Workload {
+	at := pod
+	for range deepest {
+		owner, ok := w.owner(at)
+		if !ok {
+			return nil
+		}
+		if wl := w.byRef[owner]; wl != nil {
+			return wl
+		}
+		at = owner
+	}
+	return nil
+}
+
+// Workloads returns all of them, in order.
+func (w *World) Workloads() []*Workload { return w.workloads }
+
+// Workload returns the one that is called so, or that runs the pod.
+func (w *World) Workload(ref object.Ref) (*Workload, bool) {
+	if wl, ok := w.ofPod[ref]; ok {
+		return wl, true
+	}
+	wl, ok := w.byRef[ref]
+	return wl, ok
+}
+
+// Top returns the topmost owner of an object: Moodle/moodle-1 of its pod. It is the object
+// itself where nobody owns it.
+func (w *World) Top(ref object.Ref) object.Ref {
+	at := ref
+	for range deepest {
+		owner, ok := w.owner(at)
+		if !ok {
+			return at
+		}
+		at = owner
+	}
+	return ref
+}
+
+// Owned returns what an object owns, at any depth, in order, without itself.
+func (w *World) Owned(ref object.Ref) []object.Ref {
+	id, ok := w.Graph.Find(ref)
+	if !ok {
+		return nil
+	}
+	seen := map[graph.ID]bool{id: true}
+	next := []graph.ID{id}
+	var out []object.Ref
+	for at := 0; at < len(next); at++ {
+		for _, below := range w.Graph.Owned(next[at]) {
+			if !seen[below] {
+				seen[below] = true
+				next = append(next, below)
+				out = append(out, w.Graph.Ref(below))
+			}
+		}
+	}
+	slices.SortFunc(out, object.Compare)
+	return out
+}
+
+// Instances returns the objects of a kind that are there, in order.
+func (w *World) Instances(gk schema.GroupKind) []object.Ref {
+	var out []object.Ref
+	for id := range w.Graph.OfKind(gk) {
+		if w.Graph.State(id) == graph.Present {
+			out = append(out, w.Graph.Ref(id))
+		}
+	}
+	return out
+}
+
+// Serving returns the objects of a kind that serve another one: the budgets and network
+// policies of a pod, the Services in front of it.
+func (w *World) Serving(ref object.Ref, gk schema.GroupKind) []object.Ref {
+	id, ok := w.Graph.Find(ref)
+	if !ok {
+		return nil
+	}
+	var out []object.Ref
+	for e := range w.Graph.In(id) {
+		if from := w.Graph.Ref(e.From); from.GroupKind() == gk && w.Graph.State(e.From) == graph.Present {
+			out = append(out, from)
+		}
+	}
+	slices.SortFunc(out, object.Compare)
+	return slices.Compact(out)
+}
+
+// workloadsOf returns the workloads among some objects, or of pods among them, each once
+// and in order.
+func (w *World) workloadsOf(refs []object.Ref) []*Workload {
+	var out []*Workload
+	for _, ref := range refs {
+		if wl, ok := w.Workload(ref); ok {
+			out = append(out, wl)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Workload) int { return object.Compare(a.Ref, b.Ref) })
+	return slices.CompactFunc(out, func(a, b *Workload) bool { return a.Ref == b.Ref })
+}

@@ -1,0 +1,121 @@
+// Package preflight foresees whether all of a batch of objects will start, or whether a
+// part of it would be left hanging. It looks at the batch beside what the cluster has: what
+// the API server said of each object (a dry run), what the objects name, quotas and limit
+// ranges over the whole, storage, and nodes for the pods.
+//
+// It is pure: what it looks at was read before.
+package preflight
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+)
+
+// Item is an object of the batch.
+type Item struct {
+	Ref object.Ref
+	// Origin is where it was written (shop.yaml:14), or empty where it is the one in the
+	// cluster.
+	Origin string
+	// Object is its content as it was written, with the namespace that was meant.
+	Object *unstructured.Unstructured
+	// Exists says that the cluster has one of this name already: it would be changed.
+	Exists bool
+}
+
+// Admission is what the API server said of an object, or of a pod made of a template, in
+// a dry run.
+type Admission struct {
+	// Ref is the object of the batch; Pod says that a pod of its template was tried.
+	Ref object.Ref
+	Pod bool
+	// Admitted is the object as the API server would keep it, with its defaults; nil where
+	// it refused.
+	Admitted *unstructured.Unstructured
+	// Reason (Invalid, Forbidden, ...) and Message say why it refused.
+	Reason, Message string
+	// Undecided says why the dry run could not tell, where it could not: a webhook that
+	// does not support dry runs, no right to create.
+	Undecided string
+}
+
+// Footprint is what a custom resource is said to run: pods of a shape.
+type Footprint struct {
+	// Replicas of Template; they are made in the namespace of the resource.
+	Replicas int32
+	Template corev1.PodTemplateSpec
+	// Origin says who said so: footprints.yaml:3, or like Prometheus/monitoring/main.
+	Origin string
+}
+
+// Question is a batch, and what is known besides.
+type Question struct {
+	Batch []Item
+	// World is what the cluster has, without the batch; Graph is of both together.
+	World *check.World
+	Graph *graph.Graph
+	// Admissions are what dry runs said; nil where there is no server to ask.
+	Admissions []Admission
+	// Footprints are declared, by the custom resource.
+	Footprints map[object.Ref][]Footprint
+	// Autoscaler notes that the cluster may grow.
+	Autoscaler bool
+	// Anew asks of a stack that is there whether it would start anywhere anew: its pods
+	// take no room.
+	Anew bool
+}
+
+// Topic is what a judgement is about.
+type Topic string
+
+// The topics, in the order in which they are shown.
+const (
+	Admitted   Topic = "admission"
+	References Topic = "references"
+	Quota      Topic = "quota"
+	Limits     Topic = "limits"
+	Storage    Topic = "storage"
+	Scheduling Topic = "scheduling"
+)
+
+// Topics lists all of them.
+func Topics() []Topic { return []Topic{Admitted, References, Quota, Limits, Storage, Scheduling} }
+
+// Judgement is one thing that is foreseen.
+type Judgement struct {
+	Topic   Topic
+	Verdict schedule.Verdict
+	// Object is what it is about: an object of the batch. Origin is where it was written.
+	Object object.Ref
+	Origin string
+	// Field and Value are the evidence, where there is one field.
+	Field, Value string
+	// Reason is one word, Message one sentence without a full stop.
+	Reason, Message string
+	// Remedy is a way out, where one is known.
+	Remedy string
+	// Nodes say why each node is out, where it is about nodes.
+	Nodes []schedule.NodeReason
+}
+
+// Report is what is foreseen of the whole.
+type Report struct {
+	// Verdict is the worst of the judgements.
+	Verdict schedule.Verdict
+	// Judgements are what is impossible or not decided, the worst first, and for each topic
+	// in which all is well one that says what was looked at.
+	Judgements []Judgement
+	// Placement is one way in which all pods find a node.
+	Placement []schedule.Placed
+	// Pods counts those that were placed or tried.
+	Pods int
+	// NotJudged is what nobody can tell before, in words: whether images can be pulled.
+	NotJudged []string
+	// Grows notes that a cluster autoscaler was found, or was said to be there.
+	Grows string
+}
