@@ -26,7 +26,7 @@ func consumabilityRules() []Rule {
 			ID: "crd-described", Severity: Warning, Guidelines: []Guideline{maturity(2)}, Definition: crdSchemaDescribed,
 			Title: "The fields are described",
 			Why:   "kubectl explain is the manual that is at hand. A field without a description sends users to the source.",
-			Fix:   "Write a comment on every field of the Go types, and generate the definition with its descriptions. Nine fields of ten are enough.",
+			Fix:   "Write a comment on every field of the Go types, and generate the definition with its descriptions. Four fields of five are enough.",
 		},
 		{
 			ID: "crd-validated", Severity: Warning, Guidelines: []Guideline{maturity(15)}, Definition: crdSchemaValidated,

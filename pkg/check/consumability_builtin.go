@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -27,7 +28,8 @@ var schemaBuiltInFields = schemaFieldsOf(
 	corev1.SecretKeySelector{}, corev1.ObjectReference{}, corev1.TypedLocalObjectReference{}, corev1.TypedObjectReference{},
 	corev1.Volume{}, corev1.VolumeSource{}, corev1.VolumeMount{}, corev1.VolumeDevice{}, corev1.KeyToPath{},
 	corev1.SecretVolumeSource{}, corev1.ConfigMapVolumeSource{}, corev1.EmptyDirVolumeSource{}, corev1.CSIVolumeSource{},
-	corev1.ProjectedVolumeSource{}, corev1.HostPathVolumeSource{}, corev1.NFSVolumeSource{},
+	corev1.ProjectedVolumeSource{}, corev1.VolumeProjection{}, corev1.ServiceAccountTokenProjection{}, corev1.ClusterTrustBundleProjection{}, corev1.PodCertificateProjection{},
+	corev1.HostPathVolumeSource{}, corev1.NFSVolumeSource{},
 	corev1.PersistentVolumeClaimSpec{}, corev1.PersistentVolumeClaimStatus{}, corev1.PersistentVolumeClaim{}, corev1.PersistentVolumeSource{},
 	corev1.Probe{}, corev1.Lifecycle{}, corev1.LifecycleHandler{}, corev1.HTTPGetAction{}, corev1.ContainerPort{},
 	corev1.SecurityContext{}, corev1.PodSecurityContext{}, corev1.SELinuxOptions{}, corev1.Capabilities{},
@@ -38,6 +40,7 @@ var schemaBuiltInFields = schemaFieldsOf(
 	autoscalingv2.HorizontalPodAutoscalerSpec{}, autoscalingv2.HorizontalPodAutoscalerBehavior{}, autoscalingv2.HPAScalingRules{}, autoscalingv2.MetricSpec{},
 	networkingv1.IngressSpec{}, networkingv1.NetworkPolicySpec{}, networkingv1.NetworkPolicyPort{}, networkingv1.NetworkPolicyPeer{},
 	policyv1.PodDisruptionBudgetSpec{},
+	admissionregistrationv1.NamedRuleWithOperations{}, admissionregistrationv1.ParamRef{}, admissionregistrationv1.MatchResources{},
 	rbacv1.PolicyRule{}, rbacv1.Subject{}, rbacv1.RoleRef{},
 	metav1.ObjectMeta{}, metav1.LabelSelector{}, metav1.LabelSelectorRequirement{}, metav1.Condition{},
 	apiextensionsv1.JSONSchemaProps{},

@@ -127,7 +127,7 @@ func crdSchemaEnumerations(d *Definition, r *Result) {
 		if schemaChecked(n.props) || schemaRuledAbove(n) {
 			return
 		}
-		if values := enumerationOf(n.props.Description); values != nil {
+		if values := enumerationOf(n.props.Description); values != nil && !enumerationOfFields(n, values) {
 			free = append(free, n.path()+" ("+strings.Join(values, ", ")+")")
 		}
 	})
@@ -145,6 +145,14 @@ func crdSchemaEnumerations(d *Definition, r *Result) {
 	r.Found(Finding{
 		Object: d.Ref, Field: schemaField(v), Value: schemaFew(free),
 		Message: schemaCount(len(free), "field lists its", "fields list their") + " values in the description only: the server takes any other text as well",
+	})
+}
+
+// enumerationOfFields says that a list is one of fields, of which one is to be set.
+func enumerationOfFields(n *schemaNode, values []string) bool {
+	return slices.ContainsFunc(values, func(v string) bool {
+		_, beside := n.up.props.Properties[v]
+		return beside || v == n.name
 	})
 }
 
