@@ -43,9 +43,9 @@ func (d *Definition) settableAt(what setting) (path string, aside, ok bool) {
 var settableAsideName = regexp.MustCompile(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
 
 // settableAside says that a field is one of a part beside the others. Of a kind that is
-// itself for backups, nothing is.
+// itself for backups that says nothing.
 func settableAside(n *schemaNode) bool {
-	for at := n.holder(); at != nil; at = at.holder() {
+	for at := n; at != nil; at = at.up {
 		if settableAsideName.MatchString(at.name) {
 			return true
 		}
