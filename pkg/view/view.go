@@ -18,6 +18,8 @@ type Answer struct {
 	Focus *Sheet
 	// Families are for Prometheus.
 	Families []Family
+	// Findings are for tools that collect what checkers find.
+	Findings *Findings
 }
 
 // Shape is one of the forms that an answer may have.
@@ -35,6 +37,7 @@ const (
 	SheetShape
 	FocusShape
 	FamiliesShape
+	FindingsShape
 )
 
 // Tone says what a piece of text means, so that a format may tell it by colour
