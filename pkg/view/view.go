@@ -87,6 +87,8 @@ type Column struct {
 	// Under moves the cells of a tree to lines of their own, each under its line,
 	// where there is no room beside.
 	Under bool
+	// Wrap breaks text that stands under its line at blanks, where it is too long for one.
+	Wrap bool
 }
 
 // Tree is a forest with columns. The first column is the name of a line.
