@@ -41,6 +41,9 @@ type common struct {
 	// that it wants the status of all that have one.
 	extract []func(*session) inventory.Extractor
 	judges  bool
+	// asTypes are kinds that are read whole as Go types, beside those that rules read so; and
+	// with them every custom resource is.
+	asTypes []schema.GroupVersionKind
 
 	from          string
 	rulesFiles    []string
