@@ -50,6 +50,23 @@ func securityNames(refs []object.Ref) string {
 	return securityList(words)
 }
 
+// securityKind names an object in a sentence: ClusterRole shop, Secret shop/tls.
+func securityKind(ref object.Ref) string {
+	if ref.Namespace == "" {
+		return ref.Kind + " " + ref.Name
+	}
+	return ref.Kind + " " + ref.Namespace + "/" + ref.Name
+}
+
+// securityKinds lists objects.
+func securityKinds(refs []object.Ref) string {
+	words := make([]string, 0, len(refs))
+	for _, r := range refs {
+		words = append(words, securityKind(r))
+	}
+	return securityList(words)
+}
+
 // securityOperated returns the workloads that operators are run by. What these may do is told with
 // the operator, and not with the stack that they are in.
 func (w *World) securityOperated() map[object.Ref]bool {
@@ -76,7 +93,7 @@ func (w *World) securityWriter(wl *Workload) (object.Ref, bool) {
 // securityRemedy adds to a remedy where it has to be said.
 func (w *World) securityRemedy(wl *Workload, remedy string) string {
 	if top, ok := w.securityWriter(wl); ok {
-		return fmt.Sprintf("%s Say so in %s, whose operator writes %s.", remedy, top, wl.Ref)
+		return fmt.Sprintf("%s Say so in %s, whose operator writes the %s.", remedy, securityKind(top), wl.Ref.Kind)
 	}
 	return remedy
 }

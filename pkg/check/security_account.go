@@ -74,7 +74,7 @@ func accountOfOperator(o *Operator, r *Result) {
 				f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, as do all pods there that name none", sa.Namespace)
 				if grants := o.World.ownGrants(sa); len(grants) > 0 {
 					f.Severity = Error
-					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its rights to every pod there that names no account", sa.Namespace, grants[0].Binding)
+					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its rights to every pod there that names no account", sa.Namespace, securityKind(grants[0].Binding))
 					f.Related = append(f.Related, grants[0].Binding)
 				}
 				r.Found(f)
@@ -126,15 +126,6 @@ func (w *World) sameRelease(a, b object.Ref) bool {
 	})
 }
 
-// securityKinds lists objects by kind and name.
-func securityKinds(refs []object.Ref) string {
-	words := make([]string, 0, len(refs))
-	for _, r := range refs {
-		words = append(words, r.Kind+" "+r.Name)
-	}
-	return securityList(words)
-}
-
 func accountOfPods(s *Stack, r *Result) {
 	operated := s.World.securityOperated()
 	for _, wl := range s.Workloads() {
@@ -156,7 +147,7 @@ func (w *World) accountOfPod(wl *Workload, v podView, r *Result) {
 	mounted, known := w.holdsToken(sa, v.spec)
 	switch {
 	case !known:
-		r.Unknown(wl.Ref, fmt.Sprintf("%s was not read: whether it gives its token to the pods is not known", sa))
+		r.Unknown(wl.Ref, fmt.Sprintf("%s was not read: whether its pods get its token is not known", securityKind(sa)))
 		return
 	case !mounted:
 		r.Fine(wl.Ref)
@@ -164,12 +155,12 @@ func (w *World) accountOfPod(wl *Workload, v podView, r *Result) {
 	}
 	f := Finding{
 		Severity: Info, Object: wl.Ref, Field: podPrefix(wl.Ref) + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa},
-		Message: fmt.Sprintf("its pods run as the account default of the namespace %s, and have its token", sa.Namespace),
+		Message: fmt.Sprintf("its pods run as the account default of the namespace %s, with its token", sa.Namespace),
 	}
 	f.Remedy = w.securityRemedy(wl, "Set serviceAccountName; or automountServiceAccountToken: false, where the pods do not talk to the API.")
 	if grants := w.ownGrants(sa); len(grants) > 0 {
 		f.Severity = Warning
-		f.Message = fmt.Sprintf("%s, to which %s grants %s", f.Message, grants[0].Binding, grants[0].bound())
+		f.Message = fmt.Sprintf("%s; %s gives that account %s", f.Message, securityKind(grants[0].Binding), securityKind(grants[0].bound()))
 		f.Related = append(f.Related, grants[0].Binding)
 	}
 	if _, custom := w.securityWriter(wl); !custom && wl.Template != nil {

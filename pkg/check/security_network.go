@@ -144,7 +144,7 @@ func (w *World) otherPolicies(namespace string) string {
 		}
 		for _, ref := range w.Instances(k.GroupKind()) {
 			if ref.Namespace == "" || ref.Namespace == namespace {
-				return fmt.Sprintf("%s may say who connects to them, and is not understood here", ref)
+				return fmt.Sprintf("%s may say who connects to them, and is not understood here", securityKind(ref))
 			}
 		}
 		if in := namespace; !w.Read(k.GroupKind(), in) {

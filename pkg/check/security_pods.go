@@ -115,7 +115,7 @@ func podBaseline(s *Stack, r *Result) {
 				if len(x.places) > 0 {
 					f.Field, f.Value = podField(prefix, x.places[0].field), x.places[0].value
 				}
-				f.Remedy = s.World.securityRemedy(wl, "Take it out.")
+				f.Remedy = s.World.securityRemedy(wl, podWayOut(x.id))
 				if podInherent(wl) {
 					f.Severity = Warning
 					f.Remedy = fmt.Sprintf("If it serves the node and cannot do without, waive it: sysop.dev/waive: %s=why.", r.Rule.ID)
@@ -133,40 +133,66 @@ func podBaseline(s *Stack, r *Result) {
 func podRestricted(s *Stack, r *Result) {
 	checks := podChecks(api.LevelRestricted)
 	for _, wl := range s.Workloads() {
-		written := podWritten(checks, wl)
-		var all []string
-		var first Finding
-		for _, v := range podViews(wl) {
-			for _, x := range podRefusals(checks, v) {
-				if slices.Contains(all, x.String()) {
-					continue
-				}
-				all = append(all, x.String())
-				ref, prefix, _ := podBlame(wl, v, written, x.id)
-				// What the workload itself lacks is told with it, and not with a pod.
-				if len(x.places) > 0 && (first.Field == "" || ref == wl.Ref && first.Object != wl.Ref) {
-					first.Object, first.Field, first.Value = ref, podField(prefix, x.places[0].field), x.places[0].value
-				}
-				if x.id == "runAsUser" {
-					first.Severity = Warning
-				}
-			}
-		}
-		if len(all) == 0 {
-			if wl.Template != nil || len(wl.Pods) > 0 {
-				r.Fine(wl.Ref)
-			}
+		if wl.Template == nil && len(wl.Pods) == 0 {
 			continue
 		}
-		if first.Field == "" {
-			first.Object, first.Field = wl.Ref, podPrefix(wl.Ref)
+		written := podWritten(checks, wl)
+		var reasons, details []string
+		f := Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}
+		placed := false
+		for _, v := range podViews(wl) {
+			for _, x := range podRefusals(checks, v) {
+				if podToldAlready(&x) {
+					continue
+				}
+				if !slices.Contains(reasons, x.reason) {
+					reasons = append(reasons, x.reason)
+				}
+				if !slices.Contains(details, x.detail) {
+					details = append(details, x.detail)
+				}
+				ref, prefix, _ := podBlame(wl, v, written, x.id)
+				// What the workload itself lacks is told with it, and not with a pod.
+				if len(x.places) > 0 && (!placed || ref == wl.Ref && f.Object != wl.Ref) {
+					placed = true
+					f.Object, f.Field, f.Value = ref, podField(prefix, x.places[0].field), x.places[0].value
+				}
+				if x.id == "runAsUser" {
+					f.Severity = Warning
+				}
+			}
 		}
-		first.Message = "restricted refuses " + strings.Join(all, ", ")
-		if _, custom := s.World.securityWriter(wl); custom {
-			first.Remedy = s.World.securityRemedy(wl, r.Rule.Fix)
+		if len(reasons) == 0 {
+			r.Fine(wl.Ref)
+			continue
 		}
-		r.Found(first)
+		f.Message = "restricted refuses " + securityAll(reasons)
+		f.Remedy = s.World.securityRemedy(wl, strings.Join(details, "; ")+".")
+		r.Found(f)
 	}
+}
+
+// podToldAlready says that a refusal is about volumes of the node and of nothing else:
+// baseline tells of them.
+func podToldAlready(x *podRefusal) bool {
+	return x.id == "restrictedVolumes" && len(x.places) > 0 && !slices.ContainsFunc(x.places, func(p podPlace) bool { return !strings.HasSuffix(p.field, ".hostPath.path") })
+}
+
+// podWayOut says what to do instead of what baseline refuses.
+func podWayOut(id policy.CheckID) string {
+	switch id {
+	case "privileged":
+		return "Set privileged: false, and add the capabilities that it needs, if any."
+	case "hostPathVolumes":
+		return "Use a claim, an emptyDir or a ConfigMap instead."
+	case "hostNamespaces":
+		return "Take it out; a Service gives a port to the outside."
+	case "hostPorts":
+		return "Take hostPort out, and give the port to the outside by a Service."
+	case "capabilities_baseline":
+		return "Take out the capabilities that it can do without."
+	}
+	return "Take it out."
 }
 
 // podField puts a place behind the prefix of its workload. The place of an annotation is in

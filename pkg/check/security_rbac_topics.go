@@ -259,7 +259,7 @@ func rbacAdmission(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 		return rbacHit{}, false
 	}
 	const webhooks = "admissionregistration.k8s.io"
-	var on []string
+	var on, do []string
 	severity := Info
 	for _, r := range [][2]string{
 		{webhooks, "mutatingwebhookconfigurations"},
@@ -268,10 +268,12 @@ func rbacAdmission(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 		{"apiregistration.k8s.io", "apiservices"},
 		{"apiextensions.k8s.io", "customresourcedefinitions"},
 	} {
-		if len(x.may(r[0], r[1], rbacWriting...)) == 0 {
+		verbs := x.may(r[0], r[1], rbacWriting...)
+		if len(verbs) == 0 {
 			continue
 		}
-		on = append(on, r[1])
+		// A rule has one list of verbs for all of its resources.
+		on, do = append(on, r[1]), verbs
 		if r[1] != "customresourcedefinitions" {
 			severity = Warning
 		}
@@ -279,7 +281,7 @@ func rbacAdmission(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 	if len(on) == 0 {
 		return rbacHit{}, false
 	}
-	return rbacHit{severity: severity, field: "resources", value: rbacValue(x.Rule.Resources), what: "may write " + securityList(on)}, true
+	return rbacHit{severity: severity, field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}, true
 }
 
 // rbacRolesWritten leaves out what is worse, and told as an escalation.
@@ -287,14 +289,14 @@ func rbacRolesWritten(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 	if _, worse := rbacEscalation(h, x); worse || x.everything() || len(x.Rule.ResourceNames) > 0 {
 		return rbacHit{}, false
 	}
-	var on []string
+	var on, do []string
 	for _, r := range []string{"clusterroles", "clusterrolebindings", "roles", "rolebindings"} {
-		if len(x.may(rbacv1.GroupName, r, rbacWriting...)) > 0 && (x.cluster || !strings.HasPrefix(r, "cluster")) {
-			on = append(on, r)
+		if verbs := x.may(rbacv1.GroupName, r, rbacWriting...); len(verbs) > 0 && (x.cluster || !strings.HasPrefix(r, "cluster")) {
+			on, do = append(on, r), verbs
 		}
 	}
 	if len(on) == 0 {
 		return rbacHit{}, false
 	}
-	return rbacHit{field: "resources", value: rbacValue(x.Rule.Resources), what: "may write " + securityList(on)}, true
+	return rbacHit{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}, true
 }

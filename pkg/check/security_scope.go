@@ -48,7 +48,7 @@ func scopeOfDefinition(d *Definition, r *Result) {
 	}
 	r.Found(Finding{
 		Object: d.Ref, Field: "spec.scope", Value: string(d.CRD.Spec.Scope), Related: []object.Ref{owned[0].Ref},
-		Message: fmt.Sprintf("%s has no namespace, and its objects own pods in one (%s)", d.Kind.Kind, owned[0].Ref),
+		Message: fmt.Sprintf("%s has no namespace, and its objects own pods in one (%s)", d.Kind.Kind, securityKind(owned[0].Ref)),
 	})
 }
 
@@ -90,11 +90,11 @@ func scopeOfOperator(o *Operator, r *Result) {
 			return
 		}
 		f.Object, f.Field, f.Value = s.workload, s.field, strings.Join(s.namespaces, ",")
-		f.Message = fmt.Sprintf("it works in %s alone (%s), and %s gives it rights in the whole cluster", securityList(s.namespaces), s.name, wide.Binding)
-		f.Remedy = fmt.Sprintf("Bind %s by RoleBindings in these namespaces.", wide.bound())
+		f.Message = fmt.Sprintf("it works in %s alone (%s), and %s gives it rights in the whole cluster", securityList(s.namespaces), s.name, securityKind(wide.Binding))
+		f.Remedy = fmt.Sprintf("Bind %s by RoleBindings in these namespaces.", securityKind(wide.bound()))
 	}
 	if len(settings) == 0 {
-		f.Message = fmt.Sprintf("it has rights in all namespaces (%s), and no argument or environment variable of its pods says that it could do with fewer", wide.bound())
+		f.Message = fmt.Sprintf("it has rights in all namespaces (%s), and no argument or environment variable of its pods says that it could do with fewer", securityKind(wide.bound()))
 		f.Remedy = "If it can be told which namespaces to work in, tell it, and bind its roles there."
 	}
 	r.Found(f)
