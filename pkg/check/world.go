@@ -57,7 +57,9 @@ type Workload struct {
 func (w *Workload) Specs() []*corev1.PodSpec {
 	var out []*corev1.PodSpec
 	for _, p := range w.Pods {
-		if !slices.ContainsFunc(out, func(s *corev1.PodSpec) bool { return len(s.Containers) > 0 && len(p.Spec.Containers) > 0 && &s.Containers[0] == &p.Spec.Containers[0] }) {
+		if !slices.ContainsFunc(out, func(s *corev1.PodSpec) bool {
+			return len(s.Containers) > 0 && len(p.Spec.Containers) > 0 && &s.Containers[0] == &p.Spec.Containers[0]
+		}) {
 			out = append(out, &p.Spec)
 		}
 	}
