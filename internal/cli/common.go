@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -30,6 +31,12 @@ type common struct {
 	// definitions says that the question is about CRDs, so that they are read whole.
 	definitions bool
 
+	// over lays something over what is read; nil where nothing is.
+	over func(base source.Source, namespace string) source.Source
+	// wholly are the kinds that are read whole besides, as the Go types of these versions;
+	// and with them every custom resource is.
+	wholly []schema.GroupVersionKind
+
 	// collect takes what the metrics command wants of objects, and notes are annotations
 	// that are kept for it.
 	collect func(object.Object)
@@ -41,9 +48,6 @@ type common struct {
 	// that it wants the status of all that have one.
 	extract []func(*session) inventory.Extractor
 	judges  bool
-	// asTypes are kinds that are read whole as Go types, beside those that rules read so; and
-	// with them every custom resource is.
-	asTypes []schema.GroupVersionKind
 
 	from          string
 	rulesFiles    []string

@@ -51,6 +51,9 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	if s.source, s.namespace, err = c.source(ctx); err != nil {
 		return nil, err
 	}
+	if c.over != nil {
+		s.source = c.over(s.source, s.namespace)
+	}
 	if s.kinds, err = s.source.Kinds(ctx, early); err != nil {
 		return nil, err
 	}
@@ -58,8 +61,8 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cluster, ok := s.source.(*source.Cluster); ok {
-		s.kinds = cluster.Current()
+	if learned, ok := s.source.(interface{ Current() *object.Kinds }); ok {
+		s.kinds = learned.Current()
 	}
 	if err := checkRules(files, s.kinds); err != nil {
 		return nil, err
@@ -71,6 +74,19 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	s.gaps = early.gaps
 	s.empty()
 	return s, nil
+}
+
+// clusterOf returns the cluster that a source reads; false for a snapshot.
+func clusterOf(from source.Source) (*source.Cluster, bool) {
+	switch from := from.(type) {
+	case *source.Cluster:
+		return from, true
+	case *source.Live:
+		return from.Cluster(), true
+	case *source.Overlay:
+		return clusterOf(from.Base())
+	}
+	return nil, false
 }
 
 // empty makes room for a reading.
@@ -211,13 +227,13 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if version, ok := typed[gk]; ok {
 			return source.Typed, version
 		}
-		if i := slices.IndexFunc(c.asTypes, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
-			return source.Typed, c.asTypes[i].Version
-		}
 		if c.collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
 			return source.Typed, "v1"
 		}
-		if c.asTypes != nil && r.Custom {
+		if i := slices.IndexFunc(c.wholly, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
+			return source.Typed, c.wholly[i].Version
+		}
+		if c.wholly != nil && r.Custom {
 			return source.Fields, ""
 		}
 		if detail, version, ok := c.judgedAs(r); ok {
@@ -298,6 +314,8 @@ func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each f
 	case *source.Live:
 		whole = from.Cluster().Whole()
 	case *source.Snapshot:
+		whole = from.Whole()
+	case *source.Overlay:
 		whole = from.Whole()
 	}
 	ask := source.Ask{Objects: refs}
