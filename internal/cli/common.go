@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -29,6 +30,12 @@ type common struct {
 	include []schema.GroupKind // kinds that are read although they are left out
 	// definitions says that the question is about CRDs, so that they are read whole.
 	definitions bool
+
+	// over lays something over what is read; nil where nothing is.
+	over func(base source.Source, namespace string) source.Source
+	// wholly are the kinds that are read whole besides, as the Go types of these versions;
+	// and with them every custom resource is.
+	wholly []schema.GroupVersionKind
 
 	// collect takes what the metrics command wants of objects, and notes are annotations
 	// that are kept for it.
