@@ -227,11 +227,14 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if version, ok := typed[gk]; ok {
 			return source.Typed, version
 		}
+		if i := slices.IndexFunc(c.asTypes, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
+			return source.Typed, c.asTypes[i].Version
+		}
 		if c.collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
 			return source.Typed, "v1"
 		}
-		if i := slices.IndexFunc(c.wholly, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
-			return source.Typed, c.wholly[i].Version
+		if c.asTypes != nil && r.Custom {
+			return source.Fields, ""
 		}
 		if detail, version, ok := c.judgedAs(r); ok {
 			return detail, version
@@ -291,6 +294,9 @@ func (s *session) done(g *graph.Graph) {
 	}
 }
 
+// fewDefinitions are read one by one; of more, the list is one request.
+const fewDefinitions = 16
+
 // readDefinitions hands on CustomResourceDefinitions, whole. One that cannot be read
 // is told on stderr, and passed over.
 func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each func(map[string]any)) error {
@@ -312,7 +318,11 @@ func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each f
 	case *source.Overlay:
 		whole = from.Whole()
 	}
-	err := whole.Read(ctx, source.Ask{Objects: refs}, sink)
+	ask := source.Ask{Objects: refs}
+	if len(refs) > fewDefinitions {
+		ask = source.Ask{Kinds: []schema.GroupKind{definitionKind}}
+	}
+	err := whole.Read(ctx, ask, sink)
 	s.c.tellGaps(sink.gaps)
 	return err
 }
