@@ -62,7 +62,7 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*foreseen, error) {
 		return nil, err
 	}
 	a := &foreseen{o: o, facts: check.NewCollector(), gone: map[string]bool{}}
-	o.asTypes = check.Whole()
+	o.wholly = check.Whole()
 	o.over = func(base source.Source, namespace string) source.Source {
 		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: o.detail()})
 		return a.over

@@ -17,7 +17,7 @@ import (
 // ofStack takes the stack of the roots as the batch: whether it would start anew.
 func (o *atomicOptions) ofStack(ctx context.Context) (*foreseen, error) {
 	a := &foreseen{o: o, facts: check.NewCollector()}
-	o.asTypes = check.Whole()
+	o.wholly = check.Whole()
 	o.collect = a.facts.Add
 	var err error
 	if a.session, err = o.open(ctx); err != nil {

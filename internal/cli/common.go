@@ -33,6 +33,9 @@ type common struct {
 
 	// over lays something over what is read; nil where nothing is.
 	over func(base source.Source, namespace string) source.Source
+	// wholly are the kinds that are read whole besides, as the Go types of these versions;
+	// and with them every custom resource is.
+	wholly []schema.GroupVersionKind
 
 	// collect takes what the metrics command wants of objects, and notes are annotations
 	// that are kept for it.
@@ -45,9 +48,6 @@ type common struct {
 	// that it wants the status of all that have one.
 	extract []func(*session) inventory.Extractor
 	judges  bool
-	// asTypes are kinds that are read whole as Go types, beside those that rules read so; and
-	// with them every custom resource is.
-	asTypes []schema.GroupVersionKind
 
 	from          string
 	rulesFiles    []string

@@ -227,13 +227,13 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if version, ok := typed[gk]; ok {
 			return source.Typed, version
 		}
-		if i := slices.IndexFunc(c.asTypes, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
-			return source.Typed, c.asTypes[i].Version
-		}
 		if c.collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
 			return source.Typed, "v1"
 		}
-		if c.asTypes != nil && r.Custom {
+		if i := slices.IndexFunc(c.wholly, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
+			return source.Typed, c.wholly[i].Version
+		}
+		if c.wholly != nil && r.Custom {
 			return source.Fields, ""
 		}
 		if detail, version, ok := c.judgedAs(r); ok {
