@@ -57,7 +57,7 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 		return err
 	}
 	foreseeing := o.clock.stage("foresee")
-	report := foresee(q)
+	report := preflight.Foresee(q)
 	foreseeing()
 	a.session.tell(a.graph)
 	for _, d := range declared {
