@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // A field is an order, and no wish, where setting it makes something happen once. Nothing
@@ -79,7 +77,7 @@ func crdImperative(d *Definition, r *Result) {
 
 // imperativeWhy says why a field is an order; nothing where it is none.
 func imperativeWhy(n *schemaNode) string {
-	if !n.field() || imperativeOfContainer(n) {
+	if !n.field() {
 		return ""
 	}
 	switch n.props.Type {
@@ -120,6 +118,9 @@ func imperativeValues(n *schemaNode) string {
 	if len(verbs) > 1 {
 		return "its values are " + strings.Join(verbs, ", ")
 	}
+	if imperativeOfContainer(n) {
+		return ""
+	}
 	// Without values only an action of the whole object is clear: one within a list is that
 	// of a rule.
 	listed := false
@@ -144,5 +145,5 @@ func imperativeOfContainer(n *schemaNode) bool {
 			return true
 		}
 	}
-	return schemaBuiltIn(&apiextensionsv1.JSONSchemaProps{Properties: beside})
+	return false
 }
