@@ -33,7 +33,7 @@ var imperativeVerbs = map[string]bool{
 
 var (
 	// imperativeFlag are booleans that can only mean a deed.
-	imperativeFlag = regexp.MustCompile(`^(restart|reboot|redeploy|rerun|retrigger|resync|trigger|run|execute|rollback)$|^(force)?(rolling)?(re)?(start|boot|deploy|run|sync|trigger|build|load)Requested$|` +
+	imperativeFlag = regexp.MustCompile(`^(restart|reboot|redeploy|rerun|retrigger|resync|trigger|run|execute|rollback)$|(?i:^(force)?(rolling)?(restart|reboot|redeploy|rerun|resync|rebuild|reload|rollout|failover|switchover|backup|restore|upgrade|repair)requested$)|` +
 		`^force(Rolling)?(Restart|Reboot|Redeploy|Resync|Failover|Switchover|Reconcile|Reload|Rollout)$|` +
 		`^(run|do|perform|execute|trigger|start|take|make|request)(Full)?(Restart|Backup|Restore|Upgrade|Rollback|Failover|Switchover|Reload|Cleanup|Repair|Sync|Resync|Rebalance|Reset|Snapshot|Dump|Rebuild|Build|Reboot|Deploy|Redeploy|Compaction)$`)
 	// imperativeNow are names of any type that ask for a deed at once.
