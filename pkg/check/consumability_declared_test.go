@@ -61,9 +61,7 @@ func TestDeclared(t *testing.T) {
 	if got := said(t, plain, "crd-relationships"); got != "info " {
 		t.Errorf("nothing declared: %q", got)
 	}
-	known := *plain.World
-	known.Catalogued = func(gk schema.GroupKind) (string, bool) { return "shop-operator", gk == plain.Kind }
-	plain.World = &known
+	plain.World.Catalogued = func(gk schema.GroupKind) (string, bool) { return "shop-operator", gk == plain.Kind }
 	if got := said(t, plain, "crd-relationships"); got != "fine" {
 		t.Errorf("the catalogue knows it: %q", got)
 	}

@@ -193,9 +193,7 @@ func TestValidated(t *testing.T) {
 		}
 	}
 	d := schemaDefinition(t, "Shop", plain)
-	unread := *d.World
-	unread.Read = func(gk schema.GroupKind, _ string) bool { return gk.Kind != "ValidatingWebhookConfiguration" }
-	d.World = &unread
+	d.World.Read = func(gk schema.GroupKind, _ string) bool { return gk.Kind != "ValidatingWebhookConfiguration" }
 	if got := said(t, d, "crd-validated"); got != "open" {
 		t.Errorf("webhooks not read: %q", got)
 	}

@@ -31,7 +31,8 @@ const (
 
 func TestSettable(t *testing.T) {
 	for _, tt := range []struct{ name, spec, want string }{
-		{"flat (Prometheus of prometheus-operator 0.85)", `
+		{
+			"flat (Prometheus of prometheus-operator 0.85)", `
 replicas: {type: integer}
 image: {type: string}
 resources: ` + resourcesShape + `
@@ -42,8 +43,10 @@ serviceAccountName: {type: string}
 securityContext: {type: object, properties: {fsGroup: {type: integer}, runAsNonRoot: {type: boolean}}}
 podMetadata: {type: object, properties: {labels: ` + textMap + `}}
 storage: {type: object, properties: {volumeClaimTemplate: {type: object, properties: {spec: {type: object, properties: {accessModes: {type: array, items: {type: string}}, resources: ` + resourcesShape + `}}}}}}`,
-			"resources=spec.resources nodes=spec.nodeSelector podAffinity=spec.affinity.podAffinity spread=spec.affinity.podAntiAffinity tolerations=spec.tolerations serviceAccount=spec.serviceAccountName securityContext=spec.securityContext podLabels=spec.podMetadata.labels replicas=spec.replicas"},
-		{"a pod template (Pooler of CloudNativePG 1.30)", `
+			"resources=spec.resources nodes=spec.nodeSelector podAffinity=spec.affinity.podAffinity spread=spec.affinity.podAntiAffinity tolerations=spec.tolerations serviceAccount=spec.serviceAccountName securityContext=spec.securityContext podLabels=spec.podMetadata.labels replicas=spec.replicas",
+		},
+		{
+			"a pod template (Pooler of CloudNativePG 1.30)", `
 instances: {type: integer}
 template:
   type: object
@@ -55,36 +58,49 @@ template:
         containers: {type: array, items: {type: object, properties: {name: {type: string}, resources: ` + resourcesShape + `, securityContext: {type: object, properties: {runAsUser: {type: integer}}}}}}
         serviceAccountName: {type: string}
         topologySpreadConstraints: {type: array, items: {type: object, properties: {maxSkew: {type: integer}, topologyKey: {type: string}, whenUnsatisfiable: {type: string}}}}`,
-			"resources=spec.template.spec.containers[].resources spread=spec.template.spec.topologySpreadConstraints serviceAccount=spec.template.spec.serviceAccountName securityContext=spec.template.spec.containers[].securityContext podLabels=spec.template.metadata.labels replicas=spec.instances"},
-		{"affinity by options (Cluster of CloudNativePG 1.30)", `
+			"resources=spec.template.spec.containers[].resources spread=spec.template.spec.topologySpreadConstraints serviceAccount=spec.template.spec.serviceAccountName securityContext=spec.template.spec.containers[].securityContext podLabels=spec.template.metadata.labels replicas=spec.instances",
+		},
+		{
+			"affinity by options (Cluster of CloudNativePG 1.30)", `
 instances: {type: integer}
 affinity: {type: object, properties: {podAntiAffinityType: {type: string}, enablePodAntiAffinity: {type: boolean}, additionalPodAffinity: {type: object}, nodeAffinity: {type: object}, tolerations: ` + tolerationShape + `}}
 seccompProfile: {type: object, properties: {type: {type: string}}}
 serviceAccountTemplate: {type: object, properties: {metadata: {type: object}}}
 inheritedMetadata: {type: object, properties: {labels: ` + textMap + `}}`,
-			"nodes=spec.affinity.nodeAffinity podAffinity=spec.affinity.additionalPodAffinity spread=spec.affinity.enablePodAntiAffinity tolerations=spec.affinity.tolerations serviceAccount=spec.serviceAccountTemplate securityContext=spec.seccompProfile podLabels=spec.inheritedMetadata.labels replicas=spec.instances"},
-		{"affinity further down (Percona XtraDB 1.18)", `
+			"nodes=spec.affinity.nodeAffinity podAffinity=spec.affinity.additionalPodAffinity spread=spec.affinity.enablePodAntiAffinity tolerations=spec.affinity.tolerations serviceAccount=spec.serviceAccountTemplate securityContext=spec.seccompProfile podLabels=spec.inheritedMetadata.labels replicas=spec.instances",
+		},
+		{
+			"affinity further down (Percona XtraDB 1.18)", `
 haproxy: {type: object, properties: {affinity: {type: object, properties: {antiAffinityTopologyKey: {type: string}, advanced: ` + affinityShape + `}}}}`,
-			"nodes=spec.haproxy.affinity.advanced.nodeAffinity podAffinity=spec.haproxy.affinity.advanced.podAffinity spread=spec.haproxy.affinity.antiAffinityTopologyKey"},
-		{"settings of its own (postgresql of Zalando)", `
+			"nodes=spec.haproxy.affinity.advanced.nodeAffinity podAffinity=spec.haproxy.affinity.advanced.podAffinity spread=spec.haproxy.affinity.antiAffinityTopologyKey",
+		},
+		{
+			"settings of its own (postgresql of Zalando)", `
 numberOfInstances: {type: integer}
 nodeAffinity: {type: object, properties: {requiredDuringSchedulingIgnoredDuringExecution: {type: object}}}
 spiloFSGroup: {type: integer}
 resources: {type: object, properties: {limits: {type: object, properties: {cpu: {type: string}, memory: {type: string}}}, requests: {type: object, properties: {cpu: {type: string}}}}}`,
-			"resources=spec.resources nodes=spec.nodeAffinity securityContext=spec.spiloFSGroup replicas=spec.numberOfInstances"},
-		{"a map of parts (CephCluster of Rook)", `
+			"resources=spec.resources nodes=spec.nodeAffinity securityContext=spec.spiloFSGroup replicas=spec.numberOfInstances",
+		},
+		{
+			"a map of parts (CephCluster of Rook)", `
 resources: {type: object, additionalProperties: ` + resourcesShape + `}
 placement: {type: object, additionalProperties: {type: object, properties: {tolerations: ` + tolerationShape + `}}}`,
-			"resources=spec.resources.* tolerations=spec.placement.*.tolerations"},
-		{"cores and memory (SparkApplication)", `
+			"resources=spec.resources.* tolerations=spec.placement.*.tolerations",
+		},
+		{
+			"cores and memory (SparkApplication)", `
 driver: {type: object, properties: {cores: {type: integer}, memory: {type: string}, serviceAccount: {type: string}, labels: ` + textMap + `}}`,
-			"resources=spec.driver serviceAccount=spec.driver.serviceAccount podLabels=spec.driver.labels"},
-		{"open fields by their names", `
+			"resources=spec.driver serviceAccount=spec.driver.serviceAccount podLabels=spec.driver.labels",
+		},
+		{
+			"open fields by their names", `
 resources: ` + anyObject + `
 affinity: ` + anyObject + `
 tolerations: {type: array, items: ` + anyObject + `}
 securityContext: ` + anyObject,
-			"resources=spec.resources nodes=spec.affinity podAffinity=spec.affinity spread=spec.affinity tolerations=spec.tolerations securityContext=spec.securityContext"},
+			"resources=spec.resources nodes=spec.affinity podAffinity=spec.affinity spread=spec.affinity tolerations=spec.tolerations securityContext=spec.securityContext",
+		},
 		{"what only sounds like it", `
 resources: ` + textMap + `
 tolerations: {type: array, items: {type: string}}
@@ -99,10 +115,12 @@ privateKey: {type: object, properties: {rsa: {type: object, properties: {size: {
 volumeClaimTemplates: {type: array, items: {type: object, properties: {spec: {type: object, properties: {storageClassName: {type: string}, resources: ` + resourcesShape + `}}}}}
 initContainers: {type: array, items: {type: object, properties: {resources: ` + resourcesShape + `}}}
 sidecars: {type: array, items: {type: object, properties: {resources: ` + resourcesShape + `}}}`, ""},
-		{"the whole before its parts", `
+		{
+			"the whole before its parts", `
 backup: {type: object, properties: {resources: ` + resourcesShape + `}}
 db: {type: object, properties: {pod: {type: object, properties: {resources: ` + resourcesShape + `}}}}`,
-			"resources=spec.db.pod.resources"},
+			"resources=spec.db.pod.resources",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := schemaDefinition(t, "Shop", strings.TrimPrefix(tt.spec, "\n")+"\n")
