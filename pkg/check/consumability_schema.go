@@ -144,7 +144,8 @@ func crdSchemaDescribed(d *Definition, r *Result) {
 	var all int
 	var bare []string
 	schemaOwn(v, func(n *schemaNode) {
-		if !n.field() || n.depth() == 1 && len(n.props.Properties) == 0 && schemaOpen(n.props) {
+		// What the spec is, everybody knows.
+		if !n.field() || n.depth() == 1 {
 			return
 		}
 		all++
@@ -164,8 +165,11 @@ func crdSchemaDescribed(d *Definition, r *Result) {
 		Object: d.Ref, Field: schemaField(v), Value: schemaFew(bare),
 		Message: fmt.Sprintf("%d of the %d fields that users fill in have no description: kubectl explain has nothing to say of them", len(bare), all),
 	}
-	if len(bare) == 1 {
-		f.Message = "1 field of " + schemaCount(all, "field", "fields") + " that users fill in has no description: kubectl explain has nothing to say of it"
+	if len(bare) == 1 && all > 1 {
+		f.Message = fmt.Sprintf("1 of the %d fields that users fill in has no description: kubectl explain has nothing to say of it", all)
+	}
+	if all == 1 {
+		f.Message = "the only field that users fill in has no description: kubectl explain has nothing to say of it"
 	}
 	if share >= schemaDescribedHalf {
 		f.Severity = Info
