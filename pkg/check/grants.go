@@ -33,6 +33,14 @@ type Grant struct {
 	Group string
 }
 
+// bound is the role that its binding names.
+func (g *Grant) bound() object.Ref {
+	if g.Through.Name != "" {
+		return g.Through
+	}
+	return g.Role
+}
+
 var (
 	clusterRoleKind        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
 	clusterRoleBindingKind = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding"}

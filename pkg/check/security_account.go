@@ -56,10 +56,10 @@ func (w *World) holdsToken(sa object.Ref, spec *corev1.PodSpec) (mounted, known 
 	return true, w.Read(serviceAccountKind, sa.Namespace)
 }
 
-// ownGrants are those of bindings that name the account, and not a group.
-func (w *World) ownGrants(sa object.Ref) []Grant {
-	grants, _ := w.Grants(sa)
-	return slices.DeleteFunc(grants, func(g Grant) bool { return g.Group != "" })
+// ownBindings are those that name the account, and not a group. Whether the role that they
+// bind was read does not matter.
+func (w *World) ownBindings(sa object.Ref) []grantBinding {
+	return slices.DeleteFunc(w.bindings.of(w).about(sa), func(b grantBinding) bool { return b.group != "" })
 }
 
 func accountOfOperator(o *Operator, r *Result) {
@@ -72,10 +72,10 @@ func accountOfOperator(o *Operator, r *Result) {
 			f := Finding{Object: wl.Ref, Field: podPrefix(wl.Ref) + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa}}
 			if sa.Name == "default" {
 				f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, as do all pods there that name none", sa.Namespace)
-				if grants := o.World.ownGrants(sa); len(grants) > 0 {
+				if bound := o.World.ownBindings(sa); len(bound) > 0 {
 					f.Severity = Error
-					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its rights to every pod there that names no account", sa.Namespace, securityKind(grants[0].Binding))
-					f.Related = append(f.Related, grants[0].Binding)
+					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its rights to every pod there that names no account", sa.Namespace, securityKind(bound[0].binding))
+					f.Related = append(f.Related, bound[0].binding)
 				}
 				r.Found(f)
 				continue
@@ -158,21 +158,13 @@ func (w *World) accountOfPod(wl *Workload, v podView, r *Result) {
 		Message: fmt.Sprintf("its pods run as the account default of the namespace %s, with its token", sa.Namespace),
 	}
 	f.Remedy = w.securityRemedy(wl, "Set serviceAccountName; or automountServiceAccountToken: false, where the pods do not talk to the API.")
-	if grants := w.ownGrants(sa); len(grants) > 0 {
+	if bound := w.ownBindings(sa); len(bound) > 0 {
 		f.Severity = Warning
-		f.Message = fmt.Sprintf("%s; %s gives that account %s", f.Message, securityKind(grants[0].Binding), securityKind(grants[0].bound()))
-		f.Related = append(f.Related, grants[0].Binding)
+		f.Message = fmt.Sprintf("%s; %s gives that account %s", f.Message, securityKind(bound[0].binding), bound[0].ref.Kind+" "+bound[0].ref.Name)
+		f.Related = append(f.Related, bound[0].binding)
 	}
 	if _, custom := w.securityWriter(wl); !custom && wl.Template != nil {
 		f.Patch = podPatch(wl.Ref, "automountServiceAccountToken: false")
 	}
 	r.Found(f)
-}
-
-// bound is the role that a binding names.
-func (g *Grant) bound() object.Ref {
-	if g.Through.Name != "" {
-		return g.Through
-	}
-	return g.Role
 }
