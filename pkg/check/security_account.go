@@ -42,12 +42,15 @@ func accountTokenIn(volumes []corev1.Volume) bool {
 }
 
 // holdsToken says whether containers get a token of their service account. The pod's own
-// word is asked first, then the account's; without either they do.
-func (w *World) holdsToken(sa object.Ref, spec *corev1.PodSpec) (mounted, known bool) {
-	if accountTokenIn(spec.Volumes) {
+// word is asked first, then the account's; without either they do. Static pods never do.
+func (w *World) holdsToken(sa object.Ref, v podView) (mounted, known bool) {
+	switch {
+	case accountTokenIn(v.spec.Volumes):
 		return true, true
+	case v.meta.Annotations[corev1.MirrorPodAnnotationKey] != "":
+		return false, true
 	}
-	if auto := spec.AutomountServiceAccountToken; auto != nil {
+	if auto := v.spec.AutomountServiceAccountToken; auto != nil {
 		return *auto, true
 	}
 	if a, ok := Of[*corev1.ServiceAccount](w.Facts, sa); ok {
@@ -144,7 +147,7 @@ func (w *World) accountOfPod(wl *Workload, v podView, r *Result) {
 		r.Fine(wl.Ref)
 		return
 	}
-	mounted, known := w.holdsToken(sa, v.spec)
+	mounted, known := w.holdsToken(sa, v)
 	switch {
 	case !known:
 		r.Unknown(wl.Ref, fmt.Sprintf("%s was not read: whether its pods get its token is not known", securityKind(sa)))

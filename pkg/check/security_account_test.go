@@ -121,3 +121,28 @@ subjects: [{kind: ServiceAccount, name: BOUND, namespace: ops}]
 		t.Errorf("an operator without workloads: %+v", r)
 	}
 }
+
+// TestStaticPods: the kubelet gives them no token, whatever their account.
+func TestStaticPods(t *testing.T) {
+	const world = `
+apiVersion: v1
+kind: Pod
+metadata: {name: etcd-one, namespace: kube-system, annotations: {NOTE: "1"}}
+spec: {hostNetwork: true, containers: [{name: c, image: "etcd:1"}]}
+status: {phase: Running}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: bind}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{kind: ServiceAccount, name: default, namespace: kube-system}]
+`
+	for note, wrong := range map[string]int{"kubernetes.io/config.mirror": 0, "example.com/note": 1} {
+		w := readWorld(t, strings.Replace(world, "NOTE", note, 1))
+		for _, id := range []string{"pod-service-account", "pod-cluster-admin"} {
+			if r := only(t, id, w.stack("Pod/kube-system/etcd-one").Check); len(r.Wrong) != wrong || len(r.Right) != 1-wrong {
+				t.Errorf("%s, %s: wrong %v, right %v", note, id, r.Wrong, r.Right)
+			}
+		}
+	}
+}

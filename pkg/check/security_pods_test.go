@@ -201,7 +201,7 @@ func TestPodSecurity(t *testing.T) {
 		"writes a node": {good + ` volumes: [{name: log, hostPath: {path: /var/log}}], containers: [{name: c, image: "x:1", volumeMounts: [{name: log, mountPath: /log}], securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]`, `error volumes[log].hostPath.path = "/var/log"`, ""},
 		"capability":    {good + ` containers: [{name: c, image: "x:1", securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL], add: [NET_ADMIN]}}}]`, `warning containers[c].securityContext.capabilities.add = "NET_ADMIN"`, `info containers[c].securityContext.capabilities.add = "NET_ADMIN"`},
 		"as good as it": {good + ` containers: [{name: c, image: "x:1", securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL], add: [SYS_ADMIN]}}}]`, `error containers[c].securityContext.capabilities.add = "SYS_ADMIN"`, `info containers[c].securityContext.capabilities.add = "SYS_ADMIN"`},
-		"root":          {`securityContext: {runAsUser: 0, seccompProfile: {type: RuntimeDefault}}, containers: [` + tight + `]`, "", `warning containers[c].securityContext.runAsNonRoot = ""`},
+		"root":          {`securityContext: {runAsUser: 0, seccompProfile: {type: RuntimeDefault}}, containers: [` + tight + `]`, "", `warning securityContext.runAsUser = "0"`},
 		"node's volume": {good + ` volumes: [{name: old, nfs: {server: a, path: /}}], containers: [` + tight + `]`, "", `info volumes[old] = ""`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -116,7 +116,7 @@ func rbacStack(s *Stack) *rbacHolder {
 func (h *rbacHolder) add(wl *Workload) {
 	for _, v := range podViews(wl) {
 		sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
-		if mounted, known := h.w.holdsToken(sa, v.spec); known && !mounted && !h.operator {
+		if mounted, known := h.w.holdsToken(sa, v); known && !mounted && !h.operator {
 			h.tokenless = append(h.tokenless, wl.Ref)
 			continue
 		}
