@@ -65,12 +65,24 @@ func (w *World) ownBindings(sa object.Ref) []grantBinding {
 	return slices.DeleteFunc(w.bindings.of(w).about(sa), func(b grantBinding) bool { return b.group != "" })
 }
 
+// accountViews returns one of the pods of a workload for each account: while it is rolled
+// out anew there may be two.
+func accountViews(wl *Workload) []podView {
+	var out []podView
+	for _, v := range podViews(wl) {
+		if !slices.ContainsFunc(out, func(o podView) bool { return o.spec.ServiceAccountName == v.spec.ServiceAccountName }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 func accountOfOperator(o *Operator, r *Result) {
 	if len(o.Workloads) == 0 {
-		r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known, and so its service account is not"))
+		r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known"))
 	}
 	for _, wl := range o.Workloads {
-		for _, v := range podViews(wl) {
+		for _, v := range accountViews(wl) {
 			sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
 			f := Finding{Object: wl.Ref, Field: podPrefix(wl.Ref) + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa}}
 			if sa.Name == "default" {
@@ -85,7 +97,7 @@ func accountOfOperator(o *Operator, r *Result) {
 			}
 			if others := o.sharing(sa); len(others) > 0 {
 				f.Related = append(f.Related, others...)
-				f.Message = fmt.Sprintf("%s also runs as %s, and has all rights of the operator", securityKinds(others), sa.Name)
+				f.Message = fmt.Sprintf("its account %s is also that of %s, with all rights of the operator", sa.Name, securityKinds(others))
 				f.Remedy = fmt.Sprintf("Give %s an account of its own.", securityKinds(others))
 				r.Found(f)
 				continue
@@ -135,7 +147,7 @@ func accountOfPods(s *Stack, r *Result) {
 		if operated[wl.Ref] {
 			continue
 		}
-		for _, v := range podViews(wl) {
+		for _, v := range accountViews(wl) {
 			s.World.accountOfPod(wl, v, r)
 		}
 	}
