@@ -119,10 +119,8 @@ func (w *World) backedUp(ref object.Ref) bool {
 func (b *backupSearch) of(c *crew, claims []object.Ref) bool {
 	w := b.s.World
 	b.maybe = nil
-	for _, ref := range slices.Concat(claims, robustPodRefs(c.Pods)) {
-		if w.backedUp(ref) {
-			return true
-		}
+	if slices.ContainsFunc(slices.Concat(claims, robustPodRefs(c.Pods)), w.backedUp) {
+		return true
 	}
 	for _, wl := range c.Workloads {
 		for _, x := range wl.crewContainers() {

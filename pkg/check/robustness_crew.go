@@ -16,7 +16,6 @@ var (
 	robustPodKind     = schema.GroupKind{Kind: "Pod"}
 	robustServiceKind = schema.GroupKind{Kind: "Service"}
 	robustBudgetKind  = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
-	robustClaimKind   = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 	robustCronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
 )
 
