@@ -131,6 +131,24 @@ func (w *World) alike(wl *Workload, owner object.Ref) []*Workload {
 	})
 }
 
+// robustAncestors returns the owners above a crew's workloads, at any height, each once.
+func (w *World) robustAncestors(c *crew) []object.Ref {
+	var out []object.Ref
+	for _, wl := range c.Workloads {
+		at := wl.Ref
+		for range deepest {
+			owner, ok := w.owner(at)
+			if !ok {
+				break
+			}
+			if at = owner; !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
 // crewKey is equal for workloads whose containers have the same names, and images that
 // differ in no more than their tag.
 func crewKey(wl *Workload) string {

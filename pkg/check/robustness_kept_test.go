@@ -141,6 +141,8 @@ func TestRobustBackup(t *testing.T) {
 		{name: "Velero rests", yaml: data + velero("paused: true, template: {}"), wrong: none},
 		{name: "a CronJob mounts the claim", yaml: data + cron("backup", robustMounts("d")), right: []string{robustWeb}},
 		{name: "a CronJob that is called so", yaml: data + cron("nightly-backup", robustC), open: []string{robustWeb}},
+		{name: "a CronJob that puts its backups on a claim", yaml: data + cron("nightly-backup", robustMounts("out")) + robustClaim("out", "ReadWriteOnce", ""), open: []string{robustWeb}},
+		{name: "a CronJob for the data of others", yaml: data + cron("nightly-backup", robustMounts("other")) + robustClaim("other", "ReadWriteOnce", "") + robustApp("app", 1, robustMounts("other"), "n1"), wrong: none},
 		{name: "a CronJob for something else", yaml: data + cron("report", robustC), wrong: none},
 		{name: "CronJobs unread", yaml: data, unread: []string{"CronJob"}, open: []string{robustWeb}},
 		{name: "a side-car", yaml: robustApp("web", 1, strings.Replace(robustMounts("d"), "}], v", "}, {name: pgbackrest, image: b}], v", 1), "n1") + robustClaim("d", "ReadWriteOnce", ""), right: []string{robustWeb}},

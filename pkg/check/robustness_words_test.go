@@ -51,7 +51,7 @@ func TestBackupFields(t *testing.T) {
 func TestRobustElectArg(t *testing.T) {
 	for arg, want := range map[string]bool{
 		"--leader-elect": true, "-leader-elect=true": true, "--enable-leader-election": true, "LEADER_ELECTION_ENABLED=true": true, "--leaderElection": false,
-		"--leader-elect=false": false, "--leader-election-namespace=x": false, "ENABLE_LEADER_ELECTION=0": false, "run": false,
+		"--leader-elect=false": false, "--leader-election-namespace=x": true, "--leader-election-id=y.z": true, "--leader-election-lease-duration=60s": false, "ENABLE_LEADER_ELECTION=0": false, "run": false,
 	} {
 		if got := robustElectArg(arg); got != want {
 			t.Errorf("%s: %v", arg, got)
