@@ -73,7 +73,7 @@ func (v *checkView) opens(subjects []*check.Subject, uncheckable bool) []checkOp
 				continue
 			}
 			for _, o := range r.Open {
-				at := slices.IndexFunc(out, func(have checkOpen) bool { return have.rule.ID == r.Rule.ID && have.why == o.Why })
+				at := slices.IndexFunc(out, func(have checkOpen) bool { return !v.o.All && have.rule.ID == r.Rule.ID && have.why == o.Why })
 				if at < 0 {
 					at = len(out)
 					out = append(out, checkOpen{rule: r.Rule, why: o.Why})
