@@ -9,6 +9,7 @@ package preflight
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -63,6 +64,12 @@ type Question struct {
 	Admissions []Admission
 	// Footprints are declared, by the custom resource.
 	Footprints map[object.Ref][]Footprint
+	// Live are custom resources that are there, whole, of the kinds that the batch has: to
+	// find the one that is most like a new one. It may be nil.
+	Live map[object.Ref]map[string]any
+	// Composes says what objects an operator makes for one of a kind, each as Kind.group,
+	// where that is known. It may be nil.
+	Composes func(schema.GroupKind) (kinds []string, known bool)
 	// Autoscaler notes that the cluster may grow.
 	Autoscaler bool
 	// Anew asks of a stack that is there whether it would start anywhere anew: its pods

@@ -32,6 +32,9 @@ type Trial struct {
 	// Exists says that there is one of this name: then it is applied (server-side, and
 	// fields that others manage are taken over), and otherwise created.
 	Exists bool
+	// New says that it is created even where there is one of its name: the answer is then a
+	// refusal.
+	New bool
 }
 
 // Tried is what the API server said of a trial. Exactly one of Admitted, Reason and
@@ -41,6 +44,8 @@ type Tried struct {
 	Admitted *unstructured.Unstructured
 	// Reason (Invalid, Forbidden, ...) and Message say why it was refused.
 	Reason, Message string
+	// Code is the HTTP status of a refusal.
+	Code int
 	// Undecided says why the server could not tell.
 	Undecided string
 }
@@ -89,7 +94,7 @@ func (c *Cluster) try(ctx context.Context, t *Trial) (*unstructured.Unstructured
 		return apply()
 	}
 	admitted, err := c.write(ctx, http.MethodPost, pathOf(t.Resource, t.Object.GetNamespace(), ""), jsonType, url.Values{"fieldValidation": {"Strict"}}, body)
-	if apierrors.IsAlreadyExists(err) && t.Object.GetName() != "" {
+	if apierrors.IsAlreadyExists(err) && !t.New {
 		return apply()
 	}
 	return admitted, err

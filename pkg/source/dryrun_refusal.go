@@ -53,7 +53,7 @@ func triedOf(err error) Tried {
 	if reason == "" {
 		reason = http.StatusText(int(status.Code))
 	}
-	return Tried{Reason: reason, Message: message}
+	return Tried{Reason: reason, Message: message, Code: int(status.Code)}
 }
 
 func apiStatus(err error) (metav1.Status, bool) {

@@ -1,0 +1,147 @@
+package preflight
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	psaapi "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// admission says what the API server said in its dry runs, and of Pod Security what it
+// could not be asked.
+func (f *foresight) admission() {
+	if f.Admissions == nil && len(f.order) > 0 {
+		f.add(Judgement{
+			Topic: Admitted, Verdict: undecided, Reason: "NoServer",
+			Message: "no API server was asked: whether its validation, webhooks and policies admit the objects is not known",
+			Remedy:  "ask the cluster itself instead of a snapshot",
+		})
+	}
+	objects, pods := 0, 0
+	for _, it := range f.order {
+		if a := f.said[it.Ref]; a != nil {
+			objects++
+			f.object(it, a)
+		}
+	}
+	for _, c := range f.crews {
+		if a := f.saidPod[c.item.Ref]; a != nil && c.by == "" {
+			pods++
+			f.podSaid(c, a)
+		}
+	}
+	f.looked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", many(objects, "object"), many(pods, "template"))
+	f.podSecurity()
+}
+
+func (f *foresight) object(it *Item, a *Admission) {
+	switch {
+	case a.Undecided != "":
+		f.add(Judgement{Topic: Admitted, Verdict: undecided, Object: it.Ref, Reason: "NotTried", Message: a.Undecided})
+	case a.Admitted != nil:
+	case f.awaits(a).Name != "":
+		f.note("the API server could not try %s, since it needs %s of the batch", plain(it.Ref), plain(f.awaits(a)))
+	default:
+		f.add(Judgement{Topic: Admitted, Verdict: impossible, Object: it.Ref, Reason: a.Reason, Message: "the API server refuses it: " + trim(a.Message)})
+		f.lose(it)
+	}
+}
+
+// podSaid judges what the API server said of a pod of a template. Of quotas it counts one
+// pod and all that is there: what that means for the batch is for the sums to say.
+func (f *foresight) podSaid(c *crew, a *Admission) {
+	j := Judgement{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: "spec.template", Reason: a.Reason}
+	switch {
+	case a.Undecided != "":
+		j.Verdict, j.Reason, j.Message = undecided, "NotTried", "its pods: "+a.Undecided
+	case a.Admitted != nil, f.summed(c, a):
+		return
+	case f.awaits(a).Name != "":
+		f.note("the API server could not try the pods of %s, since they need %s of the batch: webhooks on pods were not asked", plain(c.of), plain(f.awaits(a)))
+		return
+	case c.missing() == 0 && !c.later:
+		j.Verdict, j.Reason = undecided, "NewPodsRefused"
+		j.Message = "its pods are there, but the API server would refuse new ones: " + trim(a.Message)
+	default:
+		j.Message = "the API server refuses its pods: " + trim(a.Message)
+		c.lost = true
+	}
+	f.add(j)
+}
+
+// summed says that a pod was refused for a quota that was read: then the sums tell more.
+func (f *foresight) summed(c *crew, a *Admission) bool {
+	_, after, ok := strings.Cut(a.Message, "exceeded quota: ")
+	if !ok {
+		return false
+	}
+	name, _, _ := strings.Cut(after, ",")
+	q, ok := check.Of[*corev1.ResourceQuota](f.World.Facts, object.Ref{Kind: "ResourceQuota", Namespace: c.pod.Namespace, Name: name})
+	return ok && q.Status.Hard != nil
+}
+
+// awaits returns the object of the batch for the want of which the API server could not
+// try: it is there only once the batch is.
+func (f *foresight) awaits(a *Admission) object.Ref {
+	lower := strings.ToLower(a.Message)
+	for _, it := range f.order {
+		switch it.Ref.GroupKind() {
+		case accountKind, priorityKind, runtimeKind, namespaceKind:
+		default:
+			continue
+		}
+		kind := strings.ToLower(it.Ref.Kind)
+		spoken := strings.Contains(lower, kind) || it.Ref.Kind == "ServiceAccount" && strings.Contains(lower, "service account")
+		if !it.Exists && spoken && strings.Contains(lower, "found") && lends(it.Ref.Name, a.Message) {
+			return it.Ref
+		}
+	}
+	return object.Ref{}
+}
+
+// podSecurity evaluates the Pod Security level that a namespace enforces by its labels, for
+// pods that the API server was not asked about under these labels.
+func (f *foresight) podSecurity() {
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		return
+	}
+	open := psaapi.LevelVersion{Level: psaapi.LevelPrivileged, Version: psaapi.LatestVersion()}
+	for _, c := range f.crews {
+		if a := f.saidPod[c.item.Ref]; a != nil && a.Admitted != nil && !f.inBatch(object.Ref{Kind: "Namespace", Name: c.pod.Namespace}) {
+			continue
+		}
+		labels, known := f.labelsOf(c.pod.Namespace)
+		if !known || c.lost || c.missing() == 0 && !c.later {
+			continue
+		}
+		p, errs := psaapi.PolicyToEvaluate(labels, psaapi.Policy{Enforce: open, Audit: open, Warn: open})
+		if len(errs) > 0 {
+			f.add(Judgement{Topic: Admitted, Verdict: undecided, Object: c.item.Ref, Reason: "PodSecurity", Message: fmt.Sprintf("the Pod Security labels of Namespace/%s cannot be read: %v", c.pod.Namespace, errs.ToAggregate())})
+			continue
+		}
+		result := policy.AggregateCheckResults(evaluator.EvaluatePod(p.Enforce, &c.pod.ObjectMeta, &c.pod.Spec))
+		if result.Allowed {
+			continue
+		}
+		j := Judgement{
+			Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: "spec.template", Reason: "PodSecurity",
+			Message: fmt.Sprintf("Namespace/%s enforces Pod Security %q, which refuses its pods: %s", c.pod.Namespace, p.Enforce.Level, result.ForbiddenDetail()),
+			Remedy:  "set the security context that the level asks for, or run it in a namespace that allows it",
+		}
+		if c.guess {
+			j.Verdict = undecided
+		}
+		c.lost = j.Verdict == impossible
+		f.basis(&j, c)
+		f.add(j)
+	}
+}
+
+// trim takes off the full stop of what a server said.
+func trim(s string) string { return strings.TrimSuffix(strings.TrimSpace(s), ".") }

@@ -1,0 +1,269 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// customResource finds the pods of a custom resource: those of a footprint, those that it
+// has, or those that another one of its kind has. Else nobody can tell.
+func (f *foresight) customResource(it *Item) {
+	if prints := f.Footprints[it.Ref]; len(prints) > 0 {
+		for i := range prints {
+			f.footprint(it, &prints[i])
+		}
+		return
+	}
+	self := f.runs(it.Ref)
+	if it.Exists {
+		f.changed(it, self)
+		return
+	}
+	if kinds, ok := f.composes(it.Ref.GroupKind()); ok && !slices.ContainsFunc(kinds, mayRun) {
+		return
+	}
+	donor, pods, others := f.donor(it)
+	switch {
+	case len(pods) > 0:
+		f.like(it, donor, pods)
+	case others > 0 && f.World.Read(podKind, ""):
+		f.note("that %s runs no pods, as none of the %s does that are there", plain(it.Ref), many(others, it.Ref.Kind))
+	default:
+		f.add(Judgement{
+			Topic: Scheduling, Verdict: undecided, Object: it.Ref, Field: "kind", Value: it.Ref.GroupKind().String(), Reason: "PodsUnknown",
+			Message: fmt.Sprintf("what pods its operator runs for it is not known: no %s is there to compare with, and no footprint is declared", it.Ref.Kind),
+			Remedy:  "declare a footprint: by the annotation sysop.dev/footprint, or in a file with --footprint",
+		})
+	}
+}
+
+func (f *foresight) footprint(it *Item, p *Footprint) {
+	c := f.enlist(it, &p.Template, int(p.Replicas))
+	c.by, c.guess = p.Origin, strings.HasPrefix(p.Origin, "like ")
+	c.base = it.Ref.Name
+	if it.Exists {
+		for _, w := range f.runs(it.Ref) {
+			for _, pod := range w.Pods {
+				f.sort(c, pod, false)
+			}
+		}
+	}
+	f.rests(c)
+}
+
+// changed is about a custom resource that is there. Anew, it runs what it runs now; what its
+// operator makes of a change is its own affair.
+func (f *foresight) changed(it *Item, pods []*check.Workload) {
+	switch live := f.Live[it.Ref]; {
+	case f.Anew:
+		for _, c := range f.copies(it, it.Ref, pods) {
+			c.by, c.guess = "the pods that it has now", false
+		}
+	case live != nil && within(it.Object.Object["spec"], live["spec"]):
+	case len(pods) == 0 && f.World.Read(podKind, ""):
+	default:
+		f.add(Judgement{
+			Topic: Scheduling, Verdict: undecided, Object: it.Ref, Reason: "ChangeUnknown",
+			Message: fmt.Sprintf("it is there and would be changed: what that means for its %s is for its operator to say", many(podsOf(pods), "pod")),
+			Remedy:  "declare a footprint: by the annotation sysop.dev/footprint, or in a file with --footprint",
+		})
+	}
+}
+
+func podsOf(list []*check.Workload) int {
+	n := 0
+	for _, w := range list {
+		n += len(w.Pods)
+	}
+	return n
+}
+
+func (f *foresight) composes(gk schema.GroupKind) ([]string, bool) {
+	if f.Composes == nil {
+		return nil, false
+	}
+	return f.Composes(gk)
+}
+
+// mayRun says of a kind, written Kind.group, that pods may come of it: workloads, and
+// custom resources of which one cannot know.
+func mayRun(kind string) bool {
+	name, group, _ := strings.Cut(kind, ".")
+	switch {
+	case group == "" || group == "apps" || group == "batch":
+		return slices.Contains([]string{"Pod", "ReplicationController", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"}, name)
+	}
+	return customGroup(group)
+}
+
+// runs returns the workloads that an object made, at any depth: by ownership or, of a
+// manager, by what it manages.
+func (f *foresight) runs(ref object.Ref) []*check.Workload {
+	g := f.World.Graph
+	id, ok := g.Find(ref)
+	if !ok {
+		return nil
+	}
+	seen := map[object.Ref]bool{ref: true}
+	next := []object.Ref{g.Ref(id)}
+	var out []*check.Workload
+	for at := 0; at < len(next); at++ {
+		id, _ := g.Find(next[at])
+		for e := range g.Out(id) {
+			to := g.Ref(e.To)
+			if e.Relation != relation.Owns || seen[to] || g.State(e.To) != present {
+				continue
+			}
+			seen[to] = true
+			next = append(next, to)
+			if w, ok := f.World.Workload(to); ok && !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *check.Workload) int { return object.Compare(a.Ref, b.Ref) })
+	return out
+}
+
+// donor picks the instance of the same kind, among those that run pods, that is most alike:
+// by its spec, then by its namespace and name. others counts all instances.
+func (f *foresight) donor(it *Item) (ref object.Ref, pods []*check.Workload, others int) {
+	best := -1
+	for _, other := range f.World.Instances(it.Ref.GroupKind()) {
+		if other == it.Ref {
+			continue
+		}
+		others++
+		have := f.runs(other)
+		if len(have) == 0 {
+			continue
+		}
+		alike := 2 * shared(it.Object.Object["spec"], f.Live[other]["spec"])
+		if other.Namespace == it.Ref.Namespace {
+			alike++
+		}
+		if alike > best {
+			best, ref, pods = alike, other, have
+		}
+	}
+	return ref, pods, others
+}
+
+// shared counts the fields that are equal in both.
+func shared(a, b any) int {
+	in, ok := a.(map[string]any)
+	if !ok {
+		if within(a, b) && b != nil {
+			return 1
+		}
+		return 0
+	}
+	n := 0
+	have, _ := b.(map[string]any)
+	for k, v := range in {
+		n += shared(v, have[k])
+	}
+	return n
+}
+
+// like makes crews of the pods of another instance.
+func (f *foresight) like(it *Item, donor object.Ref, pods []*check.Workload) {
+	crews := f.copies(it, donor, pods)
+	size, field := sizeOf(it.Object.Object)
+	was, _ := sizeOf(f.Live[donor])
+	for _, c := range crews {
+		c.by, c.guess = "like "+plain(donor), true
+		if size >= 0 && len(c.nodes) == 0 && !c.ends && (was == c.wanted || was < 0 && len(crews) == 1) {
+			c.wanted = size
+			c.by += fmt.Sprintf(" and its %s, %d", field, size)
+		}
+		f.rests(c)
+	}
+}
+
+// rests says, as a judgement that all is well, on what it rests that a custom resource runs
+// such pods.
+func (f *foresight) rests(c *crew) {
+	j := Judgement{
+		Topic: Scheduling, Verdict: fits, Object: c.item.Ref, Reason: "Footprint",
+		Message: fmt.Sprintf("it is taken to run %s, as %s says", many(c.wanted, "pod"), c.by),
+	}
+	if c.guess {
+		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is taken to run %s %s", many(c.wanted, "pod"), c.by)
+	}
+	f.add(j)
+}
+
+// sizeFields are those in which a custom resource says how many it is to be.
+var sizeFields = []string{"replicas", "instances", "size", "members", "nodeCount"}
+
+func sizeOf(o map[string]any) (int, string) {
+	for _, name := range sizeFields {
+		switch n, _, _ := unstructured.NestedFieldNoCopy(o, "spec", name); n := n.(type) {
+		case int64:
+			return int(n), "spec." + name
+		case float64:
+			return int(n), "spec." + name
+		}
+	}
+	return -1, ""
+}
+
+// copies makes crews of workloads, for an object that would have such as another has.
+func (f *foresight) copies(it *Item, donor object.Ref, list []*check.Workload) []*crew {
+	var out []*crew
+	var bare []*crew
+	for _, w := range list {
+		spec := w.Specs()
+		if len(spec) == 0 || w.Ref.Kind == "CronJob" {
+			continue
+		}
+		template := &corev1.PodTemplateSpec{Spec: *spec[0].DeepCopy()}
+		if w.Template != nil {
+			template.Labels, template.Annotations = w.Template.Labels, w.Template.Annotations
+		} else {
+			template.Labels, template.Annotations = w.Pods[0].Labels, w.Pods[0].Annotations
+		}
+		template = template.DeepCopy()
+		claims := f.detach(w, &template.Spec)
+		rename(template, donor.Name, it.Ref.Name)
+		same := slices.IndexFunc(bare, func(c *crew) bool { return w.Template == nil && alike(&c.pod.Spec, &template.Spec) })
+		if same >= 0 {
+			bare[same].wanted++
+			f.take(bare[same], it, w)
+			continue
+		}
+		c := f.enlist(it, template, int(w.Replicas))
+		c.base, c.templates = it.Ref.Name+"-"+w.Ref.Name, claims
+		switch o := w.Object.(type) {
+		case *batchv1.Job:
+			c.ends = true
+		case *appsv1.DaemonSet:
+			f.onNodes(c)
+		case *corev1.Pod:
+			c.ends = o.Spec.RestartPolicy != corev1.RestartPolicyAlways
+			bare = append(bare, c)
+		}
+		f.take(c, it, w)
+		out = append(out, c)
+	}
+	return out
+}
+
+// take says that a workload's pods are those of the crew, where it is its own.
+func (f *foresight) take(c *crew, it *Item, w *check.Workload) {
+	if f.Anew && it.Exists {
+		c.waiting = append(c.waiting, w.Pods...)
+	}
+}

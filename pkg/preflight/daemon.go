@@ -1,0 +1,114 @@
+package preflight
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+)
+
+// daemonTaints are those that the controller makes each of its pods tolerate.
+var daemonTaints = []corev1.Taint{
+	{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute},
+	{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute},
+	{Key: corev1.TaintNodeDiskPressure, Effect: corev1.TaintEffectNoSchedule},
+	{Key: corev1.TaintNodeMemoryPressure, Effect: corev1.TaintEffectNoSchedule},
+	{Key: corev1.TaintNodePIDPressure, Effect: corev1.TaintEffectNoSchedule},
+	{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule},
+}
+
+// daemonSet reads a DaemonSet: a pod for each node that its selector, affinity and
+// tolerations take, as its controller chooses them. Whether there is room is no matter to
+// the controller.
+func (f *foresight) daemonSet(it *Item) {
+	d := typed[appsv1.DaemonSet](f, it)
+	if d == nil {
+		return
+	}
+	c := f.enlist(it, &d.Spec.Template, 0)
+	f.label(c, appsv1.ControllerRevisionHashLabelKey, "foreseen")
+	f.replaced(c)
+	f.onNodes(c)
+	if c.wanted == 0 && f.World.Read(nodeKind, "") {
+		f.note("%s would run on no node: none has the labels that it selects and only taints that it tolerates", plain(it.Ref))
+	}
+}
+
+// onNodes gives the crew of a DaemonSet the nodes on which it is to run.
+func (f *foresight) onNodes(c *crew) {
+	s := &c.pod.Spec
+	for _, t := range daemonTaints {
+		tolerate(s, t.Key, t.Effect)
+	}
+	if s.HostNetwork {
+		tolerate(s, corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule)
+	}
+	has := map[string]bool{}
+	for _, p := range c.kept {
+		has[p.Spec.NodeName] = true
+	}
+	var kept []*corev1.Pod
+	for _, n := range check.All[*corev1.Node](f.World.Facts, "", "Node") {
+		switch {
+		case !daemonRuns(c.pod, n):
+		case has[n.Name]:
+			kept = append(kept, podOn(c.kept, n.Name))
+		default:
+			c.nodes = append(c.nodes, n.Name)
+		}
+	}
+	c.kept = kept
+	c.wanted = len(c.kept) + len(c.nodes)
+}
+
+func podOn(pods []*corev1.Pod, node string) *corev1.Pod {
+	for _, p := range pods {
+		if p.Spec.NodeName == node {
+			return p
+		}
+	}
+	return nil
+}
+
+func daemonRuns(p *corev1.Pod, n *corev1.Node) bool {
+	if p.Spec.NodeName != "" && p.Spec.NodeName != n.Name {
+		return false
+	}
+	if ok, err := nodeaffinity.GetRequiredNodeAffinity(p).Match(n); err != nil || !ok {
+		return false
+	}
+	for i := range n.Spec.Taints {
+		if t := &n.Spec.Taints[i]; t.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated(p.Spec.Tolerations, t) {
+			return false
+		}
+	}
+	return true
+}
+
+func tolerated(list []corev1.Toleration, t *corev1.Taint) bool {
+	for i := range list {
+		to := &list[i]
+		if (to.Effect == "" || to.Effect == t.Effect) && (to.Key == t.Key || to.Key == "" && to.Operator == corev1.TolerationOpExists) &&
+			(to.Operator == corev1.TolerationOpExists || to.Value == t.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// bind makes a pod one for a node, in the way of the controller: by an affinity to its
+// name, in place of all terms on names.
+func bind(p *corev1.Pod, node string) {
+	s := &p.Spec
+	if s.Affinity == nil {
+		s.Affinity = &corev1.Affinity{}
+	}
+	if s.Affinity.NodeAffinity == nil {
+		s.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	s.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchFields: []corev1.NodeSelectorRequirement{{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
+	}}}
+}

@@ -1,0 +1,165 @@
+package preflight
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+)
+
+// Short names of what is said all the time.
+const (
+	impossible = schedule.Impossible
+	undecided  = schedule.Undecided
+	fits       = schedule.Fits
+
+	present = graph.Present
+)
+
+// placer is schedule.Cluster.Place.
+type placer func(*schedule.Cluster, []schedule.Pod) schedule.Answer
+
+// foresight is one batch while it is looked at.
+type foresight struct {
+	Question
+	place placer
+	// items are the batch by reference, order the same in order.
+	items map[object.Ref]*Item
+	order []*Item
+	// said are the dry runs of objects, saidPod those of pods of their templates.
+	said, saidPod map[object.Ref]*Admission
+	crews         []*crew
+	claims        []*claim
+	found         []Judgement
+	// looked says of each topic what was looked at.
+	looked map[Topic]string
+	notes  map[string]bool
+	placed []schedule.Placed
+}
+
+// Foresee says whether all of a batch will start. It never fails: what cannot be told is
+// not decided, and says why. Its cost is that of a few schedule.Cluster.Place, besides a
+// pass over the batch and the objects of its namespaces.
+func Foresee(q Question) *Report {
+	return foresee(q, place)
+}
+
+// place asks the cluster where pods would be.
+func place(c *schedule.Cluster, pods []schedule.Pod) schedule.Answer {
+	if p, ok := any(c).(interface {
+		Place(pods []schedule.Pod) schedule.Answer
+	}); ok {
+		return p.Place(pods)
+	}
+	return schedule.Answer{Verdict: undecided, Open: []string{"nodes are not looked at yet"}}
+}
+
+func foresee(q Question, place placer) *Report {
+	f := &foresight{
+		Question: q, place: place, items: map[object.Ref]*Item{},
+		said: map[object.Ref]*Admission{}, saidPod: map[object.Ref]*Admission{},
+		looked: map[Topic]string{}, notes: map[string]bool{},
+	}
+	for i := range q.Batch {
+		it := &q.Batch[i]
+		f.items[it.Ref] = it
+		f.order = append(f.order, it)
+	}
+	slices.SortFunc(f.order, func(a, b *Item) int { return object.Compare(a.Ref, b.Ref) })
+	for i := range q.Admissions {
+		a := &q.Admissions[i]
+		if a.Pod {
+			f.saidPod[a.Ref] = a
+			continue
+		}
+		f.said[a.Ref] = a
+	}
+	f.readCrews()
+	f.readClaims()
+	f.admission()
+	f.references()
+	f.limits()
+	f.quotas()
+	f.storage()
+	f.scheduling()
+	return f.report()
+}
+
+// add keeps a judgement. Where it has no origin it gets that of its object.
+func (f *foresight) add(j Judgement) {
+	if it := f.items[j.Object]; it != nil && j.Origin == "" {
+		j.Origin = it.Origin
+	}
+	f.found = append(f.found, j)
+}
+
+// note keeps something that nobody can judge before.
+func (f *foresight) note(format string, args ...any) { f.notes[fmt.Sprintf(format, args...)] = true }
+
+// report puts it all in order: the worst first, by topic and object, each cause once.
+func (f *foresight) report() *Report {
+	r := &Report{Verdict: fits, Placement: f.placed, Grows: f.grows()}
+	for _, c := range f.crews {
+		r.Pods += c.missing()
+	}
+	told := map[Topic]bool{}
+	for _, j := range f.found {
+		told[j.Topic] = told[j.Topic] || j.Verdict != fits
+	}
+	for _, t := range Topics() {
+		if what := f.looked[t]; !told[t] && what != "" {
+			f.found = append(f.found, Judgement{Topic: t, Verdict: fits, Reason: "Looked", Message: what})
+		}
+	}
+	topics := Topics()
+	slices.SortStableFunc(f.found, func(a, b Judgement) int {
+		return cmp.Or(
+			cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(slices.Index(topics, a.Topic), slices.Index(topics, b.Topic)),
+			object.Compare(a.Object, b.Object), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message),
+		)
+	})
+	r.Judgements = slices.CompactFunc(f.found, func(a, b Judgement) bool {
+		return a.Topic == b.Topic && a.Verdict == b.Verdict && a.Object == b.Object && a.Field == b.Field && a.Reason == b.Reason && a.Message == b.Message
+	})
+	for _, j := range r.Judgements {
+		r.Verdict = min(r.Verdict, j.Verdict)
+	}
+	if r.Pods > 0 {
+		f.note("whether the images can be pulled")
+		f.note("whether the programs in the containers start, and become ready")
+	}
+	r.NotJudged = slices.Sorted(maps.Keys(f.notes))
+	return r
+}
+
+// many writes a number of things: 1 pod, 3 pods.
+func many(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "s"), strings.HasSuffix(what, "x"):
+		return fmt.Sprintf("%d %ses", n, what)
+	case strings.HasSuffix(what, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// near writes an object for people who look at one of a namespace.
+func near(r object.Ref, namespace string) string {
+	if r.Namespace == namespace {
+		r.Namespace = ""
+	}
+	return plain(r)
+}
+
+// plain writes an object without its group, as people call it: Deployment/shop/web.
+func plain(r object.Ref) string {
+	r.Group = ""
+	return r.String()
+}

@@ -1,0 +1,67 @@
+package preflight
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// grows says by what it is known that the cluster may get more nodes; empty where nothing
+// says so. Proofs that are about the nodes as they are say so too then.
+func (f *foresight) grows() string {
+	why := f.autoscaler()
+	switch {
+	case why != "":
+		why = "the cluster may grow: " + why
+	case f.Autoscaler:
+		why = "the cluster may grow: --autoscaler says so"
+	default:
+		return ""
+	}
+	for i := range f.found {
+		if j := &f.found[i]; j.Topic == Scheduling && j.Verdict == impossible && len(j.Nodes) > 0 {
+			j.Message = "on the nodes as they are: " + j.Message
+		}
+	}
+	return why
+}
+
+func (f *foresight) autoscaler() string {
+	for _, kind := range []string{"NodePool", "Provisioner"} {
+		for _, ref := range f.World.Instances(schema.GroupKind{Group: "karpenter.sh", Kind: kind}) {
+			return fmt.Sprintf("%s of Karpenter is there", plain(ref))
+		}
+	}
+	status := object.Ref{Kind: "ConfigMap", Namespace: "kube-system", Name: "cluster-autoscaler-status"}
+	if is, _ := f.there(status); is {
+		return fmt.Sprintf("%s is there, in which cluster-autoscaler reports", plain(status))
+	}
+	for _, w := range f.World.Workloads() {
+		for _, spec := range w.Specs() {
+			for i := range spec.Containers {
+				if runsImage(spec.Containers[i].Image, "cluster-autoscaler") {
+					return fmt.Sprintf("%s runs cluster-autoscaler", plain(w.Ref))
+				}
+			}
+		}
+	}
+	for _, n := range check.All[*corev1.Node](f.World.Facts, "", "Node") {
+		if pool, ok := n.Labels["karpenter.sh/nodepool"]; ok {
+			return fmt.Sprintf("Node/%s is of Karpenter's pool %s", n.Name, pool)
+		}
+	}
+	return ""
+}
+
+// runsImage says whether an image has the name: registry.k8s.io/autoscaling/NAME:v1.
+func runsImage(image, name string) bool {
+	image, _, _ = strings.Cut(image, "@")
+	last := image[strings.LastIndexByte(image, '/')+1:]
+	last, _, _ = strings.Cut(last, ":")
+	return last == name
+}

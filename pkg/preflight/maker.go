@@ -1,0 +1,119 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// maker says who may make something that is not there: a custom resource of the batch or
+// of the namespace that says so, names it, or lends it its name, or a Job of the batch that
+// is given its name. Empty means nobody that is known.
+func (f *foresight) maker(by *Item, missing object.Ref, id graph.ID) string {
+	for e := range f.Graph.In(id) {
+		from := f.Graph.Ref(e.From)
+		if e.Relation == relation.Owns && from != by.Ref && f.Graph.State(e.From) == graph.Present {
+			return fmt.Sprintf("%s makes it", plain(from))
+		}
+	}
+	for _, it := range f.order {
+		if it == by || it.Ref.Namespace != missing.Namespace && it.Ref.Namespace != "" {
+			continue
+		}
+		switch {
+		case f.custom(it) && names(it.Object.Object["spec"], missing.Name):
+			return fmt.Sprintf("%s names it, and may make it", plain(it.Ref))
+		case f.custom(it) && lends(it.Ref.Name, missing.Name):
+			return fmt.Sprintf("%s may make it, to go by its name", plain(it.Ref))
+		case it.Ref.Group == "batch" && it.Ref.Kind == "Job" && mentions(it.Object.Object["spec"], missing.Name):
+			return fmt.Sprintf("%s is given its name, and may make it", plain(it.Ref))
+		}
+	}
+	return f.lender(missing)
+}
+
+// lender finds a custom resource of the cluster whose name is part of a missing one's.
+func (f *foresight) lender(missing object.Ref) string {
+	for _, r := range f.World.Kinds.All() {
+		if !r.Custom || !r.Namespaced || missing.Namespace == "" {
+			continue
+		}
+		for _, ref := range f.World.Instances(r.GroupKind()) {
+			if ref.Namespace == missing.Namespace && lends(ref.Name, missing.Name) {
+				return fmt.Sprintf("%s may make it, to go by its name", plain(ref))
+			}
+		}
+	}
+	return ""
+}
+
+// lends says whether a name is a whole part of another: main of main-app and
+// credentials.main, but not of domain. One that is shorter than three letters is part of
+// too much.
+func lends(name, of string) bool {
+	if len(name) < 3 {
+		return name == of
+	}
+	for at := 0; ; {
+		i := strings.Index(of[at:], name)
+		if i < 0 {
+			return false
+		}
+		i += at
+		end := i + len(name)
+		if (i == 0 || !alphanumeric(of[i-1])) && (end == len(of) || !alphanumeric(of[end])) {
+			return true
+		}
+		at = i + 1
+	}
+}
+
+func alphanumeric(b byte) bool {
+	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+// names says whether a field somewhere below v is exactly the name.
+func names(v any, name string) bool {
+	return anyText(v, func(s string) bool { return s == name })
+}
+
+// mentions says whether the name is a whole word of a field below v.
+func mentions(v any, name string) bool {
+	return anyText(v, func(s string) bool { return lends(name, s) })
+}
+
+func anyText(v any, is func(string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return is(v)
+	case map[string]any:
+		for _, in := range v {
+			if anyText(in, is) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(in any) bool { return anyText(in, is) })
+	}
+	return false
+}
+
+// custom says whether an object of the batch is one that an operator acts on: its group is
+// none of Kubernetes' own.
+func (f *foresight) custom(it *Item) bool {
+	return customGroup(it.Ref.Group)
+}
+
+func customGroup(group string) bool {
+	switch group {
+	case "apiextensions.k8s.io", "apiregistration.k8s.io":
+		return false
+	}
+	return !scheme.Scheme.IsGroupRegistered(group)
+}

@@ -1,0 +1,259 @@
+package preflight
+
+import (
+	"cmp"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// crew is the pods that an object of the batch would run, all of one template.
+type crew struct {
+	item *Item
+	// of is the object that people know the pods by.
+	of object.Ref
+	// pod is one of them as the API server would keep it, but for what differs from one to
+	// the next.
+	pod *corev1.Pod
+	// wanted is how many there are to be in the end.
+	wanted int
+	// kept are pods that are there and stay, which count towards wanted; old are those that
+	// a roll-out replaces; waiting are those that have no node yet, and are asked about.
+	kept, old, waiting []*corev1.Pod
+	// first is how many new pods must run before an old one goes; 0 where old ones go first.
+	first int
+	// overlap says that old and new ones may run at the same time.
+	overlap bool
+	// ends says that its pods end by themselves, later that they come later.
+	ends, later bool
+	// by says on whose word it runs such pods, where that is a footprint or another
+	// instance; guess says that it is no more than likely.
+	by    string
+	guess bool
+	// nodes are those on which a DaemonSet runs a pod each.
+	nodes []string
+	// templates of claims, of which each pod gets its own; start is the first ordinal.
+	templates []corev1.PersistentVolumeClaim
+	start     int
+	// base is what the names of its pods start with.
+	base string
+	// lost says that the pods cannot be made or would not start for a reason that is told
+	// already.
+	lost bool
+}
+
+// missing is how many pods are to be placed.
+func (c *crew) missing() int { return max(0, c.wanted-len(c.kept)) }
+
+// name is how people know a pod of the crew, by its number from 0.
+func (c *crew) name(i int) string {
+	switch {
+	case len(c.nodes) > 0:
+		return fmt.Sprintf("%s, pod for node %s", plain(c.of), c.nodes[i])
+	case c.missing() == 1 && c.of.Kind == "Pod":
+		return plain(c.of)
+	}
+	return fmt.Sprintf("%s, pod %d of %d", plain(c.of), len(c.kept)+i+1, c.wanted)
+}
+
+// readCrews finds the pods of the batch.
+func (f *foresight) readCrews() {
+	read := map[schema.GroupKind]func(*Item){
+		podKind:                              f.barePod,
+		{Group: "apps", Kind: "Deployment"}:  f.deployment,
+		{Group: "apps", Kind: "StatefulSet"}: f.statefulSet,
+		{Group: "apps", Kind: "DaemonSet"}:   f.daemonSet,
+		{Group: "apps", Kind: "ReplicaSet"}:  f.replicaSet,
+		{Kind: "ReplicationController"}:      f.replicationController,
+		{Group: "batch", Kind: "Job"}:        f.job,
+		{Group: "batch", Kind: "CronJob"}:    f.cronJob,
+	}
+	for _, it := range f.order {
+		if each := read[it.Ref.GroupKind()]; each != nil {
+			each(it)
+			continue
+		}
+		if f.custom(it) {
+			f.customResource(it)
+		}
+	}
+}
+
+// enlist makes a crew of a template, and holds it against the pods that are there.
+func (f *foresight) enlist(it *Item, template *corev1.PodTemplateSpec, wanted int) *crew {
+	c := &crew{item: it, of: it.Ref, wanted: wanted, base: it.Ref.Name}
+	c.pod = f.podOf(it, template)
+	f.crews = append(f.crews, c)
+	return c
+}
+
+func (f *foresight) barePod(it *Item) {
+	p := typed[corev1.Pod](f, it)
+	if p == nil || it.Exists && !f.Anew {
+		return
+	}
+	c := f.enlist(it, &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec}, 1)
+	c.ends = p.Spec.RestartPolicy == corev1.RestartPolicyNever || p.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+	if it.Exists {
+		f.replaced(c)
+	}
+}
+
+func (f *foresight) deployment(it *Item) {
+	d := typed[appsv1.Deployment](f, it)
+	if d == nil {
+		return
+	}
+	c := f.enlist(it, &d.Spec.Template, f.replicas(it, d.Spec.Replicas))
+	f.label(c, appsv1.DefaultDeploymentUniqueLabelKey, "foreseen")
+	f.replaced(c)
+	if len(c.old) == 0 || d.Spec.Paused {
+		return
+	}
+	if c.overlap = d.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType; c.overlap {
+		c.first = firstOf(d.Spec.Strategy.RollingUpdate, c.wanted)
+	}
+}
+
+func (f *foresight) statefulSet(it *Item) {
+	s := typed[appsv1.StatefulSet](f, it)
+	if s == nil {
+		return
+	}
+	c := f.enlist(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas))
+	c.templates = s.Spec.VolumeClaimTemplates
+	if s.Spec.Ordinals != nil {
+		c.start = int(s.Spec.Ordinals.Start)
+	}
+	f.label(c, appsv1.ControllerRevisionHashLabelKey, it.Ref.Name+"-foreseen")
+	f.replaced(c)
+}
+
+func (f *foresight) replicaSet(it *Item) {
+	s := typed[appsv1.ReplicaSet](f, it)
+	if s == nil {
+		return
+	}
+	f.stays(f.enlist(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
+}
+
+func (f *foresight) replicationController(it *Item) {
+	s := typed[corev1.ReplicationController](f, it)
+	if s == nil || s.Spec.Template == nil {
+		return
+	}
+	f.stays(f.enlist(it, s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
+}
+
+// job reads a Job: at most parallelism pods run at once, and no more than completions.
+func (f *foresight) job(it *Item) {
+	j := typed[batchv1.Job](f, it)
+	if j == nil || it.Exists && !f.Anew {
+		return
+	}
+	if j.Spec.Suspend != nil && *j.Spec.Suspend {
+		f.note("%s is suspended: its pods come when it is resumed", plain(it.Ref))
+		return
+	}
+	c := f.enlist(it, &j.Spec.Template, jobPods(&j.Spec))
+	c.ends = true
+	f.jobLabels(c, it.Ref.Name)
+	if it.Exists {
+		f.replaced(c)
+	}
+}
+
+func jobPods(s *batchv1.JobSpec) int {
+	n := int(orOne(s.Parallelism))
+	if s.Completions != nil {
+		n = min(n, int(*s.Completions))
+	}
+	return n
+}
+
+func (f *foresight) cronJob(it *Item) {
+	j := typed[batchv1.CronJob](f, it)
+	if j == nil {
+		return
+	}
+	spec := &j.Spec.JobTemplate.Spec
+	c := f.enlist(it, &spec.Template, min(1, jobPods(spec)))
+	c.ends, c.later = true, true
+	f.jobLabels(c, it.Ref.Name)
+	f.note("%s runs by its schedule: its pods were tried by themselves, and are in no sum", plain(it.Ref))
+}
+
+func (f *foresight) jobLabels(c *crew, name string) {
+	f.label(c, batchv1.JobNameLabel, name)
+	f.label(c, "job-name", name)
+}
+
+// label sets a label that the controller gives its pods, of which the value is not known
+// before.
+func (f *foresight) label(c *crew, key, value string) {
+	if _, ok := c.pod.Labels[key]; !ok {
+		metav1.SetMetaDataLabel(&c.pod.ObjectMeta, key, value)
+	}
+}
+
+// replicas is how many pods are wanted: what is written, or what is there where nothing is
+// written, within what an autoscaler allows.
+func (f *foresight) replicas(it *Item, written *int32) int {
+	n := int(orOne(written))
+	if wl, ok := f.World.Workload(it.Ref); ok && written == nil {
+		n = int(wl.Replicas)
+	}
+	low, high, by := f.scaled(it.Ref)
+	if by.Name == "" || n == 0 {
+		return n
+	}
+	n = min(max(n, low), high)
+	if high > n {
+		f.note("%s may ask for up to %d pods of %s: %d are counted", plain(by), high, plain(it.Ref), n)
+	}
+	return n
+}
+
+// scaled returns the bounds that a HorizontalPodAutoscaler sets, of the batch or of the
+// cluster.
+func (f *foresight) scaled(ref object.Ref) (low, high int, by object.Ref) {
+	for _, a := range f.autoscalers() {
+		t := a.Spec.ScaleTargetRef
+		gv, err := schema.ParseGroupVersion(t.APIVersion)
+		if err != nil || gv.Group != ref.Group || t.Kind != ref.Kind || t.Name != ref.Name || a.Namespace != ref.Namespace {
+			continue
+		}
+		low = int(orOne(a.Spec.MinReplicas))
+		return low, max(low, int(a.Spec.MaxReplicas)), object.Ref{Group: "autoscaling", Kind: "HorizontalPodAutoscaler", Namespace: a.Namespace, Name: a.Name}
+	}
+	return 0, 0, object.Ref{}
+}
+
+func orOne(n *int32) int32 {
+	if n == nil {
+		return 1
+	}
+	return *n
+}
+
+// unread is the word for a kind that may not be looked at.
+func unread(gk schema.GroupKind, namespace string) string {
+	in := "of the cluster"
+	if namespace != "" {
+		in = "of namespace " + namespace
+	}
+	return fmt.Sprintf("the %s %s were not read", cmp.Or(plurals[gk], gk.String()+" objects"), in)
+}
+
+// plurals are for people.
+var plurals = map[schema.GroupKind]string{
+	quotaKind: "ResourceQuotas", limitKind: "LimitRanges", claimKind: "PersistentVolumeClaims", classKind: "StorageClasses",
+	volumeKind: "PersistentVolumes", namespaceKind: "Namespaces", podKind: "Pods", nodeKind: "Nodes", secretKind: "Secrets",
+	configMapKind: "ConfigMaps", accountKind: "ServiceAccounts", priorityKind: "PriorityClasses", runtimeKind: "RuntimeClasses",
+}

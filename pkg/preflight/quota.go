@@ -1,0 +1,342 @@
+package preflight
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// budget is a ResourceQuota as it would be, and what is used of it now.
+type budget struct {
+	*corev1.ResourceQuota
+	// item is set where the batch brings it or changes it.
+	item *Item
+	hard corev1.ResourceList
+	// used are the figures that are known.
+	used corev1.ResourceList
+	// unread says of which resources nobody could tell how much is used, and why.
+	unread map[corev1.ResourceName]string
+}
+
+func (b *budget) ref() object.Ref { return refOf(quotaKind, b.ResourceQuota) }
+
+// quotas adds up what the whole batch would use of each quota of its namespaces.
+func (f *foresight) quotas() {
+	n := 0
+	for _, namespace := range f.namespacesOfBatch() {
+		if !f.newNamespace(namespace) && !f.World.Read(quotaKind, namespace) {
+			f.add(Judgement{
+				Topic: Quota, Verdict: undecided, Object: f.firstIn(namespace).Ref, Field: "metadata.namespace", Value: namespace, Reason: "Unread",
+				Message: unread(quotaKind, namespace) + ": whether they leave room for the whole batch is not known",
+			})
+		}
+		charges := f.charges(namespace)
+		for _, b := range f.budgets(namespace) {
+			n++
+			f.hold(b, charges)
+			f.mustSpecify(b)
+		}
+	}
+	if n > 0 {
+		f.looked[Quota] = fmt.Sprintf("%s: the whole batch is within", many(n, "quota"))
+	}
+}
+
+func (f *foresight) namespacesOfBatch() []string {
+	in := map[string]bool{}
+	for _, it := range f.order {
+		in[it.Ref.Namespace] = true
+	}
+	delete(in, "")
+	return slices.Sorted(maps.Keys(in))
+}
+
+func (f *foresight) firstIn(namespace string) *Item {
+	return f.order[slices.IndexFunc(f.order, func(it *Item) bool { return it.Ref.Namespace == namespace })]
+}
+
+// budgets are the quotas that a namespace would have, by name.
+func (f *foresight) budgets(namespace string) []*budget {
+	var out []*budget
+	for _, q := range together[corev1.ResourceQuota](f, quotaKind) {
+		if q.Namespace != namespace {
+			continue
+		}
+		b := &budget{ResourceQuota: q, item: f.items[refOf(quotaKind, q)], hard: q.Status.Hard, used: q.Status.Used, unread: map[corev1.ResourceName]string{}}
+		out = append(out, b)
+		if b.item == nil {
+			continue
+		}
+		if written := typed[corev1.ResourceQuota](f, b.item); written != nil {
+			b.hard = written.Spec.Hard
+			b.Spec = *written.Spec.DeepCopy()
+		}
+		if _, ok := check.Of[*corev1.ResourceQuota](f.World.Facts, b.ref()); !ok {
+			b.ResourceQuota = &corev1.ResourceQuota{ObjectMeta: q.ObjectMeta, Spec: b.Spec}
+			f.count(b)
+		}
+	}
+	return out
+}
+
+// charge is what something of the batch would use.
+type charge struct {
+	item  *Item
+	usage corev1.ResourceList
+	// pod is set of pods, of which scopes choose; claims and all else have no scope here.
+	pod  *corev1.Pod
+	crew *crew
+}
+
+// counts says whether a quota counts what is charged.
+func (c *charge) counts(b *budget) bool {
+	if c.pod == nil {
+		return len(b.Spec.Scopes) == 0 && (b.Spec.ScopeSelector == nil || len(b.Spec.ScopeSelector.MatchExpressions) == 0)
+	}
+	does, _ := covers(b.ResourceQuota, c.pod)
+	return does
+}
+
+// tally is what a course would use of one resource, and who most of it.
+type tally struct {
+	sum  resource.Quantity
+	item *Item
+	most resource.Quantity
+	who  map[string]*resource.Quantity
+}
+
+func (t *tally) add(it *Item, who string, q resource.Quantity, n int) {
+	q = q.DeepCopy()
+	q.Mul(int64(n))
+	if q.IsZero() {
+		return
+	}
+	t.sum.Add(q)
+	if t.who == nil {
+		t.who = map[string]*resource.Quantity{}
+	}
+	if t.who[who] == nil {
+		t.who[who] = &resource.Quantity{}
+	}
+	t.who[who].Add(q)
+	if t.item == nil || t.who[who].Cmp(t.most) > 0 {
+		t.item, t.most = it, t.who[who].DeepCopy()
+	}
+}
+
+// parts writes who would use how much: Deployment/web 4, Job/load 2.
+func (t *tally) parts() string {
+	names := slices.Sorted(maps.Keys(t.who))
+	words := make([]string, 0, len(names))
+	for i, name := range names {
+		if i == 5 {
+			words = append(words, fmt.Sprintf("%d more", len(names)-i))
+			break
+		}
+		words = append(words, name+" "+t.who[name].String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// tallied adds up one resource over the batch, on a course: what is there is counted in the
+// used figure, and comes off it where it goes.
+func tallied(b *budget, charges []charge, name corev1.ResourceName, way course) *tally {
+	t := &tally{}
+	for i := range charges {
+		c := &charges[i]
+		if !c.counts(b) {
+			continue
+		}
+		who := plain(c.item.Ref)
+		if b.Namespace == c.item.Ref.Namespace {
+			who = near(c.item.Ref, b.Namespace)
+		}
+		n := 1
+		if c.crew != nil {
+			n = way.new(c.crew)
+		}
+		t.add(c.item, who, c.usage[name], n)
+	}
+	return t
+}
+
+// freed is what goes with pods that are replaced on a course: those that wait for a node are
+// counted as used, and are among the new ones; old ones go where the course says so.
+func (f *foresight) freed(b *budget, name corev1.ResourceName, way course, ending bool) resource.Quantity {
+	var sum resource.Quantity
+	off := func(list []*corev1.Pod) {
+		for _, p := range list {
+			if does, _ := covers(b.ResourceQuota, p); does && p.Namespace == b.Namespace {
+				sum.Add(podUsage(p)[name])
+			}
+		}
+	}
+	for _, c := range f.crews {
+		off(c.waiting)
+		if !way.old(c) {
+			off(c.old)
+		}
+	}
+	if ending {
+		var going []*corev1.Pod
+		for _, p := range check.All[*corev1.Pod](f.World.Facts, "", "Pod") {
+			if p.DeletionTimestamp != nil && !f.listed(p) {
+				going = append(going, p)
+			}
+		}
+		off(going)
+	}
+	return sum
+}
+
+// listed says that a pod is among the old or waiting ones of a crew.
+func (f *foresight) listed(p *corev1.Pod) bool {
+	return slices.ContainsFunc(f.crews, func(c *crew) bool { return slices.Contains(c.old, p) || slices.Contains(c.waiting, p) })
+}
+
+// hold holds the batch against one quota, resource by resource.
+func (f *foresight) hold(b *budget, charges []charge) {
+	if b.hard == nil {
+		f.add(Judgement{
+			Topic: Quota, Verdict: undecided, Object: f.firstIn(b.Namespace).Ref, Reason: "QuotaUnknown",
+			Message: fmt.Sprintf("%s has no figures in its status yet", near(b.ref(), b.Namespace)),
+		})
+		return
+	}
+	said := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(b.hard)) {
+		all := tallied(b, charges, name, course{always, everything})
+		if all.sum.Sign() <= 0 {
+			continue
+		}
+		used, known := b.used[name]
+		if !known {
+			why := b.unread[name]
+			if why == "" {
+				why = "its status does not say how much is used"
+			}
+			f.add(Judgement{Topic: Quota, Verdict: undecided, Object: all.item.Ref, Field: string(name), Reason: "QuotaUnknown", Message: fmt.Sprintf("%s limits %s, and %s", near(b.ref(), b.Namespace), name, why)})
+			continue
+		}
+		// cpu and requests.cpu are the same: one is told.
+		key := strings.TrimPrefix(string(name), "requests.") + all.sum.String() + quantity(b.hard[name]) + quantity(used)
+		if !said[key] && f.over(b, charges, name, used, all) {
+			said[key] = true
+		}
+	}
+}
+
+// over tells of a resource of which there is not enough, and says whether it did.
+func (f *foresight) over(b *budget, charges []charge, name corev1.ResourceName, used resource.Quantity, all *tally) bool {
+	j := Judgement{
+		Topic: Quota, Verdict: impossible, Object: all.item.Ref, Field: string(name), Reason: "QuotaExceeded",
+		Remedy: fmt.Sprintf("raise %s of %s, or ask for less", name, near(b.ref(), b.Namespace)),
+	}
+	too := func(t *tally, way course, ending bool) (string, bool) {
+		left := used.DeepCopy()
+		left.Sub(f.freed(b, name, way, ending))
+		over := left.DeepCopy()
+		over.Add(t.sum)
+		hard := b.hard[name]
+		over.Sub(hard)
+		return fmt.Sprintf("%s allows %s %s, %s is used, and the batch wants %s more (%s): %s too much",
+			near(b.ref(), b.Namespace), hard.String(), name, left.String(), t.sum.String(), t.parts(), over.String()), over.Sign() > 0
+	}
+	message, exceeded := too(all, course{always, everything}, false)
+	if !exceeded {
+		return false
+	}
+	least := course{never, certain}
+	if t := tallied(b, charges, name, least); true {
+		if text, yes := too(t, least, true); yes {
+			j.Object, j.Message = itemOf(t, all).Ref, text+": part of it cannot be created"
+			f.add(j)
+			return true
+		}
+	}
+	for _, one := range f.crews {
+		if one.ends && !one.guess && !one.later {
+			way := course{never, func(c *crew) int {
+				if c == one {
+					return min(1, c.missing())
+				}
+				return certain(c)
+			}}
+			if text, yes := too(tallied(b, charges, name, way), way, true); yes {
+				j.Object, j.Message = one.item.Ref, text+": its pods cannot be created"
+				f.add(j)
+				return true
+			}
+		}
+	}
+	j.Verdict, j.Reason, j.Message = undecided, "QuotaInTurns", message+" at the same time; it may do once old pods, or those of Jobs, are gone"
+	if f.has(func(c *crew) bool { return c.guess }) {
+		j.Message = message + ", if the custom resources run what is assumed of them, and all pods are there at the same time"
+	}
+	f.add(j)
+	return true
+}
+
+func itemOf(t, all *tally) *Item {
+	if t.item != nil {
+		return t.item
+	}
+	return all.item
+}
+
+func quantity(q resource.Quantity) string { return " " + q.String() }
+
+// mustSpecify finds containers that do not state what a quota on CPU or memory makes them
+// state. Of pods that the API server admitted that is said already.
+func (f *foresight) mustSpecify(b *budget) {
+	for _, c := range f.crews {
+		if a := f.saidPod[c.item.Ref]; c.pod.Namespace != b.Namespace || c.lost || c.missing() == 0 && !c.later || a != nil && a.Admitted != nil && b.item == nil && c.by == "" {
+			continue
+		}
+		if does, _ := covers(b.ResourceQuota, c.pod); !does || c.pod.Spec.Resources != nil {
+			continue
+		}
+		for _, list := range [][]corev1.Container{c.pod.Spec.InitContainers, c.pod.Spec.Containers} {
+			for i := range list {
+				if lacks := unstated(&list[i], b.hard); len(lacks) > 0 {
+					j := Judgement{
+						Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("spec.containers[%s].resources", list[i].Name), Reason: "QuotaWantsFigures",
+						Message: fmt.Sprintf("%s limits %s, so every container must state it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), list[i].Name),
+						Remedy:  "state it, or have a LimitRange give a default",
+					}
+					if c.guess {
+						j.Verdict = undecided
+					}
+					c.lost = c.lost || j.Verdict == impossible
+					f.basis(&j, c)
+					f.add(j)
+				}
+			}
+		}
+	}
+}
+
+// unstated returns which of CPU and memory, as requests and limits, a container does not
+// state though the quota limits them.
+func unstated(c *corev1.Container, hard corev1.ResourceList) []string {
+	var out []string
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		_, bare := hard[name]
+		_, requests := hard["requests."+name]
+		if _, ok := c.Resources.Requests[name]; (bare || requests) && !ok {
+			out = append(out, "requests."+string(name))
+		}
+		_, limits := hard["limits."+name]
+		if _, ok := c.Resources.Limits[name]; limits && !ok {
+			out = append(out, "limits."+string(name))
+		}
+	}
+	return out
+}

@@ -1,0 +1,289 @@
+package preflight
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+)
+
+// course is one way in which things may go: which of the old pods are still there, and how
+// many new ones each crew has to place.
+type course struct {
+	old func(*crew) bool
+	new func(*crew) int
+}
+
+// everything places all pods at once; what ends takes its room as long as all others.
+func everything(c *crew) int { return c.missing() }
+
+// certain places those that are there for sure, and stay.
+func certain(c *crew) int {
+	if c.ends || c.guess {
+		return 0
+	}
+	return c.missing()
+}
+
+func always(*crew) bool { return true }
+func never(*crew) bool  { return false }
+
+// ask asks about a course. Pods that come later, or that do not start anyway, are in none.
+func (f *foresight) ask(base *schedule.Cluster, way course) (schedule.Answer, int) {
+	at := *base
+	at.Pods = append([]*corev1.Pod(nil), base.Pods...)
+	var pods []schedule.Pod
+	for _, c := range f.crews {
+		if way.old(c) {
+			at.Pods = append(at.Pods, c.old...)
+		}
+		if !c.lost && !c.later {
+			pods = append(pods, c.pods(way.new(c))...)
+		}
+	}
+	if len(pods) == 0 {
+		return schedule.Answer{Verdict: fits}, 0
+	}
+	return f.place(&at, pods), len(pods)
+}
+
+// scheduling says whether all pods find a node. That they fit must hold with the old pods
+// of a roll-out and without them; that they cannot, even when the old ones are gone, what
+// ends by itself has ended, and only what is certain is asked for.
+func (f *foresight) scheduling() {
+	base := f.cluster()
+	f.cronJobs(base)
+	all, n := f.ask(base, course{always, everything})
+	if n == 0 {
+		return
+	}
+	old, ends, guess := f.has(func(c *crew) bool { return len(c.old) > 0 }), f.has(func(c *crew) bool { return c.ends }), f.has(func(c *crew) bool { return c.guess })
+	f.looked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", many(n, "pod"), many(nodesOf(all.Placement), "node"))
+	f.placed = all.Placement
+	if !old && !ends && !guess {
+		f.answered(all, "")
+		return
+	}
+	gone := all
+	if old {
+		gone, _ = f.ask(base, course{never, everything})
+		f.placed = gone.Placement
+	}
+	if all.Verdict == fits && gone.Verdict == fits {
+		return
+	}
+	if f.hopeless(base, ends || guess, gone) || f.stuck(base) {
+		return
+	}
+	f.open(all, gone, guess)
+}
+
+func (f *foresight) has(is func(*crew) bool) bool {
+	for _, c := range f.crews {
+		if !c.lost && !c.later && is(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// hopeless finds out whether it is impossible without old pods, and with no more of those
+// that end, or are guessed, than there must be: one at a time.
+func (f *foresight) hopeless(base *schedule.Cluster, softer bool, gone schedule.Answer) bool {
+	if gone.Verdict != impossible {
+		return false
+	}
+	if !softer {
+		f.answered(gone, "")
+		return true
+	}
+	least, _ := f.ask(base, course{never, certain})
+	if least.Verdict == impossible {
+		f.answered(least, "")
+		return true
+	}
+	found := false
+	for _, one := range f.crews {
+		if !one.ends || one.guess {
+			continue
+		}
+		answer, n := f.ask(base, course{never, func(c *crew) int {
+			if c == one {
+				return min(1, c.missing())
+			}
+			return certain(c)
+		}})
+		if n > 0 && answer.Verdict == impossible {
+			f.answered(answer, "")
+			found = true
+		}
+	}
+	return found
+}
+
+// stuck finds roll-outs that cannot begin: no old pod goes before a new one runs, and
+// there is no room for one beside them.
+func (f *foresight) stuck(base *schedule.Cluster) bool {
+	found := false
+	for _, one := range f.crews {
+		if one.first == 0 || one.lost || one.guess || !ready(one.old) {
+			continue
+		}
+		answer, n := f.ask(base, course{
+			func(c *crew) bool { return c == one },
+			func(c *crew) int {
+				if c == one {
+					return 1
+				}
+				return 0
+			},
+		})
+		if n > 0 && answer.Verdict == impossible {
+			f.answered(answer, fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", many(len(one.old), "old pod")))
+			found = true
+		}
+	}
+	return found
+}
+
+// ready says that all pods are: those that are not may be taken away first.
+func ready(pods []*corev1.Pod) bool {
+	for _, p := range pods {
+		ok := false
+		for _, c := range p.Status.Conditions {
+			ok = ok || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		}
+		if !ok || p.DeletionTimestamp != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// open tells of a course that was not decided.
+func (f *foresight) open(all, gone schedule.Answer, guess bool) {
+	switch {
+	case gone.Verdict == fits:
+		f.unsure(all, "OldPodsFirst", "the new pods fit once the old ones are gone, but not for certain beside them: the roll-out may wait")
+	case gone.Verdict == undecided:
+		f.answered(gone, "")
+	case guess:
+		f.unsure(gone, "LikeAnother", "not all pods fit if the custom resources run what was assumed of them")
+	default:
+		f.unsure(gone, "TakesTurns", "not all pods fit at the same time: some would wait until those of Jobs have ended")
+	}
+}
+
+// unsure adds one judgement that is not decided, with the proofs of an answer as reasons.
+func (f *foresight) unsure(a schedule.Answer, reason, message string) {
+	j := Judgement{Topic: Scheduling, Verdict: undecided, Reason: reason, Message: message}
+	for i, p := range a.Proofs {
+		if i == 0 {
+			j.Message += " (" + p.Message + ")"
+			j.Nodes = p.Nodes
+		}
+		if c := f.crewOf(p.Pods); c != nil && j.Object.Name == "" {
+			j.Object = c.item.Ref
+			f.basis(&j, c)
+		}
+	}
+	f.add(j)
+}
+
+// answered adds what an answer says.
+func (f *foresight) answered(a schedule.Answer, because string) {
+	switch a.Verdict {
+	case impossible:
+		for _, p := range a.Proofs {
+			j := Judgement{Topic: Scheduling, Verdict: impossible, Reason: p.Reason, Message: because + p.Message, Nodes: p.Nodes, Remedy: remedies[p.Reason]}
+			if c := f.crewOf(p.Pods); c != nil {
+				j.Object = c.item.Ref
+				f.basis(&j, c)
+			}
+			f.add(j)
+		}
+	case undecided:
+		for _, why := range a.Open {
+			j := Judgement{Topic: Scheduling, Verdict: undecided, Reason: "NotDecided", Message: why}
+			if c := f.spokenOf(why); c != nil {
+				j.Object = c.item.Ref
+			}
+			f.add(j)
+		}
+	}
+}
+
+// basis says on whose word the pods are known.
+func (f *foresight) basis(j *Judgement, c *crew) {
+	if c.by != "" {
+		j.Message += fmt.Sprintf("; it is known by %s what pods it runs", c.by)
+	}
+}
+
+// remedies by the reason of a proof.
+var remedies = map[string]string{
+	"Taint":        "add a toleration, or nodes without the taint",
+	"NodeSelector": "correct the selector, or label a node",
+	"NodeAffinity": "correct the affinity, or label a node",
+	"Port":         "use another host port, or fewer pods than nodes",
+}
+
+// crewOf returns the crew of the first pod that is named.
+func (f *foresight) crewOf(pods []string) *crew {
+	for _, name := range pods {
+		for _, c := range f.crews {
+			if who, _, _ := strings.Cut(name, ", pod "); who == plain(c.of) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// spokenOf returns the crew whose object is named in a sentence; the only one, where there
+// is one.
+func (f *foresight) spokenOf(sentence string) *crew {
+	if len(f.crews) == 1 {
+		return f.crews[0]
+	}
+	for _, c := range f.crews {
+		if strings.Contains(sentence, plain(c.of)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// cronJobs tries the pods of CronJobs, each by itself: on empty nodes, since nobody knows
+// what room there is when they come.
+func (f *foresight) cronJobs(base *schedule.Cluster) {
+	for _, c := range f.crews {
+		if !c.later || c.lost || c.missing() == 0 {
+			continue
+		}
+		empty := *base
+		empty.Pods, empty.Unread.Pods = nil, false
+		if answer := f.place(&empty, c.pods(1)); answer.Verdict == impossible {
+			f.answered(answer, "")
+			continue
+		}
+		if answer := f.place(base, c.pods(1)); answer.Verdict == impossible {
+			j := Judgement{Topic: Scheduling, Verdict: undecided, Object: c.item.Ref, Reason: "NoRoomNow", Message: "there is no room for its pod now; it comes later"}
+			if len(answer.Proofs) > 0 {
+				j.Message += " (" + answer.Proofs[0].Message + ")"
+				j.Nodes = answer.Proofs[0].Nodes
+			}
+			f.add(j)
+		}
+	}
+}
+
+func nodesOf(placed []schedule.Placed) int {
+	nodes := map[string]bool{}
+	for _, p := range placed {
+		nodes[p.Node] = true
+	}
+	return len(nodes)
+}

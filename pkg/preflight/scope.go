@@ -1,0 +1,109 @@
+package preflight
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// covers says whether a quota counts a pod: by its scopes, all of which must hold. unsure
+// is set where a scope is not known here.
+func covers(q *corev1.ResourceQuota, p *corev1.Pod) (does, unsure bool) {
+	for _, s := range q.Spec.Scopes {
+		is, known := inScope(corev1.ScopedResourceSelectorRequirement{ScopeName: s, Operator: corev1.ScopeSelectorOpExists}, p)
+		if !known {
+			return false, true
+		}
+		if !is {
+			return false, false
+		}
+	}
+	if q.Spec.ScopeSelector == nil {
+		return true, false
+	}
+	for _, s := range q.Spec.ScopeSelector.MatchExpressions {
+		is, known := inScope(s, p)
+		if !known {
+			return false, true
+		}
+		if !is {
+			return false, false
+		}
+	}
+	return true, false
+}
+
+func inScope(s corev1.ScopedResourceSelectorRequirement, p *corev1.Pod) (is, known bool) {
+	switch s.ScopeName {
+	case corev1.ResourceQuotaScopeTerminating:
+		return p.Spec.ActiveDeadlineSeconds != nil, true
+	case corev1.ResourceQuotaScopeNotTerminating:
+		return p.Spec.ActiveDeadlineSeconds == nil, true
+	case corev1.ResourceQuotaScopeBestEffort:
+		return bestEffort(p), true
+	case corev1.ResourceQuotaScopeNotBestEffort:
+		return !bestEffort(p), true
+	case corev1.ResourceQuotaScopePriorityClass:
+		return hasClass(s, p.Spec.PriorityClassName), true
+	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
+		return crosses(p), true
+	case corev1.ResourceQuotaScopeVolumeAttributesClass:
+		return false, true // of claims alone
+	}
+	return false, false
+}
+
+func hasClass(s corev1.ScopedResourceSelectorRequirement, class string) bool {
+	switch s.Operator {
+	case corev1.ScopeSelectorOpIn:
+		return class != "" && slices.Contains(s.Values, class)
+	case corev1.ScopeSelectorOpNotIn:
+		return !slices.Contains(s.Values, class)
+	case corev1.ScopeSelectorOpDoesNotExist:
+		return class == ""
+	}
+	return class != ""
+}
+
+// bestEffort says that no container asks for, or is limited in, CPU or memory.
+func bestEffort(p *corev1.Pod) bool {
+	lists := []corev1.ResourceList{}
+	if r := p.Spec.Resources; r != nil {
+		lists = append(lists, r.Requests, r.Limits)
+	}
+	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range containers {
+			lists = append(lists, containers[i].Resources.Requests, containers[i].Resources.Limits)
+		}
+	}
+	for _, list := range lists {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			if q, ok := list[name]; ok && q.Sign() > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// crosses says that a pod's affinity looks into other namespaces.
+func crosses(p *corev1.Pod) bool {
+	a := p.Spec.Affinity
+	if a == nil {
+		return false
+	}
+	var terms []corev1.PodAffinityTerm
+	add := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+		terms = append(terms, required...)
+		for _, w := range preferred {
+			terms = append(terms, w.PodAffinityTerm)
+		}
+	}
+	if a.PodAffinity != nil {
+		add(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	if a.PodAntiAffinity != nil {
+		add(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return len(t.Namespaces) > 0 || t.NamespaceSelector != nil })
+}
