@@ -247,20 +247,6 @@ func TestCheckNames(t *testing.T) {
 	}
 }
 
-func TestCheckTotal(t *testing.T) {
-	for _, c := range []struct {
-		r    *check.Report
-		want string
-	}{
-		{checkReport(), "1 error, 12 warnings, 1 info, 1 waived; 3 of 5 rules kept, score 46"},
-		{check.NewReport(nil, nil, nil, time.Time{}), "nothing found"},
-	} {
-		if got := view.CheckTotal(c.r); got != c.want {
-			t.Errorf("%s, want %s", got, c.want)
-		}
-	}
-}
-
 // The worst come first: by errors, then by warnings, then by score; what has no score last.
 func TestCheckSummaryOrder(t *testing.T) {
 	rules := checkRules()
