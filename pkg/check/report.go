@@ -76,6 +76,7 @@ func (s *Subject) ask(rules []Rule, each func(*Rule, *Result)) {
 		each(result.Rule, result)
 		if result.Applies() {
 			result.order()
+			result.Wrong = slices.CompactFunc(result.Wrong, func(a, b Finding) bool { return compareFindings(a, b) == 0 && a.Remedy == b.Remedy })
 			s.Results = append(s.Results, result)
 		}
 	}
