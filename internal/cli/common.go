@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -29,6 +30,12 @@ type common struct {
 	include []schema.GroupKind // kinds that are read although they are left out
 	// definitions says that the question is about CRDs, so that they are read whole.
 	definitions bool
+
+	// over lays something over what is read; nil where nothing is.
+	over func(base source.Source, namespace string) source.Source
+	// wholly are the kinds that are read whole besides, as the Go types of these versions;
+	// and with them every custom resource is.
+	wholly []schema.GroupVersionKind
 
 	// collect takes what the metrics command wants of objects, and notes are annotations
 	// that are kept for it.
@@ -126,11 +133,14 @@ func given(s *string) bool { return s != nil && *s != "" }
 func (c *common) write(a view.Answer) error { return c.writeUnder(a, !c.noHeaders) }
 
 // writeUnder writes an answer with the heads of its columns, or what follows it without.
-func (c *common) writeUnder(a view.Answer, heads bool) error {
+func (c *common) writeUnder(a view.Answer, heads bool) error { return c.writeAs(c.output, a, heads) }
+
+// writeAs writes an answer in another format than that of --output.
+func (c *common) writeAs(format string, a view.Answer, heads bool) error {
 	defer c.clock.stage("write")()
 	o := render.Options{Width: c.env.Width, NoHeaders: !heads}
 	o.Color = c.color == "always" || (c.color != "never" && c.env.Color)
-	return render.Write(c.env.Out, c.output, a, o)
+	return render.Write(c.env.Out, format, a, o)
 }
 
 // tellGaps says what could not be read. Many of one reason become one line.

@@ -49,7 +49,7 @@ func (s *session) guesses(declared []relation.Rule, definitions []metav1.Object)
 		return nil
 	}
 	s.schemas = &schemas{kinds: s.kinds, of: make(map[schema.GroupKind]*learned, len(from))}
-	if cluster, ok := s.source.(*source.Cluster); ok {
+	if cluster, ok := clusterOf(s.source); ok {
 		s.schemas.cluster, s.schemas.dir = cluster, s.c.schemaDir(cluster.Host())
 	}
 	for _, gk := range from {

@@ -51,6 +51,9 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	if s.source, s.namespace, err = c.source(ctx); err != nil {
 		return nil, err
 	}
+	if c.over != nil {
+		s.source = c.over(s.source, s.namespace)
+	}
 	if s.kinds, err = s.source.Kinds(ctx, early); err != nil {
 		return nil, err
 	}
@@ -58,8 +61,8 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cluster, ok := s.source.(*source.Cluster); ok {
-		s.kinds = cluster.Current()
+	if learned, ok := s.source.(interface{ Current() *object.Kinds }); ok {
+		s.kinds = learned.Current()
 	}
 	if err := checkRules(files, s.kinds); err != nil {
 		return nil, err
@@ -71,6 +74,19 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	s.gaps = early.gaps
 	s.empty()
 	return s, nil
+}
+
+// clusterOf returns the cluster that a source reads; false for a snapshot.
+func clusterOf(from source.Source) (*source.Cluster, bool) {
+	switch from := from.(type) {
+	case *source.Cluster:
+		return from, true
+	case *source.Live:
+		return from.Cluster(), true
+	case *source.Overlay:
+		return clusterOf(from.Base())
+	}
+	return nil, false
 }
 
 // empty makes room for a reading.
@@ -214,6 +230,12 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if c.collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
 			return source.Typed, "v1"
 		}
+		if i := slices.IndexFunc(c.wholly, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
+			return source.Typed, c.wholly[i].Version
+		}
+		if c.wholly != nil && r.Custom {
+			return source.Fields, ""
+		}
 		if detail, version, ok := c.judgedAs(r); ok {
 			return detail, version
 		}
@@ -272,6 +294,9 @@ func (s *session) done(g *graph.Graph) {
 	}
 }
 
+// fewDefinitions are read one by one; of more, the list is one request.
+const fewDefinitions = 16
+
 // readDefinitions hands on CustomResourceDefinitions, whole. One that cannot be read
 // is told on stderr, and passed over.
 func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each func(map[string]any)) error {
@@ -290,8 +315,14 @@ func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each f
 		whole = from.Cluster().Whole()
 	case *source.Snapshot:
 		whole = from.Whole()
+	case *source.Overlay:
+		whole = from.Whole()
 	}
-	err := whole.Read(ctx, source.Ask{Objects: refs}, sink)
+	ask := source.Ask{Objects: refs}
+	if len(refs) > fewDefinitions {
+		ask = source.Ask{Kinds: []schema.GroupKind{definitionKind}}
+	}
+	err := whole.Read(ctx, ask, sink)
 	s.c.tellGaps(sink.gaps)
 	return err
 }

@@ -1,6 +1,10 @@
 package check
 
 import (
+	"cmp"
+	"slices"
+	"time"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -11,6 +15,12 @@ type Subject struct {
 	// Name what the subject is called in the answer.
 	Ref  object.Ref
 	Name string
+	// Operator is the name of what runs a definition; empty where that is not known.
+	Operator string
+	// Objects are those that the subject is made of, in order.
+	Objects []object.Ref
+	// Rules are those that were asked.
+	Rules []Rule
 	// Results are those of the rules of its scope that had anything to look at, in the
 	// order of Rules.
 	Results []*Result
@@ -18,7 +28,10 @@ type Subject struct {
 
 // Check asks the rules of a definition.
 func (d *Definition) Check(rules []Rule) *Subject {
-	s := &Subject{Scope: OfDefinition, Ref: d.Ref, Name: d.CRD.Name}
+	s := &Subject{Scope: OfDefinition, Ref: d.Ref, Name: d.CRD.Name, Objects: append([]object.Ref{d.Ref}, d.Instances...)}
+	if d.Operator != nil {
+		s.Operator = d.Operator.Name
+	}
 	s.ask(rules, func(r *Rule, result *Result) {
 		if r.Definition != nil {
 			r.Definition(d, result)
@@ -29,7 +42,10 @@ func (d *Definition) Check(rules []Rule) *Subject {
 
 // Check asks the rules of an operator.
 func (o *Operator) Check(rules []Rule) *Subject {
-	s := &Subject{Scope: OfOperator, Ref: o.Ref(), Name: o.Name}
+	s := &Subject{Scope: OfOperator, Ref: o.Ref(), Name: o.Name, Objects: slices.Clone(o.Definitions)}
+	for _, w := range o.Workloads {
+		s.Objects = append(s.Objects, w.Ref)
+	}
 	s.ask(rules, func(r *Rule, result *Result) {
 		switch {
 		case r.Operator != nil:
@@ -43,7 +59,7 @@ func (o *Operator) Check(rules []Rule) *Subject {
 
 // Check asks the rules of a stack.
 func (s *Stack) Check(rules []Rule) *Subject {
-	out := &Subject{Scope: OfStack, Ref: s.Ref, Name: s.Ref.String()}
+	out := &Subject{Scope: OfStack, Ref: s.Ref, Name: s.Ref.String(), Objects: s.Members()}
 	out.ask(rules, func(r *Rule, result *Result) {
 		if r.Stack != nil {
 			r.Stack(s, result)
@@ -53,6 +69,8 @@ func (s *Stack) Check(rules []Rule) *Subject {
 }
 
 func (s *Subject) ask(rules []Rule, each func(*Rule, *Result)) {
+	s.Rules = rules
+	slices.SortFunc(s.Objects, object.Compare)
 	for i := range rules {
 		result := &Result{Rule: &rules[i]}
 		each(result.Rule, result)
@@ -61,4 +79,59 @@ func (s *Subject) ask(rules []Rule, each func(*Rule, *Result)) {
 			s.Results = append(s.Results, result)
 		}
 	}
+}
+
+// Report is what was checked, and what was found.
+type Report struct {
+	// Subjects are in the order of their scopes and names. Their findings are marked where
+	// they are waived.
+	Subjects []*Subject
+	// Rules are all that were asked of any subject, in the order of Rules.
+	Rules []Rule
+	// Unused are the waivers that waived nothing, and Malformed the pieces of annotations
+	// that are no waivers.
+	Unused    []UnusedWaiver
+	Malformed []MalformedWaiver
+	Gaps      []object.Gap
+	// Scores are those over all subjects.
+	Scores Scores
+}
+
+// NewReport applies waivers to what rules said of subjects: those of a file, and those of
+// the annotations in the world. now is the moment at which it is told whether a waiver has
+// ended. The world may be nil where there is none; then nothing is known of owners.
+func NewReport(subjects []*Subject, waivers []Waiver, w *World, now time.Time) *Report {
+	r := &Report{Subjects: slices.Clone(subjects)}
+	slices.SortStableFunc(r.Subjects, compareSubjects)
+	seen := map[string]bool{}
+	for _, s := range r.Subjects {
+		for i := range s.Rules {
+			if !seen[s.Rules[i].ID] {
+				seen[s.Rules[i].ID] = true
+				r.Rules = append(r.Rules, s.Rules[i])
+			}
+		}
+	}
+	if w != nil && w.Graph != nil {
+		r.Gaps = w.Graph.Gaps()
+	}
+	waive(r, waivers, w, now)
+	r.Scores = Scored(r.Subjects...)
+	return r
+}
+
+func compareSubjects(a, b *Subject) int {
+	order := []Scope{OfOperator, OfDefinition, OfStack}
+	return cmp.Or(cmp.Compare(slices.Index(order, a.Scope), slices.Index(order, b.Scope)), cmp.Compare(a.Name, b.Name), object.Compare(a.Ref, b.Ref))
+}
+
+// Worst says whether there is a finding of a severity, or of a graver one, that nobody
+// waived.
+func (r *Report) Worst(least Severity) bool {
+	for severity, n := range r.Scores.Found {
+		if n > 0 && severity <= least {
+			return true
+		}
+	}
+	return false
 }

@@ -31,6 +31,9 @@ type Definition struct {
 	Annotations []string
 	// Relationships counts the rules that it declares.
 	Relationships int
+	// Composition are the kinds that it says instances are made of; nil where it says
+	// nothing of it.
+	Composition []schema.GroupKind
 }
 
 var definitionKind = schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: "CustomResourceDefinition"}

@@ -1,9 +1,20 @@
 package check
 
-import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
 
 // WaiveAnnotation is where an object says which findings about it, and about what it owns,
-// are meant so: id=reason, several by lines or semicolons.
+// are meant so: id=reason, several by lines or semicolons. On a Namespace it is said of all
+// that is in it.
 const WaiveAnnotation = "sysop.dev/waive"
 
 // Waiver says that what a rule finds is meant so.
@@ -11,10 +22,130 @@ type Waiver struct {
 	// Rule is the ID.
 	Rule string
 	// Object is the one that carries the annotation, or that the file names; the zero Ref
-	// means every object.
+	// means every object. A file may name its kind as kubectl does (deploy), and may leave
+	// the group out.
 	Object object.Ref
 	// Reason is why, never empty.
 	Reason string
+	// Until is the last day on which it holds, in UTC; zero for no end.
+	Until time.Time
 	// Origin is where it was written: waivers.yaml:4, or annotation of Deployment/shop/web.
 	Origin string
+	// InSource says that it is an annotation.
+	InSource bool
+}
+
+// Ended says that the last day of a waiver is over.
+func (w *Waiver) Ended(now time.Time) bool {
+	return !w.Until.IsZero() && !now.UTC().Before(w.Until.AddDate(0, 0, 1))
+}
+
+// untilLayout is how the last day of a waiver is written.
+const untilLayout = "2006-01-02"
+
+// ParseWaivers reads a file of waivers:
+//
+//	waivers:
+//	- id: pod-limits
+//	  object: Deployment/shop/web    # every object, where it is left out
+//	  reason: the limit is set by the namespace
+//	  until: 2027-01-31              # for good, where it is left out
+//
+// All that is wrong is told, with its place in the file; of a file with problems no waiver
+// is to be used. name is that of the file, for people, and rules are those that may be
+// waived.
+func ParseWaivers(name string, data []byte, rules []Rule) ([]Waiver, []strict.Problem) {
+	root, problem := strict.Document(data)
+	switch {
+	case problem != nil:
+		return nil, []strict.Problem{*problem}
+	case root == nil:
+		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty: want waivers, a list"}}
+	}
+	p := &waiverFile{name: name, rules: rules}
+	top := &strict.Mapping{Fields: []strict.Field{{Name: "waivers", Required: true, Set: p.list}}}
+	top.Read(root)
+	if problems := slices.Concat(top.Problems, p.problems); len(problems) > 0 {
+		return nil, problems
+	}
+	return p.waivers, nil
+}
+
+// waiverFile is a file of waivers while it is read.
+type waiverFile struct {
+	name     string
+	rules    []Rule
+	waivers  []Waiver
+	problems []strict.Problem
+}
+
+func (p *waiverFile) list(n *yaml.Node) {
+	if n.Kind != yaml.SequenceNode {
+		p.problems = append(p.problems, strict.At(n, "want a list of waivers"))
+		return
+	}
+	for _, item := range n.Content {
+		p.item(item)
+	}
+}
+
+func (p *waiverFile) item(n *yaml.Node) {
+	var w Waiver
+	m := &strict.Mapping{}
+	m.Fields = []strict.Field{
+		{Name: "id", Required: true, Set: func(n *yaml.Node) {
+			if w.Rule = m.Text(n); w.Rule == "" {
+				return
+			}
+			if why := waiverUnknownRule(w.Rule, p.rules); why != "" {
+				m.Report(n, "%s", why)
+			}
+		}},
+		{Name: "object", Set: func(n *yaml.Node) { w.Object = waiverObject(m, n) }},
+		{Name: "reason", Required: true, Set: func(n *yaml.Node) {
+			if w.Reason = strings.TrimSpace(m.Text(n)); w.Reason == "" && n.Value != "" {
+				m.Report(n, "the text is empty")
+			}
+		}},
+		{Name: "until", Set: func(n *yaml.Node) {
+			var err error
+			if w.Until, err = time.Parse(untilLayout, m.Text(n)); err != nil && n.Value != "" {
+				m.Report(n, "%q is no day: write it as 2027-01-31", field.Shorten(n.Value))
+			}
+		}},
+	}
+	m.Read(n)
+	w.Origin = waiverOrigin(p.name, n)
+	same := func(o Waiver) bool { return o.Rule == w.Rule && o.Object == w.Object }
+	if i := slices.IndexFunc(p.waivers, same); i >= 0 && len(m.Problems) == 0 {
+		m.Report(n, "a second waiver of %s for the same object: the first is at %s", w.Rule, p.waivers[i].Origin)
+	}
+	p.problems = append(p.problems, m.Problems...)
+	p.waivers = append(p.waivers, w)
+}
+
+// waiverObject reads TYPE/NAMESPACE/NAME, or TYPE/NAME of what is in no namespace. Whether
+// there is such a type is asked when the cluster is known.
+func waiverObject(m *strict.Mapping, n *yaml.Node) object.Ref {
+	text := m.Text(n)
+	if text == "" {
+		return object.Ref{}
+	}
+	ref, err := object.ParseRef(text)
+	if err != nil || strings.TrimSpace(text) != text {
+		m.Report(n, "%q is no object: write TYPE/NAMESPACE/NAME, or TYPE/NAME of what is in no namespace", field.Shorten(text))
+	}
+	return ref
+}
+
+// waiverUnknownRule says that no rule has the ID, and which come near; empty where one has.
+func waiverUnknownRule(id string, rules []Rule) string {
+	ids := make([]string, 0, len(rules))
+	for i := range rules {
+		if rules[i].ID == id {
+			return ""
+		}
+		ids = append(ids, rules[i].ID)
+	}
+	return "there is no rule " + quoteShort(id) + object.DidYouMean(object.Nearest(id, ids))
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -24,10 +25,16 @@ type World struct {
 	// Catalogued names the operator that the catalogue knows of a kind: cert-manager. It
 	// may be nil.
 	Catalogued func(schema.GroupKind) (name string, ok bool)
+	// Conversion returns the Service that converts the objects of a definition. It may be
+	// nil; then only what the graph says of that counts.
+	Conversion func(definition object.Ref) (service object.Ref, ok bool)
 
+	operators func() []*Operator
 	workloads []*Workload
 	byRef     map[object.Ref]*Workload
 	ofPod     map[object.Ref]*Workload
+	// bindings finds who is bound; it is made when it is first asked for.
+	bindings grantIndex
 }
 
 // Workload is a built-in controller of pods, or a pod that has none, and the pods that
@@ -52,7 +59,9 @@ type Workload struct {
 func (w *Workload) Specs() []*corev1.PodSpec {
 	var out []*corev1.PodSpec
 	for _, p := range w.Pods {
-		if !slices.ContainsFunc(out, func(s *corev1.PodSpec) bool { return len(s.Containers) > 0 && len(p.Spec.Containers) > 0 && &s.Containers[0] == &p.Spec.Containers[0] }) {
+		if !slices.ContainsFunc(out, func(s *corev1.PodSpec) bool {
+			return len(s.Containers) > 0 && len(p.Spec.Containers) > 0 && &s.Containers[0] == &p.Spec.Containers[0]
+		}) {
 			out = append(out, &p.Spec)
 		}
 	}
@@ -76,6 +85,7 @@ func (w *Workload) Lasting() bool {
 // NewWorld puts together what was read.
 func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(schema.GroupKind, string) bool) *World {
 	w := &World{Graph: g, Facts: facts, Kinds: kinds, Read: read, byRef: map[object.Ref]*Workload{}, ofPod: map[object.Ref]*Workload{}}
+	w.operators = sync.OnceValue(func() []*Operator { return newOperatorSearch(w).operators() })
 	w.controllers()
 	for _, pod := range All[*corev1.Pod](facts, "", "Pod") {
 		ref := object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}

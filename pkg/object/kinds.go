@@ -3,6 +3,7 @@ package object
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -85,6 +86,14 @@ func (k *Kinds) Fail(groups ...string) {
 		}
 		k.failed[g] = true
 	}
+}
+
+// With returns the set with more resources behind it, as they would be served besides. Of
+// a group and kind that the set has, its own entry stays.
+func (k *Kinds) With(more ...Resource) *Kinds {
+	all := NewKinds(slices.Concat(k.list, more))
+	all.partial, all.failed = k.partial, maps.Clone(k.failed)
+	return all
 }
 
 // NotServed says that nobody serves the kind, for certain.

@@ -43,6 +43,8 @@ func Formats() []Format {
 		{"csv", view.SheetShape, func(a view.Answer) bool { return a.Sheet != nil }, asCSV},
 		{"openmetrics", view.FamiliesShape, func(a view.Answer) bool { return a.Families != nil }, openMetrics},
 		{"focus", view.FocusShape, func(a view.Answer) bool { return a.Focus != nil }, asFocus},
+		{"sarif", view.FindingsShape, func(a view.Answer) bool { return a.Findings != nil }, asSARIF},
+		{"junit", view.FindingsShape, func(a view.Answer) bool { return a.Findings != nil }, asJUnit},
 		{"dot", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, dot},
 		{"mermaid", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, mermaid},
 		{"name", view.NamesShape, func(a view.Answer) bool { return a.Names != nil }, names},

@@ -41,6 +41,24 @@ func cutMiddle(s string, most int) string {
 	return displaywidth.TruncateString(s[:at]+"…", most-total, "…") + s[at:]
 }
 
+// wrap breaks clean text at blanks into lines of so many columns; a word that is longer has
+// a line of its own.
+func wrap(s string, most int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		if line != "" && width(line)+1+width(word) > most {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
 // paint colours text that is not padded yet: blanks behind a colour code could
 // not be trimmed.
 func paint(s string, t view.Tone, o Options) string {

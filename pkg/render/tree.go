@@ -111,9 +111,16 @@ func (p *planned) draw(out *bufio.Writer, r *row, o Options) {
 		if text == "" {
 			continue
 		}
-		p.line.text(r.under, view.Plain, o)
-		p.line.text(cut(text, p.all[c].Cut, max(p.room-width(r.under), 2*narrowest)), cell.Tone, o)
-		out.WriteString(p.line.end())
+		room := max(p.room-width(r.under), 2*narrowest)
+		lines := []string{cut(text, p.all[c].Cut, room)}
+		if p.all[c].Wrap {
+			lines = wrap(text, room)
+		}
+		for _, text := range lines {
+			p.line.text(r.under, view.Plain, o)
+			p.line.text(text, cell.Tone, o)
+			out.WriteString(p.line.end())
+		}
 	}
 }
 

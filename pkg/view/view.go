@@ -18,6 +18,8 @@ type Answer struct {
 	Focus *Sheet
 	// Families are for Prometheus.
 	Families []Family
+	// Findings are for tools that collect what checkers find.
+	Findings *Findings
 }
 
 // Shape is one of the forms that an answer may have.
@@ -35,6 +37,7 @@ const (
 	SheetShape
 	FocusShape
 	FamiliesShape
+	FindingsShape
 )
 
 // Tone says what a piece of text means, so that a format may tell it by colour
@@ -84,6 +87,8 @@ type Column struct {
 	// Under moves the cells of a tree to lines of their own, each under its line,
 	// where there is no room beside.
 	Under bool
+	// Wrap breaks text that stands under its line at blanks, where it is too long for one.
+	Wrap bool
 }
 
 // Tree is a forest with columns. The first column is the name of a line.

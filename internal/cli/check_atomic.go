@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// atomicOptions are what the question whether all of a batch will start takes.
+type atomicOptions struct {
+	*common
+	// on is --atomic, files are the manifests of the batch, args the roots of the stack that
+	// is the batch instead.
+	on        bool
+	files     []string
+	args      []string
+	recursive bool
+	// footprints is a file that says what custom resources run.
+	footprints string
+	autoscaler bool
+}
+
+func (o *atomicOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.on, "atomic", false, "foresee whether all of a batch will start: the manifests of -f, or a ROOT's stack anew")
+	f.StringArrayVarP(&o.files, "filename", "f", nil, `with --atomic, manifests: FILE, DIR or "-"; may be repeated`)
+	f.BoolVarP(&o.recursive, "recursive", "R", false, "with -f, read the folders below as well")
+	f.StringVar(&o.footprints, "footprint", "", "with --atomic, what custom resources run, from a YAML FILE")
+	f.BoolVar(&o.autoscaler, "autoscaler", false, "with --atomic, the cluster may grow: note it where there is no room")
+}
+
+// run foresees and shows it. Where failOn is Error, what is impossible is not fine; where it
+// is Warning, neither is what is not decided.
+func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Severity) error {
+	o.args = args
+	if err := o.meant(); err != nil {
+		return err
+	}
+	declared, err := readFootprints(ctx, o.footprints)
+	if err != nil {
+		return err
+	}
+	a, err := o.gather(ctx)
+	if err != nil {
+		return err
+	}
+	q, err := a.question(ctx, declared)
+	if err != nil {
+		return err
+	}
+	foreseeing := o.clock.stage("foresee")
+	report := preflight.Foresee(q)
+	foreseeing()
+	a.session.tell(a.graph)
+	for _, d := range declared {
+		if !d.used {
+			fmt.Fprintf(o.env.ErrOut, "warning: %s: a footprint of %s, and no such object is in the batch\n", safe(d.origin), safe(d.called()))
+		}
+	}
+	if err := o.show(report, a.shown(q)); err != nil {
+		return err
+	}
+	a.session.done(a.graph)
+	if failOn != 0 && (report.Verdict == schedule.Impossible || failOn == check.Warning && report.Verdict == schedule.Undecided) {
+		return errNotFine
+	}
+	return nil
+}
+
+// show writes the answer. What is a table elsewhere is a tree here: a judgement has lines
+// of its own for its proof and for what to do.
+func (o *atomicOptions) show(report *preflight.Report, shown view.PreflightOptions) error {
+	a := view.Preflight(report, shown)
+	if o.output != "table" && o.output != "wide" {
+		return o.write(a)
+	}
+	if _, err := fmt.Fprintln(o.env.Out, safe(view.PreflightVerdict(report, shown))); err != nil {
+		return err
+	}
+	return o.writeAs("tree", a, !o.noHeaders)
+}
+
+// shown says how the answer is laid out.
+func (a *foreseen) shown(q preflight.Question) view.PreflightOptions {
+	return view.PreflightOptions{
+		Namespace: a.session.namespace, Objects: len(q.Batch), Server: q.Admissions != nil, Anew: q.Anew,
+		Placement: a.o.output == "wide", Gaps: a.graph.Gaps(),
+	}
+}
+
+// meant checks what was asked, before anything is read.
+func (o *atomicOptions) meant() error {
+	switch {
+	case len(o.files) > 0 && len(o.args) > 0:
+		return withHint(errors.New("--atomic looks at the manifests of -f or at the stack of a ROOT, and not at both"), "leave out -f, or the ROOT")
+	case len(o.files) == 0 && len(o.args) == 0:
+		return withHint(errors.New("--atomic: name the manifests with -f, or the ROOT of a stack"), "kubectl sysop check --atomic -f FILE")
+	case o.recursive && len(o.files) == 0:
+		return errors.New("-R is for the folders of -f")
+	}
+	return o.validate()
+}
+
+// gather reads the batch and what it meets.
+func (o *atomicOptions) gather(ctx context.Context) (*foreseen, error) {
+	if len(o.files) > 0 {
+		return o.ofManifests(ctx)
+	}
+	return o.ofStack(ctx)
+}
+
+// manifests reads the files of -f. Standard input may never end: an interrupt ends the
+// waiting, not the reading.
+func (o *atomicOptions) manifests(ctx context.Context) ([]source.Document, error) {
+	type read struct {
+		docs []source.Document
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		docs, err := source.ReadManifests(o.files, o.recursive, o.env.In)
+		done <- read{docs, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		return r.docs, hinted(r.err)
+	}
+}
+
+// hinted gives an error of manifests its hint.
+func hinted(err error) error {
+	if of, ok := errors.AsType[*source.ManifestError](err); ok && of.Hint != "" {
+		return withHint(err, of.Hint)
+	}
+	return err
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// podTemplatePath returns where a built-in kind has its pod template; nil where it has
+// none.
+func podTemplatePath(ref object.Ref) []string {
+	switch ref.Group + "/" + ref.Kind {
+	case "apps/Deployment", "apps/StatefulSet", "apps/DaemonSet", "apps/ReplicaSet", "batch/Job", "/ReplicationController":
+		return []string{"spec", "template"}
+	case "batch/CronJob":
+		return []string{"spec", "jobTemplate", "spec", "template"}
+	}
+	return nil
+}
+
+// triedPod is a pod as the controller of an object would make it, and what was changed of
+// it so that it can be tried before the rest of the batch is there.
+type triedPod struct {
+	pod *corev1.Pod
+	// account, priority and runtime are names that the batch is to make, and that the trial
+	// does without.
+	account, priority, runtime string
+	pulls                      []corev1.LocalObjectReference
+}
+
+// podOf makes a pod of the template of an object, without an owner and with a name that the
+// server completes. Of a StatefulSet it is the first one, without its fixed name, which may
+// be taken. It is nil where there is no template, and an error where it has no such shape.
+func podOf(ref object.Ref, of *unstructured.Unstructured) (*corev1.Pod, error) {
+	path := podTemplatePath(ref)
+	if path == nil {
+		return nil, nil
+	}
+	fields, found, err := unstructured.NestedMap(of.Object, path...)
+	if err != nil || !found {
+		return nil, err
+	}
+	template := &corev1.PodTemplateSpec{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, template); err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+	pod.APIVersion, pod.Kind = "v1", "Pod"
+	pod.Name, pod.GenerateName, pod.Namespace = "", podPrefix(ref.Name), ref.Namespace
+	pod.OwnerReferences = nil
+	if ref.Kind == "StatefulSet" {
+		if err := statefulPod(pod, ref, of); err != nil {
+			return nil, err
+		}
+	}
+	return pod, nil
+}
+
+// podPrefix is the beginning of the names of pods. The server cuts it where it is too long.
+func podPrefix(name string) string { return name + "-" }
+
+// statefulPod gives a pod what a StatefulSet's has besides: a name of its own in the
+// network, and volumes for its claims, which go before those of the template.
+func statefulPod(pod *corev1.Pod, ref object.Ref, of *unstructured.Unstructured) error {
+	service, _, _ := unstructured.NestedString(of.Object, "spec", "serviceName")
+	pod.Spec.Hostname, pod.Spec.Subdomain = ref.Name+"-0", service
+	claims, _, err := unstructured.NestedSlice(of.Object, "spec", "volumeClaimTemplates")
+	if err != nil {
+		return err
+	}
+	for _, c := range claims {
+		fields, _ := c.(map[string]any)
+		name, _, _ := unstructured.NestedString(fields, "metadata", "name")
+		if name == "" {
+			return fmt.Errorf("a volumeClaimTemplate without a name")
+		}
+		pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name + "-" + ref.Name + "-0"},
+		}})
+	}
+	return nil
+}
+
+// lend has a pod do without what the batch is to make first: the admission of pods refuses
+// those whose service account, priority class or runtime class is not there.
+func lend(pod *corev1.Pod, made func(object.Ref) bool, everyAccount bool) *triedPod {
+	t := &triedPod{pod: pod, pulls: pod.Spec.ImagePullSecrets}
+	spec := &pod.Spec
+	account := spec.ServiceAccountName
+	if account == "" {
+		account = spec.DeprecatedServiceAccount
+	}
+	if account != "" && account != "default" && (everyAccount || made(object.Ref{Kind: "ServiceAccount", Namespace: pod.Namespace, Name: account})) {
+		t.account = account
+		spec.ServiceAccountName, spec.DeprecatedServiceAccount = "", ""
+	}
+	if name := spec.PriorityClassName; name != "" && made(object.Ref{Group: "scheduling.k8s.io", Kind: "PriorityClass", Name: name}) {
+		t.priority, spec.PriorityClassName, spec.Priority = name, "", nil
+	}
+	if name := spec.RuntimeClassName; name != nil && made(object.Ref{Group: "node.k8s.io", Kind: "RuntimeClass", Name: *name}) {
+		t.runtime, spec.RuntimeClassName, spec.Overhead = *name, nil, nil
+	}
+	return t
+}
+
+// back gives an admitted pod what it was tried without, and its namespace.
+func (t *triedPod) back(admitted *unstructured.Unstructured, namespace string) {
+	admitted.SetNamespace(namespace)
+	set := func(value any, field string) {
+		_ = unstructured.SetNestedField(admitted.Object, value, "spec", field) // spec is a mapping: it was admitted
+	}
+	if t.account != "" {
+		set(t.account, "serviceAccountName")
+		set(t.account, "serviceAccount")
+		pulls := []any{}
+		for _, p := range t.pulls {
+			pulls = append(pulls, map[string]any{"name": p.Name})
+		}
+		unstructured.RemoveNestedField(admitted.Object, "spec", "imagePullSecrets")
+		if len(pulls) > 0 {
+			set(pulls, "imagePullSecrets")
+		}
+	}
+	if t.priority != "" {
+		set(t.priority, "priorityClassName")
+		unstructured.RemoveNestedField(admitted.Object, "spec", "priority")
+		unstructured.RemoveNestedField(admitted.Object, "spec", "preemptionPolicy")
+	}
+	if t.runtime != "" {
+		set(t.runtime, "runtimeClassName")
+	}
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// ofStack takes the stack of the roots as the batch: whether it would start anew.
+func (o *atomicOptions) ofStack(ctx context.Context) (*foreseen, error) {
+	a := &foreseen{o: o, facts: check.NewCollector()}
+	o.wholly = check.Whole()
+	o.collect = a.facts.Add
+	var err error
+	if a.session, err = o.open(ctx); err != nil {
+		return nil, err
+	}
+	s := a.session
+	roots, err := selectedRoots(o.args, nil, s.kinds)
+	if err != nil {
+		return nil, err
+	}
+	ask := s.ask(roots)
+	ask.Kinds = slices.Concat(ask.Kinds, rulers(), grounds())
+	opts := graph.StackOptions{NoInferred: o.noInferred}
+	if a.graph, err = s.read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts); err != nil {
+		return nil, err
+	}
+	if err := s.missing(a.graph, roots, nil); err != nil {
+		return nil, err
+	}
+	stack := a.graph.Stack(s.resolve(a.graph, roots, nil), opts)
+	if a.batch, err = a.tops(ctx, stack); err != nil {
+		return nil, err
+	}
+	a.world = newCheckWorld(a.graph, a.facts, s.kinds, s.inv)
+	return a, nil
+}
+
+// tops are the objects of a stack that somebody applied: nobody in it owns them. Secrets
+// and ConfigMaps are taken as they are, since nobody reads what is in them.
+func (a *foreseen) tops(ctx context.Context, stack *graph.Stack) ([]preflight.Item, error) {
+	g := a.graph
+	var refs []object.Ref
+	for _, id := range stack.Members() {
+		ref := g.Ref(id)
+		kind, served := a.session.kinds.Kind(ref.GroupKind())
+		owned := slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return stack.Has(o) && g.State(o) == graph.Present })
+		if g.State(id) != graph.Present || stack.Boundary(id) || owned || !served || source.LeftOut(kind) || ref.Group == "" && (ref.Kind == "Secret" || ref.Kind == "ConfigMap") {
+			continue
+		}
+		refs = append(refs, ref)
+	}
+	whole, err := a.o.whole(ctx, a.session, source.Fields)
+	if err != nil {
+		return nil, err
+	}
+	sink := &objectSink{want: map[object.Ref]bool{}}
+	for _, r := range refs {
+		sink.want[r] = true
+	}
+	if err := whole.Read(ctx, source.Ask{Objects: refs}, sink); err != nil {
+		return nil, err
+	}
+	a.o.tellGaps(sink.gaps)
+	slices.SortFunc(sink.items, func(x, y preflight.Item) int { return object.Compare(x.Ref, y.Ref) })
+	return sink.items, nil
+}
+
+// objectSink makes items of the objects that are wanted.
+type objectSink struct {
+	wholeSink
+	want  map[object.Ref]bool
+	items []preflight.Item
+}
+
+func (s *objectSink) Add(o object.Object) {
+	fields := o.Fields()
+	if fields == nil || !s.want[o.Ref] {
+		return
+	}
+	u := (&unstructured.Unstructured{Object: fields}).DeepCopy()
+	u.SetGroupVersionKind(schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind})
+	asApplied(u)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.items = append(s.items, preflight.Item{Ref: o.Ref, Object: u, Exists: true})
+}
+
+// asApplied leaves of an object what somebody may have applied.
+func asApplied(u *unstructured.Unstructured) {
+	delete(u.Object, "status")
+	for _, field := range []string{"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences"} {
+		unstructured.RemoveNestedField(u.Object, "metadata", field)
+	}
+	notes := u.GetAnnotations()
+	delete(notes, "kubectl.kubernetes.io/last-applied-configuration")
+	delete(notes, "deployment.kubernetes.io/revision")
+	if len(notes) == 0 {
+		notes = nil
+	}
+	u.SetAnnotations(notes)
+	if u.GetKind() == "Pod" && u.GetAPIVersion() == "v1" {
+		unstructured.RemoveNestedField(u.Object, "spec", "nodeName")
+	}
+}

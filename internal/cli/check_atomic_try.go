@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// trial is an object of the batch, or a pod of it, on its way to the server.
+type trial struct {
+	item *preflight.Item
+	source.Trial
+	// instead is the namespace in which it is tried, where its own is not there yet.
+	instead string
+	pod     *triedPod // of a template; nil for the object itself
+	said    preflight.Admission
+	known   bool // said without asking the server
+	silent  bool // nothing is said of it
+}
+
+// admissions asks the server, or what of the batch stands in for it, of every object and
+// then of a pod of every template. It is nil where there is no server.
+func (a *foreseen) admissions(ctx context.Context) ([]preflight.Admission, error) {
+	cluster, ok := clusterOf(a.session.source)
+	if !ok {
+		return nil, nil
+	}
+	defer a.session.c.clock.stage("dry runs")()
+	objects := make([]*trial, 0, len(a.batch))
+	for i := range a.batch {
+		objects = append(objects, a.trialOf(&a.batch[i], cluster))
+	}
+	if err := a.try(ctx, cluster, objects); err != nil {
+		return nil, err
+	}
+	var pods []*trial
+	for _, t := range objects {
+		if p := a.podTrial(t); p != nil {
+			pods = append(pods, p)
+		}
+	}
+	if err := a.try(ctx, cluster, pods); err != nil {
+		return nil, err
+	}
+	out := []preflight.Admission{}
+	for _, t := range slices.Concat(objects, pods) {
+		if !t.silent {
+			out = append(out, t.said)
+		}
+	}
+	return out, nil
+}
+
+// try sends the trials that the server is to decide.
+func (a *foreseen) try(ctx context.Context, cluster *source.Cluster, all []*trial) error {
+	var asked []*trial
+	var trials []source.Trial
+	for _, t := range all {
+		t.said.Ref, t.said.Pod = t.item.Ref, t.pod != nil
+		if !t.known && !t.silent {
+			asked, trials = append(asked, t), append(trials, t.Trial)
+		}
+	}
+	tried, err := cluster.DryRun(ctx, trials)
+	if err != nil {
+		return err
+	}
+	for i, t := range asked {
+		a.hear(t, tried[i])
+	}
+	return nil
+}
+
+// trialOf says how an object is tried.
+func (a *foreseen) trialOf(item *preflight.Item, cluster *source.Cluster) *trial {
+	gvk := item.Object.GroupVersionKind()
+	t := &trial{item: item, Trial: source.Trial{Object: item.Object, Exists: item.Exists}}
+	refused := func(reason, format string, args ...any) *trial {
+		t.known, t.said.Reason, t.said.Message = true, reason, fmt.Sprintf(format, args...)
+		return t
+	}
+	unknown := func(format string, args ...any) *trial {
+		t.known, t.said.Undecided = true, fmt.Sprintf(format, args...)
+		return t
+	}
+	kind, served := a.session.kinds.Kind(gvk.GroupKind())
+	if !served {
+		if a.session.kinds.NotServed(gvk.GroupKind()) {
+			return refused("NotServed", "no API serves %s %s, and the batch does not define it%s", gvk.GroupVersion(), gvk.Kind, nearKinds(gvk.GroupKind(), a.session.kinds))
+		}
+		return unknown("what the group %s serves could not be found out", gvk.Group)
+	}
+	kind.Version = gvk.Version
+	t.Resource = kind
+	if versions, ok := cluster.Serves(kind); !ok {
+		if crd := a.definitionOf(kind); crd != nil {
+			t.known = true
+			t.said = checkedBySchema(crd, item.Object)
+			return t
+		}
+		return refused("NotServed", "%s is served as %s, and not as %s", kind, strings.Join(versions, ", "), gvk.Version)
+	}
+	if item.Ref.Namespace != "" && a.gone[item.Ref.Namespace] {
+		return a.elsewhere(t)
+	}
+	return t
+}
+
+// definitionOf returns the definition of a kind that the batch has.
+func (a *foreseen) definitionOf(kind object.Resource) *unstructured.Unstructured {
+	for i := range a.batch {
+		if it := &a.batch[i]; it.Ref.GroupKind() == definitionKind && it.Ref.Name == kind.String() {
+			return it.Object
+		}
+	}
+	return nil
+}
+
+// elsewhere tries an object in a namespace that is there, in place of its own.
+func (a *foreseen) elsewhere(t *trial) *trial {
+	if t.instead = a.standIn(); t.instead == "" {
+		t.known, t.said.Undecided = true, fmt.Sprintf("namespace %s is not there yet, and there is no other like a new one to try it in", t.item.Ref.Namespace)
+		return t
+	}
+	t.Object = t.Object.DeepCopy()
+	t.Object.SetNamespace(t.instead)
+	// There may be one of its name: the server completes this one.
+	if t.Object.GetGenerateName() == "" {
+		t.Object.SetGenerateName(t.Object.GetName() + "-")
+	}
+	t.New = true
+	return t
+}
+
+// standIn is a namespace that is like a new one: nothing selects it by a label, and no
+// LimitRange is in it. "default" goes before others; empty where there is none.
+func (a *foreseen) standIn() string {
+	limited := map[string]bool{}
+	for _, l := range check.All[*corev1.LimitRange](a.facts, "", "LimitRange") {
+		limited[l.Namespace] = true
+	}
+	best := ""
+	for _, ns := range check.All[*corev1.Namespace](a.facts, "", "Namespace") {
+		plain := true
+		for label := range ns.Labels {
+			plain = plain && label == corev1.LabelMetadataName
+		}
+		if !plain || limited[ns.Name] || ns.Status.Phase == corev1.NamespaceTerminating || !a.world.Read(limitRangeKind, ns.Name) {
+			continue
+		}
+		if best == "" || ns.Name == "default" {
+			best = ns.Name
+		}
+	}
+	return best
+}
+
+// podTrial makes a trial of a pod of an object's template; nil where it has none, or where
+// the object itself was refused.
+func (a *foreseen) podTrial(of *trial) *trial {
+	if of.said.Reason != "" || podTemplatePath(of.item.Ref) == nil {
+		return nil
+	}
+	from := of.said.Admitted
+	if from == nil {
+		from = of.item.Object
+	}
+	t := &trial{item: of.item, instead: of.instead}
+	pod, err := podOf(of.item.Ref, from)
+	switch {
+	case err != nil:
+		t.pod, t.known, t.said.Undecided = &triedPod{}, true, fmt.Sprintf("no pod can be made of its template: %v", err)
+		return t
+	case pod == nil:
+		return nil
+	}
+	t.pod = lend(pod, a.makes, t.instead != "")
+	if t.instead != "" {
+		pod.Namespace = t.instead
+	} else if a.gone[of.item.Ref.Namespace] {
+		return nil // There was nowhere to try it.
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+	if err != nil {
+		return nil
+	}
+	delete(fields, "status")
+	t.Trial = source.Trial{Resource: podResource, Object: &unstructured.Unstructured{Object: fields}, New: true}
+	return t
+}
+
+var podResource = object.Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true}
+
+// makes says that the batch makes an object that is not there yet.
+func (a *foreseen) makes(ref object.Ref) bool {
+	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool { return it.Ref == ref && !it.Exists })
+}
+
+// changes says that the batch has an object of a kind in a namespace, or is it.
+func (a *foreseen) changes(kind, namespace string) bool {
+	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool {
+		return it.Ref.Group == "" && it.Ref.Kind == kind && it.Ref.Namespace == namespace
+	})
+}
+
+// hear keeps what the server said, as far as it is about the object and not about where or
+// when it was tried.
+func (a *foreseen) hear(t *trial, said source.Tried) {
+	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Undecided = said.Admitted, said.Reason, said.Message, said.Undecided
+	ns := t.item.Ref.Namespace
+	if admitted := t.said.Admitted; admitted != nil {
+		if t.pod != nil {
+			t.pod.back(admitted, ns)
+		} else if t.instead != "" {
+			admitted.SetNamespace(ns)
+			admitted.SetName(t.item.Ref.Name)
+			admitted.SetGenerateName(t.item.Object.GetGenerateName())
+		}
+		return
+	}
+	if said.Reason == "" {
+		return
+	}
+	switch ofContent := said.Code == http.StatusBadRequest || said.Code == http.StatusUnprocessableEntity; {
+	case t.instead != "" && !ofContent:
+		t.undecided("namespace %s is not there yet; in %s, where it was tried instead, it was refused: %s", ns, t.instead, said.Message)
+	case ofQuota(said.Message) && (t.pod != nil && t.item.Exists || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
+		// The pods that are there count, and what counts changes: the sums tell.
+		t.silent = true
+	case strings.Contains(said.Message, "violates PodSecurity") && a.changesSecurity(ns):
+		t.undecided("the batch changes which Pod Security Standard namespace %s enforces; now it is refused: %s", ns, said.Message)
+	}
+}
+
+func (t *trial) undecided(format string, args ...any) {
+	t.said.Reason, t.said.Message, t.said.Undecided = "", "", fmt.Sprintf(format, args...)
+}
+
+// ofQuota tells a refusal by a ResourceQuota or a LimitRange, which no field of the answer
+// tells (k8s.io/apiserver, pkg/admission/plugin/resourcequota; k8s.io/kubernetes,
+// plugin/pkg/admission/limitranger).
+func ofQuota(message string) bool {
+	return strings.Contains(message, "exceeded quota: ") || strings.Contains(message, "failed quota: ") ||
+		strings.Contains(message, " usage per Container") || strings.Contains(message, " usage per Pod") || strings.Contains(message, " usage per PersistentVolumeClaim") ||
+		strings.Contains(message, "limit to request ratio per ")
+}
+
+var limitRangeKind = schema.GroupKind{Kind: "LimitRange"}
+
+const enforceLabel = "pod-security.kubernetes.io/enforce"
+
+// changesSecurity says that the batch gives a namespace that is there another standard.
+func (a *foreseen) changesSecurity(namespace string) bool {
+	is, ok := a.namespaceOf(namespace)
+	i := slices.IndexFunc(a.batch, func(it preflight.Item) bool { return it.Ref == object.Ref{Kind: "Namespace", Name: namespace} })
+	return ok && i >= 0 && a.batch[i].Object.GetLabels()[enforceLabel] != is.Labels[enforceLabel]
+}
+
+// question puts together what is asked of the future.
+func (a *foreseen) question(ctx context.Context, declared []*declaredFootprint) (preflight.Question, error) {
+	q := preflight.Question{Batch: a.batch, World: a.world, Graph: a.graph, Autoscaler: a.o.autoscaler, Anew: a.over == nil}
+	var err error
+	if q.Footprints, err = a.footprints(declared); err != nil {
+		return q, err
+	}
+	q.Admissions, err = a.admissions(ctx)
+	return q, err
+}

@@ -1,0 +1,91 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// coreosWebhook is one webhook of a configuration, with the API server's defaults.
+type coreosWebhook struct {
+	config object.Ref
+	// field is its place: webhooks[2].
+	field string
+	name  string
+	// service is who answers; the zero Ref where it is asked by a URL.
+	service    object.Ref
+	port       int32
+	ca         bool
+	rules      []admissionv1.RuleWithOperations
+	fails      bool
+	timeout    int32
+	namespaces *metav1.LabelSelector
+	objects    *metav1.LabelSelector
+	conditions int
+}
+
+// admissionWebhooks returns all webhooks that are asked before objects are stored, in the
+// order of their configurations.
+func (w *World) admissionWebhooks() []*coreosWebhook {
+	var out []*coreosWebhook
+	add := func(kind, config string, i int, h *admissionv1.ValidatingWebhook) {
+		one := &coreosWebhook{
+			config: object.Ref{Group: admissionv1.GroupName, Kind: kind, Name: config},
+			field:  fmt.Sprintf("webhooks[%d]", i), name: h.Name, ca: len(h.ClientConfig.CABundle) > 0,
+			rules: h.Rules, fails: h.FailurePolicy == nil || *h.FailurePolicy == admissionv1.Fail,
+			timeout: 10, namespaces: h.NamespaceSelector, objects: h.ObjectSelector, conditions: len(h.MatchConditions),
+		}
+		if h.TimeoutSeconds != nil {
+			one.timeout = *h.TimeoutSeconds
+		}
+		if s := h.ClientConfig.Service; s != nil {
+			one.service, one.port = object.Ref{Kind: "Service", Namespace: s.Namespace, Name: s.Name}, 443
+			if s.Port != nil {
+				one.port = *s.Port
+			}
+		}
+		out = append(out, one)
+	}
+	for _, c := range All[*admissionv1.MutatingWebhookConfiguration](w.Facts, admissionv1.GroupName, "MutatingWebhookConfiguration") {
+		for i := range c.Webhooks {
+			h := &c.Webhooks[i]
+			add("MutatingWebhookConfiguration", c.Name, i, &admissionv1.ValidatingWebhook{
+				Name: h.Name, ClientConfig: h.ClientConfig, Rules: h.Rules, FailurePolicy: h.FailurePolicy, TimeoutSeconds: h.TimeoutSeconds,
+				NamespaceSelector: h.NamespaceSelector, ObjectSelector: h.ObjectSelector, MatchConditions: h.MatchConditions,
+			})
+		}
+	}
+	for _, c := range All[*admissionv1.ValidatingWebhookConfiguration](w.Facts, admissionv1.GroupName, "ValidatingWebhookConfiguration") {
+		for i := range c.Webhooks {
+			add("ValidatingWebhookConfiguration", c.Name, i, &c.Webhooks[i])
+		}
+	}
+	return out
+}
+
+// behindService returns the workloads whose pods a Service selects, in order; of none that
+// has pods, those whose template it would select.
+func (w *World) behindService(service object.Ref) []*Workload {
+	s, ok := Of[*corev1.Service](w.Facts, service)
+	if !ok || len(s.Spec.Selector) == 0 {
+		return nil
+	}
+	sel := labels.SelectorFromSet(s.Spec.Selector)
+	var out []*Workload
+	for _, wl := range w.workloads {
+		if wl.Ref.Namespace != service.Namespace {
+			continue
+		}
+		live := slices.ContainsFunc(wl.Pods, func(p *corev1.Pod) bool { return sel.Matches(labels.Set(p.Labels)) })
+		if live || wl.Template != nil && sel.Matches(labels.Set(wl.Template.Labels)) {
+			out = append(out, wl)
+		}
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package check
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// operatorCandidate is a workload, and what speaks for it.
+type operatorCandidate struct {
+	wl      int
+	points  int
+	breadth int
+	domains int
+}
+
+// operatorVerdict is who acts on the objects of a definition: a workload (-1 where that is
+// not known), or why nobody knows.
+type operatorVerdict struct {
+	main   int
+	points int
+	why    string
+}
+
+// decide finds the workload that acts on the objects of each definition.
+func (s *operatorSearch) decide() []operatorVerdict {
+	breadth := s.breadths()
+	out := make([]operatorVerdict, len(s.defs))
+	for i := range s.defs {
+		out[i] = s.decideOne(i, breadth)
+	}
+	return out
+}
+
+func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int) operatorVerdict {
+	var all []operatorCandidate
+	best := operatorCandidate{wl: -1}
+	for _, wl := range slices.Sorted(maps.Keys(s.signs[i])) {
+		signs := s.signs[i][wl].has
+		if !s.able(i, wl) {
+			continue
+		}
+		c := operatorCandidate{wl: wl, points: signs.points(), breadth: breadth[s.defs[i].group][wl], domains: len(s.homes[wl])}
+		if c.domains > operatorDomains && !signs.has(signConversion|signOwner|signPackage) {
+			continue
+		}
+		if c.points > best.points {
+			best = c
+		}
+		if c.points >= operatorEnough {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return operatorVerdict{main: -1, why: s.nobody(i, best)}
+	}
+	slices.SortStableFunc(all, func(a, b operatorCandidate) int {
+		return cmp.Or(cmp.Compare(b.points, a.points), cmp.Compare(b.breadth, a.breadth), cmp.Compare(a.domains, b.domains))
+	})
+	first := all[0]
+	var rivals []string
+	for _, c := range all[1:] {
+		if c.points == first.points && c.breadth == first.breadth && c.domains == first.domains && !s.kin(c.wl, first.wl) && !s.twins(c.wl, first.wl) {
+			rivals = append(rivals, operatorTell(s.workloads[c.wl].Workload))
+		}
+	}
+	if len(rivals) > 0 {
+		return operatorVerdict{main: -1, why: "several workloads act on it, and none more than the others: " + operatorTell(s.workloads[first.wl].Workload) + ", " + operatorFew(rivals)}
+	}
+	return operatorVerdict{main: first.wl, points: first.points}
+}
+
+// operatorDomains is the number of domains of API groups from which on an account is one
+// that looks after everything, and no operator of each.
+const operatorDomains = 8
+
+// breadths counts of how many definitions of a group each workload may write the status.
+func (s *operatorSearch) breadths() map[string]map[int]int {
+	breadth := map[string]map[int]int{}
+	for i, signs := range s.signs {
+		for wl, have := range signs {
+			if !have.has.has(signStatus | signGroup) {
+				continue
+			}
+			group := s.defs[i].group
+			if breadth[group] == nil {
+				breadth[group] = map[int]int{}
+			}
+			breadth[group][wl]++
+		}
+	}
+	return breadth
+}
+
+// able says that a workload could be the operator: it has some right to the objects, or
+// what it may do is not known.
+func (s *operatorSearch) able(i, wl int) bool {
+	if s.loose || !s.rightsRead() || s.workloads[wl].all {
+		return true
+	}
+	return s.signsOf(i, wl).has(signStatus | signGroup | signFinalizers | signWrite | signRead | signConversion | signWebhook)
+}
+
+func (s *operatorSearch) rightsRead() bool {
+	w := s.w
+	return w.Read(clusterRoleKind, "") && w.Read(clusterRoleBindingKind, "") && w.Read(roleBindingKind, "") && w.Read(roleKind, "")
+}
+
+// nobody says why it is not known who acts on the objects of a definition.
+func (s *operatorSearch) nobody(i int, best operatorCandidate) string {
+	if unread := s.unread(); len(unread) > 0 {
+		return strings.Join(unread, ", ") + " were not all read, and what was read does not tell who acts on its objects"
+	}
+	if best.wl >= 0 && best.points > 1 {
+		return "no workload stands out as acting on its objects; the nearest is " + operatorTell(s.workloads[best.wl].Workload) + ", of which only this is known: " + operatorFew(s.tellSigns([]int{i}, best.wl))
+	}
+	return "no workload of the cluster may write the status of its objects by a rule that names them: the operator runs outside of the cluster, is not installed, or has rights that name nothing"
+}
+
+func (s *operatorSearch) unread() []string {
+	var out []string
+	for _, k := range []struct{ group, kind, plural string }{
+		{"", "Pod", "pods"}, {"apps", "DaemonSet", "daemon sets"}, {"apps", "Deployment", "deployments"}, {"apps", "StatefulSet", "stateful sets"},
+	} {
+		if !s.w.Read(operatorKind(k.group, k.kind), "") {
+			out = append(out, k.plural)
+		}
+	}
+	if !s.rightsRead() {
+		out = append(out, "roles and their bindings")
+	}
+	return out
+}
+
+// operatorFew joins the first of some names.
+func operatorFew(names []string) string {
+	const few = 3
+	if len(names) > few {
+		return strings.Join(names[:few], ", ") + ", ..."
+	}
+	return strings.Join(names, ", ")
+}
+
+func operatorTell(wl *Workload) string {
+	return wl.Ref.Kind + " " + wl.Ref.Namespace + "/" + wl.Ref.Name
+}

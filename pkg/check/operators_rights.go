@@ -1,0 +1,206 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// operatorClaim is what a role lets its holders do with the objects of a definition.
+type operatorClaim struct {
+	def  int
+	sign operatorSign
+	role object.Ref
+}
+
+// operatorRole is what a role says of custom resources.
+type operatorRole struct {
+	claims []operatorClaim
+	// any says that it may write the objects of every group, all that it may do something
+	// with them.
+	any, all bool
+}
+
+// rights finds what each service account may do with the objects of definitions, and puts
+// that down for the workloads that run as it.
+func (s *operatorSearch) rights() {
+	roles := s.roles()
+	held := map[object.Ref]operatorRole{}
+	hold := func(subjects []rbacv1.Subject, namespace string, ref rbacv1.RoleRef) {
+		in := object.Ref{Group: rbacv1.GroupName, Kind: ref.Kind, Name: ref.Name}
+		if ref.Kind == roleKind.Kind {
+			in.Namespace = namespace
+		}
+		role, ok := roles[in]
+		if !ok || len(role.claims) == 0 && !role.any && !role.all {
+			return
+		}
+		for _, sub := range subjects {
+			sa, ok := operatorSubject(sub, namespace)
+			if !ok {
+				s.loose = true
+				continue
+			}
+			have := held[sa]
+			have.claims = append(have.claims, role.claims...)
+			have.any = have.any || role.any
+			have.all = have.all || role.all
+			held[sa] = have
+		}
+	}
+	for _, b := range All[*rbacv1.ClusterRoleBinding](s.w.Facts, rbacv1.GroupName, clusterRoleBindingKind.Kind) {
+		hold(b.Subjects, "", b.RoleRef)
+	}
+	for _, b := range All[*rbacv1.RoleBinding](s.w.Facts, rbacv1.GroupName, roleBindingKind.Kind) {
+		hold(b.Subjects, b.Namespace, b.RoleRef)
+	}
+	for i := range s.workloads {
+		wl := &s.workloads[i]
+		for _, sa := range wl.accounts {
+			have := held[sa]
+			for _, c := range have.claims {
+				s.sign(c.def, i, c.sign, c.role.Kind+" "+c.role.Name)
+			}
+			wl.any = wl.any || have.any
+			wl.all = wl.all || have.all
+		}
+	}
+}
+
+// operatorSubject returns the service account that a binding names; false of users and
+// groups.
+func operatorSubject(sub rbacv1.Subject, namespace string) (object.Ref, bool) {
+	switch sub.Kind {
+	case rbacv1.ServiceAccountKind:
+		if sub.Namespace != "" {
+			namespace = sub.Namespace
+		}
+		return account(namespace, sub.Name), true
+	case rbacv1.UserKind:
+		if rest, ok := strings.CutPrefix(sub.Name, "system:serviceaccount:"); ok {
+			if ns, name, ok := strings.Cut(rest, ":"); ok {
+				return account(ns, name), true
+			}
+		}
+		// Nobody else runs in a pod.
+		return object.Ref{}, true
+	}
+	return object.Ref{}, !strings.HasPrefix(sub.Name, "system:serviceaccounts") && sub.Name != "system:authenticated"
+}
+
+// roles reads all roles, those that are put together of others with what these have.
+func (s *operatorSearch) roles() map[object.Ref]operatorRole {
+	out := map[object.Ref]operatorRole{}
+	cluster := All[*rbacv1.ClusterRole](s.w.Facts, rbacv1.GroupName, clusterRoleKind.Kind)
+	for _, r := range cluster {
+		if operatorUserRole(&r.ObjectMeta) {
+			continue
+		}
+		ref := object.Ref{Group: rbacv1.GroupName, Kind: clusterRoleKind.Kind, Name: r.Name}
+		role := s.role(ref, r.Rules)
+		// A cluster's controller copies the rules; a folder of manifests has them not.
+		if r.AggregationRule != nil && len(r.Rules) == 0 {
+			for _, part := range cluster {
+				if operatorAggregates(r.AggregationRule, part) {
+					more := s.role(ref, part.Rules)
+					role.claims = append(role.claims, more.claims...)
+					role.any, role.all = role.any || more.any, role.all || more.all
+				}
+			}
+		}
+		out[ref] = role
+	}
+	for _, r := range All[*rbacv1.Role](s.w.Facts, rbacv1.GroupName, roleKind.Kind) {
+		ref := object.Ref{Group: rbacv1.GroupName, Kind: roleKind.Kind, Namespace: r.Namespace, Name: r.Name}
+		out[ref] = s.role(ref, r.Rules)
+	}
+	return out
+}
+
+// operatorUserRole says that a role is for people: what is added up to admin, edit and
+// view. Whoever is bound to these uses custom resources, and does not run them.
+func operatorUserRole(m *metav1.ObjectMeta) bool {
+	switch m.Name {
+	case "admin", "edit", "view":
+		return true
+	}
+	for _, to := range []string{"admin", "edit", "view"} {
+		if m.Labels["rbac.authorization.k8s.io/aggregate-to-"+to] == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+func operatorAggregates(rule *rbacv1.AggregationRule, part *rbacv1.ClusterRole) bool {
+	return slices.ContainsFunc(rule.ClusterRoleSelectors, func(ls metav1.LabelSelector) bool {
+		sel, err := metav1.LabelSelectorAsSelector(&ls)
+		return err == nil && sel.Matches(labels.Set(part.Labels))
+	})
+}
+
+func (s *operatorSearch) role(ref object.Ref, rules []rbacv1.PolicyRule) operatorRole {
+	var out operatorRole
+	for i := range rules {
+		r := &rules[i]
+		// A rule for a few names is about these, not about the kind.
+		if len(r.ResourceNames) > 0 {
+			continue
+		}
+		writes := operatorVerbs(r.Verbs, "update", "patch")
+		if !writes && !operatorVerbs(r.Verbs, "get", "list", "watch") {
+			continue
+		}
+		for _, group := range r.APIGroups {
+			defs := s.byGroup[group]
+			if group == rbacv1.APIGroupAll {
+				if slices.Contains(r.Resources, rbacv1.ResourceAll) {
+					out.all = true
+					out.any = out.any || writes
+					continue
+				}
+				defs = s.everyDef
+			}
+			for _, def := range defs {
+				if sign := operatorRuleSign(r.Resources, s.defs[def].plural, writes); sign != 0 {
+					out.claims = append(out.claims, operatorClaim{def: def, sign: sign, role: ref})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func operatorVerbs(verbs []string, want ...string) bool {
+	return slices.ContainsFunc(verbs, func(v string) bool { return v == rbacv1.VerbAll || slices.Contains(want, v) })
+}
+
+// operatorRuleSign returns what a rule's resources let its holder do with a resource. In
+// RBAC * is all resources with their subresources, */status that of all resources.
+func operatorRuleSign(resources []string, plural string, writes bool) operatorSign {
+	var out operatorSign
+	for _, r := range resources {
+		name, sub, _ := strings.Cut(r, "/")
+		if name != plural && name != rbacv1.ResourceAll {
+			continue
+		}
+		switch {
+		case r == rbacv1.ResourceAll && writes:
+			out |= signGroup | signWrite | signRead
+		case sub == "" && writes:
+			out |= signWrite | signRead
+		case sub == "":
+			out |= signRead
+		case sub == "status" && writes:
+			out |= signStatus
+		case sub == "finalizers" && writes:
+			out |= signFinalizers
+		}
+	}
+	return out
+}

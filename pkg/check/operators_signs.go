@@ -1,0 +1,276 @@
+package check
+
+import (
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// operatorSign is a set of signs that a workload acts on the objects of a definition.
+type operatorSign uint16
+
+const (
+	// signStatus: it may write their status, by a rule that names the kind and the group.
+	signStatus operatorSign = 1 << iota
+	// signGroup: it may write whatever is of the group.
+	signGroup
+	// signFinalizers and signWrite: it may write their finalizers, or them.
+	signFinalizers
+	signWrite
+	// signRead: it may read them, by a rule that names the group.
+	signRead
+	// signAny: it may write everything that there is.
+	signAny
+	// signConversion: it converts them between versions.
+	signConversion
+	// signOwner: the definition and it were made by the same object.
+	signOwner
+	// signPackage: the same package of the Operator Lifecycle Manager brought both.
+	signPackage
+	// signWebhook: it is asked before they are written.
+	signWebhook
+	// signLabels: the same labels or Helm release are on both.
+	signLabels
+	// signName and signImage: it goes by the name of the operator in the catalogue, or of
+	// the kind or its group.
+	signName
+	signImage
+	// signSibling: it writes the status of another kind of the group.
+	signSibling
+	// signAlone: no other workload may do with them what it may.
+	signAlone
+)
+
+// operatorEnough are the points from which on a workload is taken for the operator. One
+// strong sign has them, of the weak ones it takes two.
+const operatorEnough = 4
+
+// operatorPoints is how much each sign is worth. Of several ways to write a status only the
+// first counts.
+var operatorPoints = []struct {
+	sign   operatorSign
+	points int
+}{
+	{signStatus, 4},
+	{signGroup, 3},
+	{signFinalizers, 2},
+	{signWrite, 1},
+	{signAny, 1},
+	{signConversion, 4},
+	{signOwner, 4},
+	{signPackage, 3},
+	{signWebhook, 2},
+	{signLabels, 2},
+	{signName, 2},
+	{signImage, 1},
+	{signSibling, 3},
+	{signAlone, 1},
+}
+
+func (s operatorSign) has(of operatorSign) bool { return s&of != 0 }
+
+func (s operatorSign) points() int {
+	if s.has(signStatus) {
+		s &^= signGroup | signFinalizers | signSibling | signAlone
+	}
+	if s.has(signGroup) {
+		s &^= signFinalizers | signWrite
+	}
+	if !s.has(signRead | signWrite) {
+		s &^= signSibling
+	}
+	sum := 0
+	for _, p := range operatorPoints {
+		if s.has(p.sign) {
+			sum += p.points
+		}
+	}
+	return sum
+}
+
+// webhooks finds who converts objects, and who is asked before they are written.
+func (s *operatorSearch) webhooks() {
+	for i := range s.defs {
+		d := &s.defs[i]
+		for _, service := range s.w.conversionServices(d.ref) {
+			for _, wl := range s.behind(service) {
+				s.sign(i, wl, signConversion, "Service "+service.Namespace+"/"+service.Name)
+			}
+		}
+	}
+	for _, c := range s.w.admissionWebhooks() {
+		if c.service == (object.Ref{}) {
+			continue
+		}
+		workloads := s.behind(c.service)
+		if len(workloads) == 0 {
+			continue
+		}
+		for _, rule := range c.rules {
+			for _, def := range s.ruled(rule) {
+				for _, wl := range workloads {
+					s.sign(def, wl, signWebhook, c.config.Kind+" "+c.config.Name)
+				}
+			}
+		}
+	}
+}
+
+// ruled returns the definitions whose group a webhook's rule names, and whose objects it
+// looks at.
+func (s *operatorSearch) ruled(rule admissionv1.RuleWithOperations) []int {
+	var out []int
+	for _, group := range rule.APIGroups {
+		for _, def := range s.byGroup[group] {
+			for _, r := range rule.Resources {
+				if name, sub, _ := strings.Cut(r, "/"); (name == "*" || name == s.defs[def].plural) && (sub == "" || sub == "*" || sub == "status") {
+					out = append(out, def)
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// conversionServices returns the Services that convert the objects of a definition.
+func (w *World) conversionServices(definition object.Ref) []object.Ref {
+	var out []object.Ref
+	if w.Conversion != nil {
+		if service, ok := w.Conversion(definition); ok {
+			return []object.Ref{service}
+		}
+	}
+	id, ok := w.Graph.Find(definition)
+	if !ok {
+		return nil
+	}
+	for e := range w.Graph.Out(id) {
+		if to := w.Graph.Ref(e.To); e.Relation == relation.Serves && to.Kind == "Service" && to.Group == "" {
+			out = append(out, to)
+		}
+	}
+	return out
+}
+
+// behind returns the workloads whose pods a Service selects, by their number.
+func (s *operatorSearch) behind(service object.Ref) []int {
+	if out, ok := s.served[service]; ok {
+		return out
+	}
+	var out []int
+	for _, wl := range s.w.behindService(service) {
+		if i, ok := s.number[wl.Ref]; ok {
+			out = append(out, i)
+		}
+	}
+	s.served[service] = out
+	return out
+}
+
+// marks finds what the definition and a workload have in common: who made them, what
+// installed them, and names.
+func (s *operatorSearch) marks() {
+	for i := range s.defs {
+		d := &s.defs[i]
+		for key := range s.w.ownersAbove(d.ref) {
+			for _, wl := range s.ownedBy[key] {
+				s.sign(i, wl, signOwner, key.Kind+" "+key.Name)
+			}
+		}
+		for key, value := range d.labels {
+			if operatorLabel(key, d.group) {
+				for _, wl := range s.labelled[key+"="+value] {
+					s.sign(i, wl, signLabels, "label "+key+"="+value)
+				}
+			}
+			if strings.HasPrefix(key, "operators.coreos.com/") {
+				for _, wl := range s.labelled[key+"="+value] {
+					s.sign(i, wl, signPackage, "label "+key)
+				}
+			}
+		}
+		if name, ns := s.w.releaseOf(d.ref); name != "" {
+			for _, wl := range s.released[ns+"/"+name] {
+				s.sign(i, wl, signLabels, "Helm release "+ns+"/"+name)
+			}
+		}
+		s.names(i)
+	}
+}
+
+// names: what the catalogue calls an operator is a sign by itself; words of the kind and
+// its group only together with rights, since the application has the same name (Kafka).
+func (s *operatorSearch) names(i int) {
+	d := &s.defs[i]
+	for _, n := range operatorWords(d) {
+		for _, wl := range s.named[n.word] {
+			if n.catalogue || s.mayWrite(i, wl) {
+				s.sign(i, wl, signName, n.word)
+			}
+		}
+		for _, wl := range s.imaged[n.word] {
+			if n.catalogue || s.mayWrite(i, wl) {
+				s.sign(i, wl, signImage, n.word)
+			}
+		}
+	}
+}
+
+func (s *operatorSearch) mayWrite(def, wl int) bool {
+	return s.workloads[wl].any || s.signsOf(def, wl).has(signStatus|signGroup|signFinalizers|signWrite)
+}
+
+// operatorLabel says that a label that a definition and a workload share tells something:
+// it names the application, or is of the operator's own domain.
+func operatorLabel(key, group string) bool {
+	switch key {
+	case "app.kubernetes.io/name", graph.InstanceLabel, "app.kubernetes.io/part-of", "app", "k8s-app":
+		return true
+	}
+	domain, _, ok := strings.Cut(key, "/")
+	return ok && operatorDomain(group) != "k8s.io" && strings.HasSuffix("."+domain, "."+operatorDomain(group))
+}
+
+// operatorDomain returns the last two labels of a group: cert-manager.io.
+func operatorDomain(group string) string {
+	parts := strings.Split(group, ".")
+	if len(parts) > 2 {
+		parts = parts[len(parts)-2:]
+	}
+	return strings.Join(parts, ".")
+}
+
+// ownersAbove returns the owners of an object, at any height, but for built-in workloads.
+func (w *World) ownersAbove(ref object.Ref) map[object.Ref]bool {
+	out := map[object.Ref]bool{}
+	id, ok := w.Graph.Find(ref)
+	if !ok {
+		return out
+	}
+	next := []graph.ID{id}
+	for range deepest {
+		var above []graph.ID
+		for _, at := range next {
+			for _, owner := range w.Graph.OwnersOf(at) {
+				if r := w.Graph.Ref(owner); !out[r] && w.Graph.State(owner) == graph.Present {
+					out[r] = true
+					above = append(above, owner)
+				}
+			}
+		}
+		next = above
+	}
+	return out
+}
+
+// releaseOf returns the release that installed an object; empty where none says so.
+func (w *World) releaseOf(ref object.Ref) (name, namespace string) {
+	name, _ = w.Facts.Note(ref, graph.HelmName)
+	namespace, _ = w.Facts.Note(ref, graph.HelmNamespace)
+	return name, namespace
+}

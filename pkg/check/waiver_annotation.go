@@ -1,0 +1,111 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// MalformedWaiver is a piece of an annotation that waives nothing.
+type MalformedWaiver struct {
+	Object object.Ref
+	// Why says what is wrong, in one sentence without a full stop.
+	Why string
+}
+
+func waiverOrigin(file string, n *yaml.Node) string { return fmt.Sprintf("%s:%d", file, n.Line) }
+
+func quoteShort(text string) string { return strconv.Quote(field.Shorten(text)) }
+
+// waiversOf reads what the annotation of an object says, and what is wrong with it.
+func waiversOf(ref object.Ref, text string, rules []Rule) (waivers []Waiver, wrong []string) {
+	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ';' }) {
+		if piece = strings.TrimSpace(piece); piece == "" {
+			continue
+		}
+		id, reason, _ := strings.Cut(piece, "=")
+		id, reason = strings.TrimSpace(id), strings.TrimSpace(reason)
+		unknown := waiverUnknownRule(id, rules)
+		switch {
+		case reason == "" && unknown != "":
+			wrong = append(wrong, fmt.Sprintf("%s is no waiver: write id=reason", quoteShort(piece)))
+		case reason == "":
+			wrong = append(wrong, fmt.Sprintf("the waiver of %s gives no reason: write %s=reason", id, id))
+		case unknown != "":
+			wrong = append(wrong, unknown)
+		case slices.ContainsFunc(waivers, func(w Waiver) bool { return w.Rule == id }):
+			wrong = append(wrong, fmt.Sprintf("a second waiver of %s: the first one counts", id))
+		default:
+			waivers = append(waivers, Waiver{Rule: id, Object: ref, Reason: reason, Origin: "annotation of " + ref.String(), InSource: true})
+		}
+	}
+	return waivers, wrong
+}
+
+// annotatedWaivers returns the waivers that objects carry, in the order of the objects, and
+// what is wrong with the annotations of those that are wanted.
+func (w *World) annotatedWaivers(rules []Rule, wanted func(object.Ref) bool) (waivers []Waiver, malformed []MalformedWaiver) {
+	if w == nil || w.Facts == nil {
+		return nil, nil
+	}
+	for _, ref := range w.Facts.Noted(WaiveAnnotation) {
+		text, _ := w.Facts.Note(ref, WaiveAnnotation)
+		if w.copiedWaiver(ref, text) {
+			continue
+		}
+		said, wrong := waiversOf(ref, text, rules)
+		waivers = append(waivers, said...)
+		if !wanted(ref) {
+			continue
+		}
+		for _, why := range wrong {
+			malformed = append(malformed, MalformedWaiver{Object: ref, Why: why})
+		}
+	}
+	return waivers, malformed
+}
+
+// copiedWaiver says that an annotation was copied from elsewhere, and says nothing of its
+// own: Deployments give theirs to their ReplicaSets, many operators to what they make, and
+// Services to their Endpoints.
+func (w *World) copiedWaiver(ref object.Ref, text string) bool {
+	from := w.waiverOwners(ref)
+	if ref.Group == "" && ref.Kind == "Endpoints" {
+		from = append(from, object.Ref{Kind: "Service", Namespace: ref.Namespace, Name: ref.Name})
+	}
+	return slices.ContainsFunc(from, func(o object.Ref) bool {
+		of, _ := w.Facts.Note(o, WaiveAnnotation)
+		return of == text
+	})
+}
+
+// waiverOwners returns what owns an object at any depth, the nearest first, without itself.
+func (w *World) waiverOwners(ref object.Ref) []object.Ref {
+	if w == nil || w.Graph == nil {
+		return nil
+	}
+	id, ok := w.Graph.Find(ref)
+	if !ok {
+		return nil
+	}
+	seen := map[graph.ID]bool{id: true}
+	next := []graph.ID{id}
+	var out []object.Ref
+	for at := 0; at < len(next); at++ {
+		for _, above := range w.Graph.OwnersOf(next[at]) {
+			if !seen[above] {
+				seen[above] = true
+				next = append(next, above)
+				out = append(out, w.Graph.Ref(above))
+			}
+		}
+	}
+	return out
+}

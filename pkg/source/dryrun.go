@@ -1,0 +1,173 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"path"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// FieldManager is who dry runs are of.
+const FieldManager = "kubectl-sysop"
+
+// Trial is an object that the API server is asked to admit, and not to keep.
+type Trial struct {
+	// Resource is how it is served, in the version in which Object is written.
+	Resource object.Resource
+	Object   *unstructured.Unstructured
+	// Exists says that there is one of this name: then it is applied (server-side, and
+	// fields that others manage are taken over), and otherwise created.
+	Exists bool
+	// New says that it is created even where there is one of its name: the answer is then a
+	// refusal.
+	New bool
+}
+
+// Tried is what the API server said of a trial. Exactly one of Admitted, Reason and
+// Undecided is set.
+type Tried struct {
+	// Admitted is the object as it would be kept, with its defaults and what webhooks did.
+	Admitted *unstructured.Unstructured
+	// Reason (Invalid, Forbidden, ...) and Message say why it was refused.
+	Reason, Message string
+	// Code is the HTTP status of a refusal.
+	Code int
+	// Undecided says why the server could not tell.
+	Undecided string
+}
+
+// DryRun tries objects, several at a time. Every request says dryRun=All, with which the
+// API server runs all of its admission and keeps nothing; there is no way here to leave it
+// out. What was said of trial i is at i. There is an error where there is no way to the
+// server (*ConnectError), or the context ended.
+func (c *Cluster) DryRun(ctx context.Context, trials []Trial) ([]Tried, error) {
+	out := make([]Tried, len(trials))
+	var jobs []job
+	for i := range trials {
+		jobs = append(jobs, func(ctx context.Context) error {
+			admitted, err := c.try(ctx, &trials[i])
+			if _, gone := err.(*ConnectError); gone || ctx.Err() != nil { //nolint:errorlint // try returns it as it is
+				return err
+			}
+			if out[i].Admitted = admitted; err != nil {
+				out[i] = triedOf(err)
+			}
+			return nil
+		})
+	}
+	return out, c.run(ctx, jobs)
+}
+
+// Serves says whether the API server has a kind in a version, as discovery tells, and in
+// which it has it.
+func (c *Cluster) Serves(r object.Resource) (versions []string, ok bool) {
+	versions = c.served[r.GroupKind()]
+	return versions, slices.Contains(versions, r.Version)
+}
+
+func (c *Cluster) try(ctx context.Context, t *Trial) (*unstructured.Unstructured, error) {
+	if !sendable(t.Object.GetName()) && t.Object.GetGenerateName() == "" || t.Resource.Namespaced && !sendable(t.Object.GetNamespace()) {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("name %q in namespace %q: no name that a server would take", t.Object.GetName(), t.Object.GetNamespace()))
+	}
+	body, err := json.Marshal(sent(t.Object))
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("no JSON can be made of it: %v", err))
+	}
+	apply := func() (*unstructured.Unstructured, error) {
+		return c.write(ctx, http.MethodPatch, pathOf(t.Resource, t.Object.GetNamespace(), t.Object.GetName()), applyType, url.Values{"force": {"true"}}, body)
+	}
+	if t.Exists {
+		return apply()
+	}
+	admitted, err := c.write(ctx, http.MethodPost, pathOf(t.Resource, t.Object.GetNamespace(), ""), jsonType, url.Values{"fieldValidation": {"Strict"}}, body)
+	if apierrors.IsAlreadyExists(err) && !t.New {
+		return apply()
+	}
+	return admitted, err
+}
+
+const applyType = "application/apply-patch+yaml"
+
+// sent is the object as it goes to the server: without what the server says of objects
+// that it has, which is in manifests that were read from one.
+func sent(o *unstructured.Unstructured) *unstructured.Unstructured {
+	o = o.DeepCopy()
+	for _, field := range []string{"managedFields", "uid", "creationTimestamp", "generation", "selfLink"} {
+		unstructured.RemoveNestedField(o.Object, "metadata", field)
+	}
+	if o.GetGenerateName() != "" {
+		unstructured.RemoveNestedField(o.Object, "metadata", "name")
+	}
+	return o
+}
+
+// write sends a request that would write, as a dry run, after as many tries as it takes:
+// since nothing is written, it may be sent again.
+func (c *Cluster) write(ctx context.Context, method, p, contentType string, query url.Values, body []byte) (*unstructured.Unstructured, error) {
+	query.Set("dryRun", "All")
+	query.Set("fieldManager", FieldManager)
+	var waited time.Duration
+	for try := 1; ; try++ {
+		got, fail := c.writeOnce(ctx, method, p, contentType, query, body)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case fail.err == nil:
+			var fields map[string]any
+			if err := utiljson.Unmarshal(got, &fields); err != nil || fields == nil {
+				return nil, fmt.Errorf("the answer is no object: %w", jsonError(err))
+			}
+			u := &unstructured.Unstructured{Object: fields}
+			u.SetManagedFields(nil)
+			return u, nil
+		}
+		wait, again := fail.again(try)
+		if !again || waited+wait > patience {
+			return nil, c.final(fail)
+		}
+		waited += wait
+		if err := c.pause(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *Cluster) writeOnce(ctx context.Context, method, p, contentType string, query url.Values, body []byte) ([]byte, failure) {
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	u := *c.base
+	u.Path, u.RawQuery = path.Join("/", u.Path, p), query.Encode()
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, failure{err: err, connected: true}
+	}
+	req.Header.Set("Accept", jsonType)
+	req.Header.Set("Content-Type", contentType)
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return nil, failure{err: err, connected: connected.Load()}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answered, err := io.ReadAll(resp.Body)
+	switch {
+	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated:
+		return nil, failure{connected: true, status: resp.StatusCode, after: retryAfter(resp.Header), err: refusal(resp, answered[:min(len(answered), 1<<20)])}
+	case err != nil:
+		return nil, failure{connected: true, status: resp.StatusCode, err: fmt.Errorf("%w: %w", errTruncated, err)}
+	}
+	return answered, failure{}
+}

@@ -1,0 +1,76 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What the API server says in words, since no field of its answers tells it:
+// k8s.io/apiserver, pkg/endpoints/handlers/responsewriters (may not),
+// pkg/admission/plugin/webhook/errors (dry runs), pkg/admission/plugin/webhook/... (failed
+// calling), and rbac's escalation check.
+var (
+	mayNot     = regexp.MustCompile(`(User|user) ".*" cannot (create|patch|update|get) resource`)
+	escalates  = regexp.MustCompile(`is attempting to grant RBAC permissions not currently held`)
+	noDryRun   = regexp.MustCompile(`admission webhook "([^"]*)" does not support dry run`)
+	failedCall = regexp.MustCompile(`failed calling webhook "([^"]*)"`)
+	duplicate  = regexp.MustCompile(`duplicate entries for key`)
+)
+
+// triedOf tells a refusal from what says nothing of the object: who asks may not, or the
+// server, or a webhook, cannot tell now.
+func triedOf(err error) Tried {
+	status, said := apiStatus(err)
+	message := oneLine(err)
+	switch webhook := noDryRun.FindStringSubmatch(message); {
+	case !said:
+		return Tried{Undecided: "the dry run failed: " + message}
+	case webhook != nil:
+		return Tried{Undecided: fmt.Sprintf("the admission webhook %s does not support dry runs", webhook[1])}
+	case apierrors.IsForbidden(err) && mayNot.MatchString(message):
+		return Tried{Undecided: "who asks may not try it: " + message}
+	case apierrors.IsForbidden(err) && escalates.MatchString(message):
+		return Tried{Undecided: "who asks does not have the rights that it grants, and so may not grant them: " + message}
+	case duplicate.MatchString(message):
+		return Tried{Undecided: "server-side apply takes no list with two entries of one key, where other ways of applying do: " + message}
+	case status.Code == http.StatusMethodNotAllowed, status.Code == http.StatusUnsupportedMediaType:
+		return Tried{Undecided: "the API that serves it takes no dry run of this kind: " + message}
+	}
+	if called := failedCall.FindStringSubmatch(message); called != nil {
+		return Tried{Undecided: fmt.Sprintf("the admission webhook %s did not answer, and while it does not the object is refused: %s", called[1], message)}
+	}
+	if status.Code >= http.StatusInternalServerError || status.Code == http.StatusTooManyRequests || status.Code == http.StatusUnauthorized {
+		return Tried{Undecided: "the dry run failed: " + message}
+	}
+	reason := string(status.Reason)
+	if reason == "" {
+		reason = http.StatusText(int(status.Code))
+	}
+	return Tried{Reason: reason, Message: message, Code: int(status.Code)}
+}
+
+func apiStatus(err error) (metav1.Status, bool) {
+	var status apierrors.APIStatus
+	if errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &status) {
+		return metav1.Status{}, false
+	}
+	return status.Status(), true
+}
+
+// oneLine is what an error says, in one line of bearable length. Unlike say it keeps the
+// name of the object: it is the evidence.
+func oneLine(err error) string {
+	msg := strings.Join(strings.Fields(err.Error()), " ")
+	const long = 1000
+	if runes := []rune(msg); len(runes) > long {
+		msg = string(runes[:long-3]) + "..."
+	}
+	return msg
+}

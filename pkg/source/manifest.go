@@ -1,0 +1,195 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// ManifestError says what is wrong with manifests, and what to do instead.
+type ManifestError struct {
+	Err  error
+	Hint string // may be empty
+}
+
+func (e *ManifestError) Error() string { return e.Err.Error() }
+
+func (e *ManifestError) Unwrap() error { return e.Err }
+
+func manifestError(hint, format string, args ...any) error {
+	return &ManifestError{fmt.Errorf(format, args...), hint}
+}
+
+// ReadManifests reads the documents of files, of the YAML and JSON files in folders (and,
+// with recursive, in the folders below them) and of standard input ("-"), in the order of
+// the names. The error is a *ManifestError: it names the file and, where it is one of the
+// content, the line.
+func ReadManifests(names []string, recursive bool, stdin io.Reader) ([]Document, error) {
+	var docs []Document
+	for _, name := range names {
+		more, err := readManifest(name, recursive, stdin)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, more...)
+	}
+	if len(docs) == 0 {
+		return nil, manifestError("", "%s: no object in it", strings.Join(names, ", "))
+	}
+	return docs, nil
+}
+
+func readManifest(name string, recursive bool, stdin io.Reader) ([]Document, error) {
+	switch {
+	case name == "-" && stdin != nil:
+		return parseManifest("standard input", stdin)
+	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
+		return nil, manifestError("curl -fsSL "+name+" | kubectl sysop check --atomic -f -", "%s: addresses are not fetched", name)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, manifestError(`-f takes files, folders and "-"`, "read manifests: there is no %s", name)
+	case err != nil:
+		return nil, manifestError("", "read manifests: %w", err)
+	case info.IsDir():
+		return readManifests(name, recursive)
+	}
+	return readManifestFile(name)
+}
+
+// readManifests reads the files of a folder, in the order of their names.
+func readManifests(dir string, recursive bool) ([]Document, error) {
+	var files []string
+	below := false
+	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && p != dir && !recursive:
+			below = true
+			return fs.SkipDir
+		case e.IsDir():
+			return nil
+		case isKustomization(e.Name()):
+			return kustomization(filepath.Dir(p))
+		case e.Name() == "Chart.yaml":
+			return chart(filepath.Dir(p))
+		case isSnapshotFile(p):
+			files = append(files, p)
+		}
+		return nil
+	})
+	if err != nil {
+		if _, ours := errors.AsType[*ManifestError](err); ours {
+			return nil, err
+		}
+		return nil, manifestError("", "read manifests: %w", err)
+	}
+	if len(files) == 0 {
+		hint := ""
+		if below {
+			hint = "-R reads the folders below it, too"
+		}
+		return nil, manifestError(hint, "%s: no .yaml, .yml or .json file", dir)
+	}
+	var docs []Document
+	for _, f := range files {
+		more, err := readManifestFile(f)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, more...)
+	}
+	return docs, nil
+}
+
+func readManifestFile(name string) ([]Document, error) {
+	if isKustomization(filepath.Base(name)) {
+		return nil, kustomization(filepath.Dir(name))
+	}
+	f, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		return nil, manifestError("", "read manifests: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	return parseManifest(name, f)
+}
+
+func isKustomization(file string) bool {
+	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, file)
+}
+
+func kustomization(dir string) error {
+	return manifestError("kubectl kustomize "+dir+" | kubectl sysop check --atomic -f -", "%s: a kustomization, which has to be built first", dir)
+}
+
+func chart(dir string) error {
+	return manifestError("helm template RELEASE "+dir+" -n NAMESPACE | kubectl sysop check --atomic -n NAMESPACE -f -", "%s: a Helm chart, whose templates have to be rendered first", dir)
+}
+
+// parseManifest parses one file. What does not parse and has the marks of a template is
+// most likely one.
+func parseManifest(name string, r io.Reader) ([]Document, error) {
+	marks := &markFinder{r: r}
+	docs, err := Parse(name, marks)
+	if err != nil {
+		if marks.found {
+			return nil, &ManifestError{err, templateHint}
+		}
+		return nil, &ManifestError{Err: err}
+	}
+	for i := range docs {
+		if err := isManifest(&docs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
+
+const templateHint = "{{ looks like a template: render it first (helm template ... | kubectl sysop check --atomic -f -)"
+
+// isManifest refuses documents that are there for other programs.
+func isManifest(d *Document) error {
+	u := unstructured.Unstructured{Object: d.Object}
+	group := u.GroupVersionKind().Group
+	switch {
+	case group == "kustomize.config.k8s.io":
+		return kustomization(filepath.Dir(d.At.File))
+	case isHead(d.Object), isSummary(d.Object):
+		return manifestError("--from FILE takes it for the cluster; -f is what is to be applied", "%s: a snapshot, and no manifests", d.At.File)
+	}
+	return nil
+}
+
+// markFinder notes whether "{{" passes.
+type markFinder struct {
+	r     io.Reader
+	last  byte
+	found bool
+}
+
+func (m *markFinder) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	for _, b := range p[:n] {
+		m.found = m.found || b == '{' && m.last == '{'
+		m.last = b
+	}
+	return n, err
+}
+
+// Origin returns where it begins, as file:line.
+func (p Place) Origin() string {
+	text := p.String()
+	if at := strings.Index(text, ": document "); at >= 0 {
+		text = text[:at]
+	}
+	return text
+}

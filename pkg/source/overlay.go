@@ -1,0 +1,236 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Overlay is a Source that answers as another one would with a batch applied: the objects
+// of the batch are there, instead of those of the same name. What the other one says
+// without the batch goes to Beneath, of the same reading: nothing is asked for twice.
+type Overlay struct {
+	base    Source
+	docs    []Document
+	options OverlayOptions
+	batch   *Batch
+	served  *object.Kinds // without the batch
+
+	mu   sync.Mutex
+	uids map[object.Ref]types.UID // of the objects that are replaced
+}
+
+// OverlayOptions say how a batch is laid over a source.
+type OverlayOptions struct {
+	// Namespace is that of objects which name none.
+	Namespace string
+	// Detail says how much of an object is handed on, and in which version, as that of
+	// ClusterOptions does; without it, as metadata.
+	Detail func(object.Resource) (Detail, string)
+	// Beneath takes what the source says without the batch; nil where nobody wants it.
+	Beneath Sink
+}
+
+// NewOverlay lays the objects of documents over a source. What is wrong with them is told
+// when the kinds are known.
+func NewOverlay(base Source, docs []Document, o OverlayOptions) *Overlay {
+	if o.Detail == nil {
+		o.Detail = func(object.Resource) (Detail, string) { return Metadata, "" }
+	}
+	return &Overlay{base: base, docs: docs, options: o, uids: map[object.Ref]types.UID{}}
+}
+
+// Base returns the source beneath.
+func (o *Overlay) Base() Source { return o.base }
+
+// Batch returns the objects of the batch; nil before the kinds were asked for.
+func (o *Overlay) Batch() *Batch { return o.batch }
+
+// Current returns the kinds of the source and of the batch, as they are known now.
+func (o *Overlay) Current() *object.Kinds { return o.batch.Kinds }
+
+// Served returns the kinds of the source, without those of the batch.
+func (o *Overlay) Served() *object.Kinds { return o.served }
+
+// Below has what the source says without the batch go to a sink, from now on.
+func (o *Overlay) Below(sink Sink) { o.options.Beneath = sink }
+
+// Kinds returns those of the source and of the batch. The error may be a *ManifestError.
+func (o *Overlay) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
+	var err error
+	if o.served, err = o.base.Kinds(ctx, sink); err != nil {
+		return nil, err
+	}
+	if o.batch, err = NewBatch(o.docs, o.served, o.options.Namespace); err != nil {
+		return nil, err
+	}
+	return o.batch.Kinds, nil
+}
+
+// Definitions returns the metadata of the CustomResourceDefinitions of the source, and
+// those of the batch whole. A source that finds other kinds by it makes the batch be read
+// again.
+func (o *Overlay) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error) {
+	all, err := o.base.Definitions(ctx, sink)
+	if err != nil {
+		return nil, err
+	}
+	if cluster, ok := o.base.(*Cluster); ok {
+		o.served = cluster.Current()
+		if o.batch, err = NewBatch(o.docs, o.served, o.options.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	var own []metav1.Object
+	for i := range o.batch.Manifests {
+		m := &o.batch.Manifests[i]
+		if m.Ref.GroupKind() != crdKind {
+			continue
+		}
+		all = slices.DeleteFunc(slices.Clone(all), func(d metav1.Object) bool { return d.GetName() == m.Ref.Name })
+		own = append(own, m.Object)
+	}
+	all = append(slices.Clone(all), own...)
+	slices.SortFunc(all, compareNames)
+	return all, nil
+}
+
+// Whole returns a source of whole objects, with those of the batch, for reading some of
+// them by name. Nothing of it goes to Beneath.
+func (o *Overlay) Whole() *Overlay {
+	whole := &Overlay{base: o.base, batch: o.batch, options: o.options, uids: map[object.Ref]types.UID{}}
+	whole.options.Beneath = nil
+	whole.options.Detail = func(object.Resource) (Detail, string) { return Fields, "" }
+	switch base := o.base.(type) {
+	case *Cluster:
+		whole.base = base.Whole()
+	case *Snapshot:
+		whole.base = base.Whole()
+	}
+	return whole
+}
+
+// Read reads what is asked for, and then hands on the batch. It says of kinds that only the
+// batch has that there are no other objects of them.
+func (o *Overlay) Read(ctx context.Context, ask Ask, sink Sink) error {
+	over := &overlaySink{Sink: sink, o: o}
+	if err := o.base.Read(ctx, ask, over); err != nil {
+		return err
+	}
+	for i := range o.batch.Manifests {
+		sink.Add(o.object(&o.batch.Manifests[i], sink))
+	}
+	for _, r := range o.batch.Kinds.All() {
+		if o.batch.Defines(r.GroupKind()) {
+			sink.Cover(r.GroupKind(), "")
+		}
+	}
+	return ctx.Err()
+}
+
+// object gives an object of the batch the form in which the source would hand it on. What
+// does not have the shape of its kind is a gap: the server will say what is wrong.
+func (o *Overlay) object(m *Manifest, sink Sink) object.Object {
+	body := m.Object.DeepCopy()
+	o.mu.Lock()
+	body.SetUID(o.uids[m.Ref])
+	o.mu.Unlock()
+	at := object.Object{Ref: m.Ref, Version: m.Resource.Version, Meta: body, Body: body}
+	e := entry{ref: m.Ref, body: body}
+	gap := func(reason, format string, args ...any) {
+		sink.Gap(object.Gap{Resource: m.Ref.String(), Reason: reason, Message: m.Origin + ": " + fmt.Sprintf(format, args...)})
+	}
+	metadata := func() object.Object {
+		o, err := convert(e, at, map[string]any{"metadata": body.Object["metadata"]}, &metav1.PartialObjectMetadata{})
+		if err != nil {
+			gap("Malformed", "its metadata is not as it should be: %v", err)
+			body.Object["metadata"] = map[string]any{"name": m.Ref.Name, "namespace": m.Ref.Namespace}
+			o.Meta, o.Body = body, &metav1.PartialObjectMetadata{}
+		}
+		return o
+	}
+	if !m.Served || neverWhole(m.Ref.GroupKind()) {
+		return metadata()
+	}
+	detail, version := o.options.Detail(m.Resource)
+	if version == "" {
+		version = m.Resource.Version
+	}
+	gvk := schema.GroupVersionKind{Group: m.Ref.Group, Version: m.Resource.Version, Kind: m.Ref.Kind}
+	switch {
+	case detail == Fields || detail == Whole:
+		return at
+	case detail == Metadata:
+		return metadata()
+	case version != gvk.Version || !scheme.Scheme.Recognizes(gvk):
+		gap("UnknownVersion", "written as %s, not as %s: its fields were not looked at", gvk.Version, version)
+		return metadata()
+	}
+	into, err := scheme.Scheme.New(gvk)
+	if err == nil {
+		var typed object.Object
+		if typed, err = convert(e, at, body.Object, into); err == nil {
+			return typed
+		}
+	}
+	gap("Malformed", "not a %s: %v", m.Ref.Kind, err)
+	return metadata()
+}
+
+// overlaySink takes what the source says to who wants it without the batch, and what is
+// not replaced to who wants it with it.
+type overlaySink struct {
+	Sink
+	o *Overlay
+}
+
+func (s *overlaySink) Add(o object.Object) {
+	if _, replaced := s.o.batch.Find(o.Ref); replaced {
+		s.o.mu.Lock()
+		s.o.uids[o.Ref] = o.Meta.GetUID()
+		s.o.mu.Unlock()
+	} else {
+		s.Sink.Add(o)
+	}
+	if below := s.o.options.Beneath; below != nil {
+		below.Add(o)
+	}
+}
+
+func (s *overlaySink) Absent(ref object.Ref) {
+	if _, there := s.o.batch.Find(ref); !there {
+		s.Sink.Absent(ref)
+	}
+	if below := s.o.options.Beneath; below != nil {
+		below.Absent(ref)
+	}
+}
+
+func (s *overlaySink) Cover(gk schema.GroupKind, namespace string) {
+	s.Sink.Cover(gk, namespace)
+	if below := s.o.options.Beneath; below != nil {
+		below.Cover(gk, namespace)
+	}
+}
+
+func (s *overlaySink) Reset(gk schema.GroupKind, namespace string) {
+	s.Sink.Reset(gk, namespace)
+	if below := s.o.options.Beneath; below != nil {
+		below.Reset(gk, namespace)
+	}
+}
+
+func (s *overlaySink) Gap(g object.Gap) {
+	s.Sink.Gap(g)
+	if below := s.o.options.Beneath; below != nil {
+		below.Gap(g)
+	}
+}

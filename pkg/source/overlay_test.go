@@ -1,0 +1,148 @@
+package source
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func docsOf(t *testing.T, text string) []Document {
+	t.Helper()
+	docs, err := Parse("batch.yaml", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs
+}
+
+// overlaid reads a namespace of a server with a batch laid over it, and returns what was
+// said with the batch and without.
+func overlaid(t *testing.T, f *fake, batch string, ask Ask) (with, without *recorder, o *Overlay) {
+	t.Helper()
+	c, _ := f.cluster(t, ClusterOptions{})
+	with, without = newRecorder(), newRecorder()
+	detail := func(r object.Resource) (Detail, string) {
+		if r.Custom {
+			return Fields, ""
+		}
+		return Typed, "v1"
+	}
+	o = NewOverlay(c, docsOf(t, batch), OverlayOptions{Namespace: "shop", Detail: detail, Beneath: without})
+	if _, err := o.Kinds(t.Context(), with); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Read(t.Context(), ask, with); err != nil {
+		t.Fatal(err)
+	}
+	return with, without, o
+}
+
+// TestOverlay: objects of the batch stand in place of those of the same name, which are
+// only beneath.
+func TestOverlay(t *testing.T) {
+	f := newFake(t)
+	there := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "11111111-1111-1111-1111-111111111111"}}
+	f.objects["/api/v1/namespaces/shop/pods"] = []fakeObject{there, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "shop"}}}
+	with, without, _ := overlaid(t, f, `
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: new}}
+spec: {containers: [{name: web, image: web}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: key}
+stringData: {password: hidden}
+---
+apiVersion: example.org/v1
+kind: Shop
+metadata: {name: mine}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: shops.example.org}
+spec: {group: example.org, scope: Namespaced, names: {kind: Shop, plural: shops}, versions: [{name: v1, served: true, storage: true}]}
+`, Ask{Namespaces: []string{"shop"}})
+	if got, want := with.names(), "CustomResourceDefinition.apiextensions.k8s.io/shops.example.org Pod/shop/db Pod/shop/web Secret/shop/key Shop.example.org/shop/mine"; got != want {
+		t.Errorf("with the batch: %s\nwant %s", got, want)
+	}
+	if got, want := without.names(), "Pod/shop/db Pod/shop/web"; got != want {
+		t.Errorf("beneath: %s, want %s", got, want)
+	}
+	ref := object.Ref{Kind: "Pod", Namespace: "shop", Name: "web"}
+	pod, ok := with.objects[ref].Body.(*corev1.Pod)
+	if !ok || pod.Labels["app"] != "new" || len(pod.Spec.Containers) != 1 || pod.UID != there.UID {
+		t.Errorf("the pod of the batch: %+v", with.objects[ref].Body)
+	}
+	if old := without.objects[ref].Meta; len(old.GetLabels()) != 0 {
+		t.Errorf("beneath it is the cluster's: %v", old.GetLabels())
+	}
+	if _, whole := with.objects[object.Ref{Kind: "Secret", Namespace: "shop", Name: "key"}].Body.(*metav1.PartialObjectMetadata); !whole {
+		t.Error("a Secret is more than its metadata")
+	}
+	if _, fields := with.objects[object.Ref{Group: "example.org", Kind: "Shop", Namespace: "shop", Name: "mine"}].Body.(*unstructured.Unstructured); !fields {
+		t.Error("a custom resource is not as it was written")
+	}
+	if !strings.Contains(with.coverage(), "Shop.example.org@") || strings.Contains(without.coverage(), "Shop") {
+		t.Errorf("covered: %s; beneath: %s", with.coverage(), without.coverage())
+	}
+	if n := f.count("/api/v1/namespaces/shop/pods"); n != 1 {
+		t.Errorf("pods were listed %d times", n)
+	}
+}
+
+// TestOverlayAbsent: what the batch brings is there, and beneath it is not.
+func TestOverlayAbsent(t *testing.T) {
+	f := newFake(t)
+	ref := object.Ref{Kind: "Namespace", Name: "shop"}
+	with, without, _ := overlaid(t, f, "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n", Ask{Objects: []object.Ref{ref}})
+	if len(with.absent) != 0 || strings.Join(without.absent, " ") != "Namespace/shop" {
+		t.Errorf("absent: %v, beneath: %v", with.absent, without.absent)
+	}
+}
+
+// TestOverlayMalformed: an object without the shape of its kind is there, as far as its
+// metadata goes, and told.
+func TestOverlayMalformed(t *testing.T) {
+	f := newFake(t)
+	with, _, _ := overlaid(t, f, "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: [a]}\nspec: {containers: many}\n", Ask{})
+	if got := with.names(); got != "Pod/shop/web" {
+		t.Errorf("read %s", got)
+	}
+	if got := with.reasons(); !strings.Contains(got, "Pod/shop/web@:Malformed") {
+		t.Errorf("gaps %s", got)
+	}
+	if len(with.gaps) == 0 || !strings.HasPrefix(with.gaps[0].Message, "batch.yaml:1: ") {
+		t.Errorf("the gaps do not say where: %+v", with.gaps)
+	}
+}
+
+// TestOverlayOtherVersion: what is written in another version than rules read is metadata,
+// and told.
+func TestOverlayOtherVersion(t *testing.T) {
+	f := newFake(t)
+	with, _, _ := overlaid(t, f, "apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: web}\nspec: {}\n", Ask{})
+	if got := with.reasons(); got != "Deployment.apps/shop/web@:UnknownVersion" {
+		t.Errorf("gaps %s", got)
+	}
+}
+
+// TestOverlayDefinitions: those of the batch go before those of the same name.
+func TestOverlayDefinitions(t *testing.T) {
+	f := newFake(t)
+	there := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}, ObjectMeta: metav1.ObjectMeta{Name: "shops.example.org"}}
+	f.objects["/apis/apiextensions.k8s.io/v1/customresourcedefinitions"] = []fakeObject{there}
+	_, _, o := overlaid(t, f, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: shops.example.org}\nspec: {group: example.org}\n", Ask{})
+	all, err := o.Definitions(t.Context(), newRecorder())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("definitions %v, %v", all, err)
+	}
+	if _, whole := all[0].(*unstructured.Unstructured); !whole {
+		t.Error("it is not that of the batch, whole")
+	}
+}

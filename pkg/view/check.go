@@ -1,0 +1,227 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// CheckOptions say what is shown of a report.
+type CheckOptions struct {
+	// Namespace is that of the user: objects of others are shown with theirs.
+	Namespace string
+	// Summary shows a line for each thing that was checked, with its scores, and not what
+	// was found.
+	Summary bool
+	// All shows each finding, where many are folded, and what is waived as well.
+	All bool
+	// Version is that of the program, for formats that name it.
+	Version string
+}
+
+// Check returns the answer of the check command.
+func Check(r *check.Report, o CheckOptions) Answer {
+	v := &checkView{r: r, o: o}
+	v.groups = v.group()
+	v.twice = twiceKinds(v.objects())
+	a := Answer{Document: v.document(), Names: v.troubled(), Findings: v.findings()}
+	if o.Summary {
+		a.Tree, a.Table, a.Wide = v.scoresTree(), v.scoresTable(false), v.scoresTable(true)
+		return a
+	}
+	a.Tree, a.Table, a.Wide = v.tree(), v.table(), v.wide()
+	return a
+}
+
+type checkView struct {
+	r      *check.Report
+	o      CheckOptions
+	groups []checkGroup
+	twice  map[string]bool
+}
+
+// checkGroup is what is told of together: a stack, or an operator and the definitions that
+// it acts on.
+type checkGroup struct {
+	title    string
+	subjects []*check.Subject
+	scores   check.Scores
+}
+
+// group puts definitions with their operators. With Summary, the worst come first; else
+// they stay in the order of the report.
+func (v *checkView) group() []checkGroup {
+	var groups []checkGroup
+	of := map[string]int{}
+	for _, s := range v.r.Subjects {
+		if at, ok := of[s.Operator]; ok && s.Scope == check.OfDefinition && s.Operator != "" {
+			groups[at].subjects = append(groups[at].subjects, s)
+			continue
+		}
+		if s.Scope == check.OfOperator {
+			of[s.Name] = len(groups)
+		}
+		groups = append(groups, checkGroup{title: v.title(s), subjects: []*check.Subject{s}})
+	}
+	for i := range groups {
+		groups[i].scores = check.Scored(groups[i].subjects...)
+	}
+	if v.o.Summary {
+		slices.SortStableFunc(groups, func(a, b checkGroup) int { return compareScores(&a.scores, &b.scores) })
+	}
+	return groups
+}
+
+// compareScores puts what has the gravest findings first, then what has the least score.
+func compareScores(a, b *check.Scores) int {
+	for _, s := range check.Severities() {
+		if s == check.Info {
+			break
+		}
+		if c := cmp.Compare(b.Found[s], a.Found[s]); c != 0 {
+			return c
+		}
+	}
+	value := func(s check.Score) int {
+		if !s.Known() {
+			return 101
+		}
+		return s.Value
+	}
+	return cmp.Compare(value(a.All), value(b.All))
+}
+
+// title is what a subject is called: operator cert-manager, stack Moodle/moodle-1.
+func (v *checkView) title(s *check.Subject) string {
+	if s.Scope == check.OfStack {
+		return string(s.Scope) + " " + v.name(s.Ref)
+	}
+	return string(s.Scope) + " " + s.Name
+}
+
+// objects are all that the report names.
+func (v *checkView) objects() []object.Ref {
+	var all []object.Ref
+	for _, s := range v.r.Subjects {
+		all = append(all, s.Ref)
+		for _, r := range s.Results {
+			for i := range r.Wrong {
+				all = append(all, r.Wrong[i].Object)
+			}
+			for _, o := range r.Open {
+				all = append(all, o.Object)
+			}
+		}
+	}
+	return all
+}
+
+// twiceKinds are the kinds that two groups have.
+func twiceKinds(refs []object.Ref) map[string]bool {
+	twice, group := map[string]bool{}, map[string]string{}
+	for _, r := range refs {
+		if first, ok := group[r.Kind]; ok && first != r.Group {
+			twice[r.Kind] = true
+		}
+		group[r.Kind] = r.Group
+	}
+	return twice
+}
+
+// name writes an object for people: with the namespace where it is not theirs, with the
+// group where two groups have a kind of that name.
+func (v *checkView) name(r object.Ref) string {
+	kind := r.Kind
+	if v.twice[kind] && r.Group != "" {
+		kind += "." + r.Group
+	}
+	if r.Namespace != "" && r.Namespace != v.o.Namespace {
+		return kind + "/" + r.Namespace + "/" + r.Name
+	}
+	return kind + "/" + r.Name
+}
+
+// troubled are the objects about which something was found that nobody waived, each once
+// and in order.
+func (v *checkView) troubled() []string {
+	var refs []object.Ref
+	for _, s := range v.r.Subjects {
+		for _, r := range s.Results {
+			for i := range r.Wrong {
+				if r.Wrong[i].Waived == nil {
+					refs = append(refs, r.Wrong[i].Object)
+				}
+			}
+		}
+	}
+	slices.SortFunc(refs, object.Compare)
+	out := []string{}
+	for _, r := range slices.Compact(refs) {
+		out = append(out, r.String())
+	}
+	return out
+}
+
+// SeverityCell is a severity with its sign.
+func SeverityCell(s check.Severity) Cell {
+	switch s {
+	case check.Error:
+		return Cell{"✖ " + s.String(), Bad}
+	case check.Warning:
+		return Cell{"! " + s.String(), Warn}
+	}
+	return Cell{"· " + s.String(), Faint}
+}
+
+// The words beside the severities.
+const (
+	undecidedWord   = "? not decided"
+	uncheckableWord = "? uncheckable"
+	waivedWord      = "‖ waived"
+)
+
+// found counts findings in words: 2 errors, 1 warning.
+func found(by map[check.Severity]int) string {
+	var parts []string
+	for _, s := range check.Severities() {
+		switch n := by[s]; {
+		case n == 0:
+		case n == 1:
+			parts = append(parts, "1 "+s.String())
+		case s == check.Info:
+			parts = append(parts, fmt.Sprintf("%d info", n))
+		default:
+			parts = append(parts, fmt.Sprintf("%d %ss", n, s))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// CheckTotal says in words what a report comes to, for the last line that people read.
+func CheckTotal(r *check.Report) string {
+	s := &r.Scores
+	parts := []string{found(s.Found)}
+	for _, more := range []struct {
+		n    int
+		word string
+	}{{s.All.Waived, "waived"}, {s.All.Undecided, "not decided"}} {
+		if more.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", more.n, more.word))
+		}
+	}
+	return strings.Join(parts, ", ") + kept(s.All)
+}
+
+func kept(s check.Score) string {
+	if !s.Known() {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d rules kept, score %s", s.Kept, s.Of, s)
+}

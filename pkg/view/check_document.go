@@ -1,0 +1,234 @@
+package view
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// CheckDocument is what was checked, and what was found (docs/schema/check.json).
+type CheckDocument struct {
+	Head `json:",inline"`
+	// Scores are those over all subjects.
+	Scores   CheckScoresDocument    `json:"scores"`
+	Subjects []CheckSubjectDocument `json:"subjects"`
+	// Rules are all that were asked.
+	Rules   []CheckRuleDocument  `json:"rules"`
+	Waivers CheckWaiversDocument `json:"waivers"`
+	Gaps    []object.Gap         `json:"gaps"`
+}
+
+// CheckScoresDocument says how far rules are kept (check.Score).
+type CheckScoresDocument struct {
+	Overall CheckScoreDocument `json:"overall"`
+	// Categories has those in which something was asked.
+	Categories map[string]CheckScoreDocument `json:"categories"`
+	// Found counts the findings that nobody waived, by severity.
+	Found map[string]int `json:"found"`
+}
+
+// CheckScoreDocument is a score.
+type CheckScoreDocument struct {
+	// Score is 0 to 100; left out where no rule was decided.
+	Score *int `json:"score,omitempty"`
+	// Kept counts the rules that are kept, Of those that were decided, Undecided and
+	// Uncheckable those that were not, Waived the findings that were waived.
+	Kept        int `json:"kept"`
+	Of          int `json:"of"`
+	Undecided   int `json:"undecided"`
+	Uncheckable int `json:"uncheckable"`
+	Waived      int `json:"waived"`
+}
+
+// CheckSubjectDocument is one definition, operator or stack.
+type CheckSubjectDocument struct {
+	Scope string `json:"scope"`
+	Name  string `json:"name"`
+	// ID is the definition, the operator's first workload or definition, or what the stack
+	// is called.
+	ID string `json:"id"`
+	// Operator is what runs a definition.
+	Operator string                `json:"operator,omitempty"`
+	Scores   CheckScoresDocument   `json:"scores"`
+	Results  []CheckResultDocument `json:"results"`
+}
+
+// CheckResultDocument is what a rule says of a subject.
+type CheckResultDocument struct {
+	Rule       string   `json:"rule"`
+	Category   string   `json:"category"`
+	Guidelines []string `json:"guidelines"`
+	// Right counts the objects that are as they should be.
+	Right     int                      `json:"right"`
+	Wrong     []CheckFindingDocument   `json:"wrong"`
+	Undecided []CheckUndecidedDocument `json:"undecided"`
+}
+
+// CheckFindingDocument is one thing that is wrong.
+type CheckFindingDocument struct {
+	Severity string `json:"severity"`
+	Object   string `json:"object"`
+	Field    string `json:"field,omitempty"`
+	Value    string `json:"value,omitempty"`
+	Message  string `json:"message"`
+	// Remedy is what to do, Patch the same as YAML of a merge patch.
+	Remedy  string               `json:"remedy,omitempty"`
+	Patch   string               `json:"patch,omitempty"`
+	Related []string             `json:"related"`
+	Waived  *CheckWaiverDocument `json:"waived,omitempty"`
+}
+
+// CheckUndecidedDocument is something that could not be decided.
+type CheckUndecidedDocument struct {
+	Object string `json:"object"`
+	Why    string `json:"why"`
+}
+
+// CheckRuleDocument is a rule, in words.
+type CheckRuleDocument struct {
+	ID         string                   `json:"id"`
+	Category   string                   `json:"category"`
+	Scope      string                   `json:"scope"`
+	Severity   string                   `json:"severity"`
+	Title      string                   `json:"title"`
+	Why        string                   `json:"why"`
+	Fix        string                   `json:"fix,omitempty"`
+	Guidelines []CheckGuidelineDocument `json:"guidelines"`
+	// Uncheckable says why no reading of a cluster can decide it.
+	Uncheckable string `json:"uncheckable,omitempty"`
+}
+
+// CheckGuidelineDocument is the principle that a rule comes from.
+type CheckGuidelineDocument struct {
+	Model     string `json:"model"`
+	Year      int    `json:"year"`
+	Number    int    `json:"number"`
+	Principle string `json:"principle"`
+}
+
+// CheckWaiversDocument is what is to be told of waivers.
+type CheckWaiversDocument struct {
+	Unused    []CheckUnusedDocument    `json:"unused"`
+	Malformed []CheckMalformedDocument `json:"malformed"`
+}
+
+// CheckWaiverDocument is a waiver. Until is its last day.
+type CheckWaiverDocument struct {
+	Rule   string `json:"rule"`
+	Object string `json:"object,omitempty"`
+	Reason string `json:"reason"`
+	Until  string `json:"until,omitempty"`
+	Origin string `json:"origin"`
+}
+
+// CheckUnusedDocument is a waiver that waived nothing.
+type CheckUnusedDocument struct {
+	CheckWaiverDocument `json:",inline"`
+	Why                 string `json:"why"`
+}
+
+// CheckMalformedDocument is a piece of an annotation that is no waiver.
+type CheckMalformedDocument struct {
+	Object string `json:"object"`
+	Why    string `json:"why"`
+}
+
+func (v *checkView) document() CheckDocument {
+	doc := CheckDocument{
+		Head: Head{APIVersion, "CheckReport"}, Scores: checkScores(&v.r.Scores), Subjects: []CheckSubjectDocument{}, Rules: []CheckRuleDocument{},
+		Waivers: CheckWaiversDocument{Unused: []CheckUnusedDocument{}, Malformed: []CheckMalformedDocument{}}, Gaps: none(v.r.Gaps),
+	}
+	for _, s := range v.r.Subjects {
+		doc.Subjects = append(doc.Subjects, checkSubject(s))
+	}
+	for i := range v.r.Rules {
+		doc.Rules = append(doc.Rules, checkRule(&v.r.Rules[i]))
+	}
+	for i := range v.r.Unused {
+		u := &v.r.Unused[i]
+		doc.Waivers.Unused = append(doc.Waivers.Unused, CheckUnusedDocument{checkWaiver(&u.Waiver), u.Why})
+	}
+	for _, m := range v.r.Malformed {
+		doc.Waivers.Malformed = append(doc.Waivers.Malformed, CheckMalformedDocument{m.Object.String(), m.Why})
+	}
+	return doc
+}
+
+func checkSubject(s *check.Subject) CheckSubjectDocument {
+	scores := check.Scored(s)
+	d := CheckSubjectDocument{
+		Scope: string(s.Scope), Name: s.Name, ID: s.Ref.String(), Operator: s.Operator, Scores: checkScores(&scores), Results: []CheckResultDocument{},
+	}
+	for _, r := range s.Results {
+		result := CheckResultDocument{
+			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Right: len(r.Right),
+			Wrong: []CheckFindingDocument{}, Undecided: []CheckUndecidedDocument{},
+		}
+		for _, g := range r.Rule.Guidelines {
+			result.Guidelines = append(result.Guidelines, g.String())
+		}
+		for i := range r.Wrong {
+			result.Wrong = append(result.Wrong, checkFinding(r.Rule, &r.Wrong[i]))
+		}
+		for _, o := range r.Open {
+			result.Undecided = append(result.Undecided, CheckUndecidedDocument{o.Object.String(), o.Why})
+		}
+		d.Results = append(d.Results, result)
+	}
+	return d
+}
+
+func checkFinding(rule *check.Rule, f *check.Finding) CheckFindingDocument {
+	d := CheckFindingDocument{
+		Severity: f.Severity.String(), Object: f.Object.String(), Field: f.Field, Value: f.Value, Message: f.Message,
+		Remedy: remedy(rule, f), Patch: f.Patch, Related: []string{},
+	}
+	for _, r := range f.Related {
+		d.Related = append(d.Related, r.String())
+	}
+	if f.Waived != nil {
+		waived := checkWaiver(f.Waived)
+		d.Waived = &waived
+	}
+	return d
+}
+
+func checkWaiver(w *check.Waiver) CheckWaiverDocument {
+	d := CheckWaiverDocument{Rule: w.Rule, Reason: w.Reason, Origin: w.Origin}
+	if w.Object != (object.Ref{}) {
+		d.Object = w.Object.String()
+	}
+	if !w.Until.IsZero() {
+		d.Until = w.Until.Format("2006-01-02")
+	}
+	return d
+}
+
+func checkRule(r *check.Rule) CheckRuleDocument {
+	d := CheckRuleDocument{
+		ID: r.ID, Category: string(r.Category), Scope: string(r.Scope()), Severity: r.Severity.String(), Title: r.Title, Why: r.Why, Fix: r.Fix,
+		Guidelines: []CheckGuidelineDocument{}, Uncheckable: r.Uncheckable,
+	}
+	for _, g := range r.Guidelines {
+		d.Guidelines = append(d.Guidelines, CheckGuidelineDocument(g))
+	}
+	return d
+}
+
+func checkScores(s *check.Scores) CheckScoresDocument {
+	d := CheckScoresDocument{Overall: checkScore(s.All), Categories: map[string]CheckScoreDocument{}, Found: map[string]int{}}
+	for category, score := range s.By {
+		d.Categories[string(category)] = checkScore(score)
+	}
+	for _, severity := range check.Severities() {
+		d.Found[severity.String()] = s.Found[severity]
+	}
+	return d
+}
+
+func checkScore(s check.Score) CheckScoreDocument {
+	d := CheckScoreDocument{Kept: s.Kept, Of: s.Of, Undecided: s.Undecided, Uncheckable: s.Uncheckable, Waived: s.Waived}
+	if s.Known() {
+		d.Score = &s.Value
+	}
+	return d
+}

@@ -1,0 +1,141 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// mostLines are shown of one rule, unless all are wanted.
+const mostLines = 8
+
+// tree shows what was checked; under each what was found, by rule and the gravest first;
+// then what could not be decided, shortly.
+func (v *checkView) tree() *Tree {
+	t := &Tree{Columns: []Column{
+		{Name: "CHECKED", Cut: Middle, Least: leastName},
+		{Name: "EVIDENCE", Drop: 1, Cut: Middle, Least: leastName},
+		{Name: "MESSAGE", Under: true, Wrap: true},
+	}}
+	for i := range v.groups {
+		g := &v.groups[i]
+		line := &Line{Name: Cell{Text: g.title}, Cells: []Cell{{}, {Text: scoreWord(&g.scores) + ", " + scoreLine(&g.scores)}}}
+		line.Below = append(v.ruleLines(v.found(g, false, v.o.All)), v.rest(g)...)
+		if len(line.Below) == 0 {
+			line.Mark = Cell{"✔ nothing found", Good}
+		}
+		t.Roots = append(t.Roots, line)
+	}
+	if open := v.uncheckable(); len(open) > 0 {
+		t.Roots = append(t.Roots, v.openLine(Cell{uncheckableWord, Faint}, open, false))
+	}
+	return t
+}
+
+// ruleLines are those of findings, under a line for each rule. A rule that finds things of
+// several severities has one for each. Habits (info) have one line a rule, unless all is
+// wanted.
+func (v *checkView) ruleLines(all []checkFound) []*Line {
+	var out []*Line
+	said := map[string]bool{}
+	for len(all) > 0 {
+		first := &all[0]
+		n := 1
+		for n < len(all) && all[n].rule.ID == first.rule.ID && all[n].finding.Severity == first.finding.Severity {
+			n++
+		}
+		text := ""
+		if !said[first.rule.ID] {
+			text = ruleText(first.rule, all[:n])
+		}
+		said[first.rule.ID] = true
+		out = append(out, v.ruleLine(all[:n], text))
+		all = all[n:]
+	}
+	return out
+}
+
+// ruleLine is that of the findings of one rule and severity.
+func (v *checkView) ruleLine(all []checkFound, text string) *Line {
+	severity := all[0].finding.Severity
+	name := SeverityCell(severity)
+	name.Text += " " + all[0].rule.ID
+	if severity == check.Info && !v.o.All {
+		if len(all) == 1 {
+			f := all[0].finding
+			text = withRemedy(f.Message, remedy(all[0].rule, f))
+		}
+		var objects []object.Ref
+		for i := range all {
+			objects = append(objects, all[i].objects...)
+		}
+		slices.SortFunc(objects, object.Compare)
+		return &Line{Name: name, Cells: []Cell{{Text: v.several(slices.Compact(objects))}, {Text: text}}}
+	}
+	line := &Line{Name: name, Cells: []Cell{{}, {text, Faint}}}
+	for i := range all {
+		if !v.o.All && len(line.Below) == mostLines {
+			line.Hidden = len(all) - i
+			break
+		}
+		line.Below = append(line.Below, v.foundLine(&all[i]))
+	}
+	return line
+}
+
+// ruleText is what holds where a rule is kept, and how to mend it if no finding says that
+// itself.
+func ruleText(r *check.Rule, all []checkFound) string {
+	for i := range all {
+		if all[i].finding.Remedy != "" {
+			return r.Title
+		}
+	}
+	return withRemedy(r.Title, r.Fix)
+}
+
+func withRemedy(text, remedy string) string {
+	if remedy == "" {
+		return text
+	}
+	return text + " → " + remedy
+}
+
+func (v *checkView) foundLine(f *checkFound) *Line {
+	return &Line{
+		Name:  Cell{Text: v.several(f.objects)},
+		Cells: []Cell{{Text: evidence(f.finding.Field, f.finding.Value)}, {Text: withRemedy(f.finding.Message, f.finding.Remedy)}},
+	}
+}
+
+// rest is what is waived, and what could not be decided.
+func (v *checkView) rest(g *checkGroup) []*Line {
+	var out []*Line
+	if waived := v.found(g, true, v.o.All); len(waived) > 0 {
+		head := &Line{Name: Cell{fmt.Sprintf("%s: %d", waivedWord, g.scores.All.Waived), Faint}, Cells: make([]Cell, 2)}
+		for i := range waived {
+			f := &waived[i]
+			head.Below = append(head.Below, &Line{Name: Cell{v.several(f.objects), Faint}, Cells: []Cell{{f.rule.ID, Faint}, {f.finding.Waived.Reason + " (" + f.finding.Waived.Origin + ")", Faint}}})
+		}
+		out = append(out, head)
+	}
+	if open := v.open(g); len(open) > 0 {
+		out = append(out, v.openLine(Cell{undecidedWord, Warn}, open, true))
+	}
+	return out
+}
+
+// openLine is a head with a line below for each rule that could not be decided.
+func (v *checkView) openLine(head Cell, open []checkOpen, objects bool) *Line {
+	line := &Line{Name: head, Cells: make([]Cell, 2)}
+	for i := range open {
+		of := ""
+		if objects {
+			of = v.several(open[i].objects)
+		}
+		line.Below = append(line.Below, &Line{Name: Cell{open[i].rule.ID, Faint}, Cells: []Cell{{of, Faint}, {open[i].why, Faint}}})
+	}
+	return line
+}

@@ -1,0 +1,213 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+)
+
+// PreflightOptions say how what is foreseen is shown.
+type PreflightOptions struct {
+	// Namespace is that of the user, which need not be written.
+	Namespace string
+	// Objects counts those of the batch.
+	Objects int
+	// Server says that a server was asked; Anew that the batch is a stack which is there.
+	Server, Anew bool
+	// Placement shows where the pods would fit.
+	Placement bool
+	// Gaps are what could not be read.
+	Gaps []object.Gap
+}
+
+// Preflight shows whether all of a batch will start. The tree is for people: what is wrong
+// first, with its proof and a way out, and then what was looked at.
+func Preflight(r *preflight.Report, o PreflightOptions) Answer {
+	p := &preflightView{r: r, o: o}
+	return Answer{Tree: p.tree(), Table: p.table(false), Wide: p.table(true), Document: p.document(), Names: p.names(), Findings: p.findings()}
+}
+
+type preflightView struct {
+	r *preflight.Report
+	o PreflightOptions
+}
+
+// PreflightVerdict says in one line what the verdict is.
+func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
+	switch r.Verdict {
+	case schedule.Impossible:
+		hanging := hangingObjects(r)
+		if hanging == 0 {
+			return "impossible: not all of it can start"
+		}
+		return fmt.Sprintf("impossible: %d of %s would be left hanging", hanging, someObjects(max(o.Objects, hanging)))
+	case schedule.Undecided:
+		open := 0
+		for i := range r.Judgements {
+			if r.Judgements[i].Verdict == schedule.Undecided {
+				open++
+			}
+		}
+		if open == 1 {
+			return "not decided: one thing could not be judged, and nothing is known to be impossible"
+		}
+		return fmt.Sprintf("not decided: %d things could not be judged, and nothing is known to be impossible", open)
+	}
+	if r.Pods == 0 {
+		return fmt.Sprintf("fits: %s, and no pods to place", someObjects(o.Objects))
+	}
+	nodes := map[string]bool{}
+	for _, at := range r.Placement {
+		nodes[at.Node] = true
+	}
+	pods := fmt.Sprintf("%d pods", r.Pods)
+	if r.Pods == 1 {
+		pods = "1 pod"
+	}
+	if len(nodes) == 0 {
+		return "fits: " + pods + ", as the cluster is now"
+	}
+	on := fmt.Sprintf("%d nodes", len(nodes))
+	if len(nodes) == 1 {
+		on = "1 node"
+	}
+	return fmt.Sprintf("fits: %s on %s, as the cluster is now", pods, on)
+}
+
+func someObjects(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
+}
+
+// hangingObjects counts the objects of which something is impossible.
+func hangingObjects(r *preflight.Report) int {
+	seen := map[object.Ref]bool{}
+	for i := range r.Judgements {
+		if j := &r.Judgements[i]; j.Verdict == schedule.Impossible && j.Object.Kind != "" {
+			seen[j.Object] = true
+		}
+	}
+	return len(seen)
+}
+
+// VerdictCell is a verdict with its sign.
+func VerdictCell(v schedule.Verdict) Cell {
+	switch v {
+	case schedule.Impossible:
+		return Cell{"✖ " + v.String(), Bad}
+	case schedule.Undecided:
+		return Cell{"? " + v.String(), Warn}
+	case schedule.Fits:
+		return Cell{"✔ " + v.String(), Good}
+	}
+	return Cell{}
+}
+
+// near is how people of a namespace call an object.
+func (p *preflightView) near(r object.Ref) string {
+	if r.Kind == "" {
+		return ""
+	}
+	r.Group = ""
+	if r.Namespace == p.o.Namespace {
+		r.Namespace = ""
+	}
+	return r.String()
+}
+
+func (p *preflightView) tree() *Tree {
+	t := &Tree{Columns: []Column{
+		{Name: "VERDICT", Least: len("✖ impossible")},
+		{Name: "TOPIC"},
+		{Name: "OBJECT", Cut: Middle, Least: leastName},
+		{Name: "WRITTEN AT", Drop: 1},
+		{Name: "MESSAGE", Under: true},
+	}}
+	for i := range p.r.Judgements {
+		t.Roots = append(t.Roots, p.line(&p.r.Judgements[i]))
+	}
+	note := func(name, text string) {
+		if text != "" {
+			t.Roots = append(t.Roots, &Line{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}})
+		}
+	}
+	note("may grow", p.r.Grows)
+	note("not judged", strings.Join(p.r.NotJudged, "; "))
+	if p.o.Placement && len(p.r.Placement) > 0 {
+		place := &Line{Name: Cell{"placement", Faint}, Cells: []Cell{{}, {}, {}, {"one way in which all find a node", Faint}}}
+		for _, at := range p.r.Placement {
+			place.Below = append(place.Below, &Line{Name: Cell{"on " + at.Node, Plain}, Cells: []Cell{{}, {at.Pod, Plain}}})
+		}
+		t.Roots = append(t.Roots, place)
+	}
+	return t
+}
+
+// line is a judgement, with its proof and what to do below it.
+func (p *preflightView) line(j *preflight.Judgement) *Line {
+	l := &Line{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.near(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
+	if j.Field != "" && j.Verdict != schedule.Fits {
+		l.Below = append(l.Below, below("field", fieldAndValue(j.Field, j.Value)))
+	}
+	for _, n := range j.Nodes {
+		l.Below = append(l.Below, below(nodesNamed(n.Nodes), n.Message))
+	}
+	if j.Remedy != "" {
+		l.Below = append(l.Below, below("to do", j.Remedy))
+	}
+	return l
+}
+
+func below(name, text string) *Line {
+	return &Line{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}}
+}
+
+func fieldAndValue(field, value string) string {
+	if value == "" {
+		return field
+	}
+	return field + " = " + value
+}
+
+// nodesNamed names few nodes, and counts many.
+func nodesNamed(nodes []string) string {
+	if len(nodes) == 1 {
+		return "node " + nodes[0]
+	}
+	return fmt.Sprintf("%d nodes", len(nodes))
+}
+
+// table has a row for each judgement.
+func (p *preflightView) table(wide bool) *Table {
+	t := &Table{Columns: []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "MESSAGE", Cut: End, Least: leastWhy}}}
+	if wide {
+		t.Columns = []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT"}, {Name: "WRITTEN AT"}, {Name: "REASON"}, {Name: "FIELD"}, {Name: "MESSAGE"}, {Name: "TO DO"}}
+	}
+	for i := range p.r.Judgements {
+		j := &p.r.Judgements[i]
+		verdict, topic, obj, message := VerdictCell(j.Verdict), Cell{Text: string(j.Topic)}, Cell{Text: p.near(j.Object)}, Cell{Text: j.Message}
+		if wide {
+			t.Rows = append(t.Rows, []Cell{verdict, topic, obj, {Text: j.Origin}, {Text: j.Reason}, {Text: fieldAndValue(j.Field, j.Value)}, message, {Text: j.Remedy}})
+			continue
+		}
+		t.Rows = append(t.Rows, []Cell{verdict, topic, obj, message})
+	}
+	return t
+}
+
+// names are the objects of which something is impossible or not decided.
+func (p *preflightView) names() []string {
+	out := []string{}
+	for i := range p.r.Judgements {
+		if j := &p.r.Judgements[i]; j.Verdict != schedule.Fits && j.Object.Kind != "" && !slices.Contains(out, j.Object.String()) {
+			out = append(out, j.Object.String())
+		}
+	}
+	return out
+}

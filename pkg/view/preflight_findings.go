@@ -1,0 +1,72 @@
+package view
+
+import (
+	"strconv"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+)
+
+// preflightRules are the topics as rules, for tools that collect findings.
+func preflightRules() []FindingRule {
+	rule := func(topic preflight.Topic, title, why, fix string) FindingRule {
+		return FindingRule{
+			ID: "atomic-" + string(topic), Title: title, Why: why, Fix: fix, Severity: check.Error, Tags: []string{"atomic", string(topic)},
+			Sources: []string{"KubePlus (2020): atomic deployment"},
+		}
+	}
+	return []FindingRule{
+		rule(preflight.Admitted, "The API server admits every object and every pod", "What is refused is not there, and what needs it waits for it.", "Mend what the server names in its refusal."),
+		rule(preflight.References, "Everything that is named is there, or in the batch", "A pod waits for a Secret, ConfigMap or volume that is not there, and says so only in its events.", "Add what is missing to the batch, or correct the name."),
+		rule(preflight.Quota, "The quotas of the namespaces have room for the whole", "A quota refuses pods one by one: the first are there, the last are not.", "Raise the quota, or ask for less."),
+		rule(preflight.Limits, "The limit ranges of the namespaces allow every pod and claim", "A pod that asks for more or less than is allowed is refused when its controller makes it.", "Keep to the limits, or change the LimitRange."),
+		rule(preflight.Storage, "Every volume claim finds a volume", "A pod is not placed as long as a claim of it has no volume.", "Name a class that exists, or bring the volume."),
+		rule(preflight.Scheduling, "All pods find a node at the same time", "What finds no node stays Pending, while the rest runs.", "Ask for less, add nodes, or loosen what the pods ask of nodes."),
+	}
+}
+
+func (p *preflightView) findings() *Findings {
+	suite := Suite{Name: "atomic", Properties: []Property{
+		{"verdict", p.r.Verdict.String()}, {"objects", strconv.Itoa(p.o.Objects)}, {"pods", strconv.Itoa(p.r.Pods)},
+	}}
+	for _, topic := range preflight.Topics() {
+		c := Case{Rule: "atomic-" + string(topic), Class: "atomic"}
+		seen := false
+		for i := range p.r.Judgements {
+			j := &p.r.Judgements[i]
+			if j.Topic != topic {
+				continue
+			}
+			seen = true
+			switch j.Verdict {
+			case schedule.Impossible:
+				c.Findings = append(c.Findings, CaseFinding{
+					Severity: check.Error, Object: j.Object, Origin: j.Origin, Field: j.Field, Value: j.Value, Reason: j.Reason, Message: withNodes(j), Remedy: j.Remedy,
+				})
+			case schedule.Undecided:
+				c.Open = append(c.Open, CaseOpen{Object: j.Object, Origin: j.Origin, Why: j.Message})
+			default:
+				c.Right++
+			}
+		}
+		if seen {
+			suite.Cases = append(suite.Cases, c)
+		}
+	}
+	return &Findings{Name: "preflight", Rules: preflightRules(), Suites: []Suite{suite}, Gaps: p.o.Gaps, Notes: p.r.NotJudged}
+}
+
+// withNodes is the message of a judgement with what it says of nodes, which has no field of
+// its own elsewhere.
+func withNodes(j *preflight.Judgement) string {
+	text := j.Message
+	for i, n := range j.Nodes {
+		sep := "; "
+		if i == 0 {
+			sep = ": "
+		}
+		text += sep + nodesNamed(n.Nodes) + ": " + n.Message
+	}
+	return text
+}
