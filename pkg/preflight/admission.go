@@ -35,7 +35,12 @@ func (f *foresight) admission() {
 			f.podSaid(c, a)
 		}
 	}
-	f.looked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", many(objects, "object"), many(pods, "template"))
+	switch {
+	case pods > 0:
+		f.looked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", many(objects, "object"), many(pods, "template"))
+	case objects > 0:
+		f.looked[Admitted] = fmt.Sprintf("the API server would admit %s", many(objects, "object"))
+	}
 	f.podSecurity()
 }
 
@@ -48,14 +53,14 @@ func (f *foresight) object(it *Item, a *Admission) {
 		f.note("the API server could not try %s, since it needs %s of the batch", plain(it.Ref), plain(f.awaits(a)))
 	default:
 		f.add(Judgement{Topic: Admitted, Verdict: impossible, Object: it.Ref, Reason: a.Reason, Message: "the API server refuses it: " + trim(a.Message)})
-		f.lose(it)
+		f.refuse(it)
 	}
 }
 
 // podSaid judges what the API server said of a pod of a template. Of quotas it counts one
 // pod and all that is there: what that means for the batch is for the sums to say.
 func (f *foresight) podSaid(c *crew, a *Admission) {
-	j := Judgement{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: "spec.template", Reason: a.Reason}
+	j := Judgement{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: c.template(), Reason: a.Reason}
 	switch {
 	case a.Undecided != "":
 		j.Verdict, j.Reason, j.Message = undecided, "NotTried", "its pods: "+a.Undecided
@@ -69,7 +74,7 @@ func (f *foresight) podSaid(c *crew, a *Admission) {
 		j.Message = "its pods are there, but the API server would refuse new ones: " + trim(a.Message)
 	default:
 		j.Message = "the API server refuses its pods: " + trim(a.Message)
-		c.lost = true
+		c.refuse()
 	}
 	f.add(j)
 }
@@ -130,14 +135,15 @@ func (f *foresight) podSecurity() {
 			continue
 		}
 		j := Judgement{
-			Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: "spec.template", Reason: "PodSecurity",
+			Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Reason: "PodSecurity",
 			Message: fmt.Sprintf("Namespace/%s enforces Pod Security %q, which refuses its pods: %s", c.pod.Namespace, p.Enforce.Level, result.ForbiddenDetail()),
 			Remedy:  "set the security context that the level asks for, or run it in a namespace that allows it",
 		}
-		if c.guess {
+		if j.Field = c.template(); c.guess {
 			j.Verdict = undecided
+		} else {
+			c.refuse()
 		}
-		c.lost = j.Verdict == impossible
 		f.basis(&j, c)
 		f.add(j)
 	}

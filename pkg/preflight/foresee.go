@@ -46,17 +46,7 @@ type foresight struct {
 // not decided, and says why. Its cost is that of a few schedule.Cluster.Place, besides a
 // pass over the batch and the objects of its namespaces.
 func Foresee(q Question) *Report {
-	return foresee(q, place)
-}
-
-// place asks the cluster where pods would be.
-func place(c *schedule.Cluster, pods []schedule.Pod) schedule.Answer {
-	if p, ok := any(c).(interface {
-		Place(pods []schedule.Pod) schedule.Answer
-	}); ok {
-		return p.Place(pods)
-	}
-	return schedule.Answer{Verdict: undecided, Open: []string{"nodes are not looked at yet"}}
+	return foresee(q, (*schedule.Cluster).Place)
 }
 
 func foresee(q Question, place placer) *Report {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -37,6 +37,9 @@ func TestCases(t *testing.T) {
 			got := dump(foresee(question(t, in), firstFit))
 			if again := dump(foresee(question(t, in), firstFit)); again != got {
 				t.Errorf("asked twice, it says\n%s\nand\n%s", got, again)
+			}
+			if real := Foresee(question(t, in)); real.Verdict.String() != strings.SplitN(got, ",", 2)[0] {
+				t.Errorf("with the rules of the scheduler it says\n%s\nand without\n%s", dump(real), got)
 			}
 			if got == in["want"] {
 				return
@@ -86,7 +89,11 @@ func question(t *testing.T, in map[string]string) Question {
 	q.Footprints = map[object.Ref][]Footprint{}
 	for name, data := range in {
 		if ref, ok := strings.CutPrefix(name, "footprint "); ok {
-			q.Footprints[parse(t, ref)] = footprints(t, data)
+			var f Footprint
+			if err := yaml.Unmarshal([]byte(data), &f); err != nil {
+				t.Fatal(err)
+			}
+			q.Footprints[parse(t, ref)] = []Footprint{f}
 		}
 	}
 	q.Live = map[object.Ref]map[string]any{}
@@ -130,17 +137,4 @@ func admissionOf(t *testing.T, q Question, line string) Admission {
 		t.Fatalf("admission %q", line)
 	}
 	return a
-}
-
-func footprints(t *testing.T, data string) []Footprint {
-	t.Helper()
-	var out []Footprint
-	for _, doc := range documents(t, data) {
-		var f Footprint
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(doc.Object, &f); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, f)
-	}
-	return out
 }

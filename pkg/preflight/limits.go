@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -100,6 +101,7 @@ func (f *foresight) limits() {
 			}
 			n++
 			for _, b := range breaches(r, c.pod) {
+				b.field = c.spec() + "." + b.field
 				f.limited(c.item, c, r, b)
 			}
 		}
@@ -132,8 +134,9 @@ func (f *foresight) limited(it *Item, c *crew, r *corev1.LimitRange, b breach) {
 	if c != nil {
 		if c.guess {
 			j.Verdict = undecided
+		} else {
+			c.refuse()
 		}
-		c.lost = c.lost || j.Verdict == impossible
 		f.basis(&j, c)
 	}
 	f.add(j)
@@ -147,7 +150,7 @@ func breaches(r *corev1.LimitRange, p *corev1.Pod) []breach {
 			for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 				for i := range list {
 					c := &list[i]
-					out = append(out, held(l, "container "+c.Name, fmt.Sprintf("spec.containers[%s].resources", c.Name), c.Resources.Requests, c.Resources.Limits)...)
+					out = append(out, held(l, "container "+c.Name, fmt.Sprintf("containers[%s].resources", c.Name), c.Resources.Requests, c.Resources.Limits)...)
 				}
 			}
 		case corev1.LimitTypePod:
@@ -155,7 +158,7 @@ func breaches(r *corev1.LimitRange, p *corev1.Pod) []breach {
 			bare.Spec.Overhead = nil
 			requests := resourcehelper.PodRequests(bare, resourcehelper.PodResourcesOptions{})
 			limits := resourcehelper.PodLimits(bare, resourcehelper.PodResourcesOptions{})
-			out = append(out, held(l, "the pod as a whole", "spec.containers[].resources", requests, limits)...)
+			out = append(out, held(l, "the pod as a whole", "containers[].resources", requests, limits)...)
 		}
 	}
 	return out
@@ -170,7 +173,11 @@ func claimBreaches(r *corev1.LimitRange, c *corev1.PersistentVolumeClaim) []brea
 		}
 		l.MaxLimitRequestRatio = nil
 		asked := c.Spec.Resources.Requests
-		out = append(out, held(l, "claim "+c.Name, "", asked, asked)...)
+		for _, b := range held(l, "claim "+c.Name, "", asked, asked) {
+			b.message = strings.Replace(b.message, "has limits of", "asks for", 1)
+			b.message = strings.Replace(b.message, "has requests of", "asks for", 1)
+			out = append(out, b)
+		}
 	}
 	return out
 }

@@ -40,8 +40,8 @@ func (f *foresight) quotas() {
 		charges := f.charges(namespace)
 		for _, b := range f.budgets(namespace) {
 			n++
-			f.hold(b, charges)
 			f.mustSpecify(b)
+			f.hold(b, charges)
 		}
 	}
 	if n > 0 {
@@ -69,7 +69,7 @@ func (f *foresight) budgets(namespace string) []*budget {
 		if q.Namespace != namespace {
 			continue
 		}
-		b := &budget{ResourceQuota: q, item: f.items[refOf(quotaKind, q)], hard: q.Status.Hard, used: q.Status.Used, unread: map[corev1.ResourceName]string{}}
+		b := &budget{ResourceQuota: q, item: f.items[refOf(quotaKind, q)], hard: hardOf(q), used: q.Status.Used, unread: map[corev1.ResourceName]string{}}
 		out = append(out, b)
 		if b.item == nil {
 			continue
@@ -84,6 +84,14 @@ func (f *foresight) budgets(namespace string) []*budget {
 		}
 	}
 	return out
+}
+
+// hardOf is what a quota enforces; until its controller has seen it, what it will.
+func hardOf(q *corev1.ResourceQuota) corev1.ResourceList {
+	if q.Status.Hard != nil {
+		return q.Status.Hard
+	}
+	return q.Spec.Hard
 }
 
 // charge is what something of the batch would use.
@@ -160,7 +168,9 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way course) 
 		}
 		n := 1
 		if c.crew != nil {
-			n = way.new(c.crew)
+			if n = way.new(c.crew); c.crew.refused {
+				continue
+			}
 		}
 		t.add(c.item, who, c.usage[name], n)
 	}
@@ -180,7 +190,7 @@ func (f *foresight) freed(b *budget, name corev1.ResourceName, way course, endin
 	}
 	for _, c := range f.crews {
 		off(c.waiting)
-		if !way.old(c) {
+		if !way.old(c) || !c.overlap {
 			off(c.old)
 		}
 	}
@@ -203,13 +213,6 @@ func (f *foresight) listed(p *corev1.Pod) bool {
 
 // hold holds the batch against one quota, resource by resource.
 func (f *foresight) hold(b *budget, charges []charge) {
-	if b.hard == nil {
-		f.add(Judgement{
-			Topic: Quota, Verdict: undecided, Object: f.firstIn(b.Namespace).Ref, Reason: "QuotaUnknown",
-			Message: fmt.Sprintf("%s has no figures in its status yet", near(b.ref(), b.Namespace)),
-		})
-		return
-	}
 	said := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(b.hard)) {
 		all := tallied(b, charges, name, course{always, everything})
@@ -253,27 +256,16 @@ func (f *foresight) over(b *budget, charges []charge, name corev1.ResourceName, 
 	if !exceeded {
 		return false
 	}
-	least := course{never, certain}
-	if t := tallied(b, charges, name, least); true {
-		if text, yes := too(t, least, true); yes {
-			j.Object, j.Message = itemOf(t, all).Ref, text+": part of it cannot be created"
+	for _, try := range f.tries(b, name) {
+		t := tallied(b, charges, name, try.course)
+		text, yes := too(t, try.course, true)
+		if try.fine && !yes {
+			return false
+		}
+		if !try.fine && yes {
+			j.Object, j.Message = itemOf(t, all).Ref, try.before+text+try.after
 			f.add(j)
 			return true
-		}
-	}
-	for _, one := range f.crews {
-		if one.ends && !one.guess && !one.later {
-			way := course{never, func(c *crew) int {
-				if c == one {
-					return min(1, c.missing())
-				}
-				return certain(c)
-			}}
-			if text, yes := too(tallied(b, charges, name, way), way, true); yes {
-				j.Object, j.Message = one.item.Ref, text+": its pods cannot be created"
-				f.add(j)
-				return true
-			}
 		}
 	}
 	j.Verdict, j.Reason, j.Message = undecided, "QuotaInTurns", message+" at the same time; it may do once old pods, or those of Jobs, are gone"
@@ -282,13 +274,6 @@ func (f *foresight) over(b *budget, charges []charge, name corev1.ResourceName, 
 	}
 	f.add(j)
 	return true
-}
-
-func itemOf(t, all *tally) *Item {
-	if t.item != nil {
-		return t.item
-	}
-	return all.item
 }
 
 func quantity(q resource.Quantity) string { return " " + q.String() }
@@ -307,14 +292,15 @@ func (f *foresight) mustSpecify(b *budget) {
 			for i := range list {
 				if lacks := unstated(&list[i], b.hard); len(lacks) > 0 {
 					j := Judgement{
-						Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("spec.containers[%s].resources", list[i].Name), Reason: "QuotaWantsFigures",
+						Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("%s.containers[%s].resources", c.spec(), list[i].Name), Reason: "QuotaWantsFigures",
 						Message: fmt.Sprintf("%s limits %s, so every container must state it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), list[i].Name),
 						Remedy:  "state it, or have a LimitRange give a default",
 					}
 					if c.guess {
 						j.Verdict = undecided
+					} else {
+						c.refuse()
 					}
-					c.lost = c.lost || j.Verdict == impossible
 					f.basis(&j, c)
 					f.add(j)
 				}
