@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,6 +50,7 @@ func (f *foresight) object(it *Item, a *Admission) {
 	case a.Undecided != "":
 		f.add(Judgement{Topic: Admitted, Verdict: undecided, Object: it.Ref, Reason: "NotTried", Message: a.Undecided})
 	case a.Admitted != nil:
+	case f.summed(Judgement{Topic: Admitted, Object: it.Ref, Reason: a.Reason}, it.Ref.Namespace, a):
 	case f.awaits(a).Name != "":
 		f.note("the API server could not try %s, since it needs %s of the batch", plain(it.Ref), plain(f.awaits(a)))
 	default:
@@ -64,7 +66,7 @@ func (f *foresight) podSaid(c *crew, a *Admission) {
 	switch {
 	case a.Undecided != "":
 		j.Verdict, j.Reason, j.Message = undecided, "NotTried", "its pods: "+a.Undecided
-	case a.Admitted != nil, f.summed(c, a):
+	case a.Admitted != nil, f.summed(j, c.pod.Namespace, a):
 		return
 	case f.awaits(a).Name != "":
 		f.note("the API server could not try the pods of %s, since they need %s of the batch: webhooks on pods were not asked", plain(c.of), plain(f.awaits(a)))
@@ -79,15 +81,39 @@ func (f *foresight) podSaid(c *crew, a *Admission) {
 	f.add(j)
 }
 
-// summed says that a pod was refused for a quota that was read: then the sums tell more.
-func (f *foresight) summed(c *crew, a *Admission) bool {
+// refusal is one of the API server for a quota.
+type refusal struct {
+	Judgement
+	quota object.Ref
+}
+
+// summed says that something was refused for a quota that was read: then the sums tell
+// more, and j is kept in case that they do not.
+func (f *foresight) summed(j Judgement, namespace string, a *Admission) bool {
 	_, after, ok := strings.Cut(a.Message, "exceeded quota: ")
 	if !ok {
 		return false
 	}
 	name, _, _ := strings.Cut(after, ",")
-	q, ok := check.Of[*corev1.ResourceQuota](f.World.Facts, object.Ref{Kind: "ResourceQuota", Namespace: c.pod.Namespace, Name: name})
-	return ok && q.Status.Hard != nil
+	ref := object.Ref{Kind: "ResourceQuota", Namespace: namespace, Name: name}
+	if _, ok := check.Of[*corev1.ResourceQuota](f.World.Facts, ref); !ok {
+		return false
+	}
+	j.Verdict, j.Message = undecided, "the API server refuses it now, though by the sums there is enough: "+trim(a.Message)
+	f.byQuota = append(f.byQuota, refusal{j, ref})
+	return true
+}
+
+// refusals tells of refusals for quotas of which the sums said nothing.
+func (f *foresight) refusals() {
+	for _, r := range f.byQuota {
+		told := slices.ContainsFunc(f.found, func(j Judgement) bool {
+			return j.Topic == Quota && j.Object.Namespace == r.quota.Namespace && lends(near(r.quota, r.quota.Namespace), j.Message)
+		})
+		if !told {
+			f.add(r.Judgement)
+		}
+	}
 }
 
 // awaits returns the object of the batch for the want of which the API server could not

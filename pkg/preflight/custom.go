@@ -100,8 +100,7 @@ func (f *foresight) composes(gk schema.GroupKind) ([]string, bool) {
 // custom resources of which one cannot know.
 func mayRun(kind string) bool {
 	name, group, _ := strings.Cut(kind, ".")
-	switch {
-	case group == "" || group == "apps" || group == "batch":
+	if group == "" || group == "apps" || group == "batch" {
 		return slices.Contains([]string{"Pod", "ReplicationController", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"}, name)
 	}
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -18,7 +17,7 @@ import (
 // the batch stand for those of the same name.
 func (f *foresight) limitRanges(namespace string) []*corev1.LimitRange {
 	by := map[string]*corev1.LimitRange{}
-	for _, r := range check.All[*corev1.LimitRange](f.World.Facts, "", "LimitRange") {
+	for _, r := range together[corev1.LimitRange](f, limitKind) {
 		if r.Namespace == namespace {
 			by[r.Name] = r
 		}
@@ -87,23 +86,8 @@ func filled(list, from corev1.ResourceList) corev1.ResourceList {
 func (f *foresight) limits() {
 	n := 0
 	for _, c := range f.crews {
-		if c.lost || c.missing() == 0 && !c.later {
-			continue
-		}
-		a := f.saidPod[c.item.Ref]
-		told := a != nil && (a.Admitted != nil || a.Message != "" && a.Undecided == "" && f.awaits(a).Name == "") && c.by == ""
-		if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
-			f.add(Judgement{Topic: Limits, Verdict: undecided, Object: c.item.Ref, Reason: "Unread", Message: unread(limitKind, c.pod.Namespace) + ": whether they allow its pods is not known"})
-		}
-		for _, r := range f.limitRanges(c.pod.Namespace) {
-			if told && !f.inBatch(refOf(limitKind, r)) {
-				continue
-			}
-			n++
-			for _, b := range breaches(r, c.pod) {
-				b.field = c.spec() + "." + b.field
-				f.limited(c.item, c, r, b)
-			}
+		if !c.lost && (c.missing() > 0 || c.later) {
+			n += f.limitsOf(c)
 		}
 	}
 	for _, c := range f.claims {
@@ -118,6 +102,26 @@ func (f *foresight) limits() {
 	if n > 0 {
 		f.looked[Limits] = "the LimitRanges allow all containers, pods and claims"
 	}
+}
+
+// limitsOf holds the pods of a crew against the LimitRanges, and returns how many there are.
+func (f *foresight) limitsOf(c *crew) (n int) {
+	a := f.saidPod[c.item.Ref]
+	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Undecided == "" && f.awaits(a).Name == "") && c.by == ""
+	if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
+		f.add(Judgement{Topic: Limits, Verdict: undecided, Object: c.item.Ref, Reason: "Unread", Message: unread(limitKind, c.pod.Namespace) + ": whether they allow its pods is not known"})
+	}
+	for _, r := range f.limitRanges(c.pod.Namespace) {
+		if told && !f.inBatch(refOf(limitKind, r)) {
+			continue
+		}
+		n++
+		for _, b := range breaches(r, c.pod) {
+			b.field = c.spec() + "." + b.field
+			f.limited(c.item, c, r, b)
+		}
+	}
+	return n
 }
 
 // breach is one thing that a LimitRange does not allow.

@@ -108,8 +108,7 @@ func (c *charge) counts(b *budget) bool {
 	if c.pod == nil {
 		return len(b.Spec.Scopes) == 0 && (b.Spec.ScopeSelector == nil || len(b.Spec.ScopeSelector.MatchExpressions) == 0)
 	}
-	does, _ := covers(b.ResourceQuota, c.pod)
-	return does
+	return covers(b.ResourceQuota, c.pod)
 }
 
 // tally is what a course would use of one resource, and who most of it.
@@ -183,7 +182,7 @@ func (f *foresight) freed(b *budget, name corev1.ResourceName, way course, endin
 	var sum resource.Quantity
 	off := func(list []*corev1.Pod) {
 		for _, p := range list {
-			if does, _ := covers(b.ResourceQuota, p); does && p.Namespace == b.Namespace {
+			if covers(b.ResourceQuota, p) && p.Namespace == b.Namespace {
 				sum.Add(podUsage(p)[name])
 			}
 		}
@@ -196,7 +195,7 @@ func (f *foresight) freed(b *budget, name corev1.ResourceName, way course, endin
 	}
 	if ending {
 		var going []*corev1.Pod
-		for _, p := range check.All[*corev1.Pod](f.World.Facts, "", "Pod") {
+		for _, p := range together[corev1.Pod](f, podKind) {
 			if p.DeletionTimestamp != nil && !f.listed(p) {
 				going = append(going, p)
 			}
@@ -213,6 +212,13 @@ func (f *foresight) listed(p *corev1.Pod) bool {
 
 // hold holds the batch against one quota, resource by resource.
 func (f *foresight) hold(b *budget, charges []charge) {
+	if scope := strangeScope(b.ResourceQuota); scope != "" {
+		f.add(Judgement{
+			Topic: Quota, Verdict: undecided, Object: f.firstIn(b.Namespace).Ref, Reason: "ScopeUnknown",
+			Message: fmt.Sprintf("%s has the scope %s, of which it is not known what it chooses", near(b.ref(), b.Namespace), scope),
+		})
+		return
+	}
 	said := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(b.hard)) {
 		all := tallied(b, charges, name, course{always, everything})
@@ -256,7 +262,7 @@ func (f *foresight) over(b *budget, charges []charge, name corev1.ResourceName, 
 	if !exceeded {
 		return false
 	}
-	for _, try := range f.tries(b, name) {
+	for _, try := range f.tries(name) {
 		t := tallied(b, charges, name, try.course)
 		text, yes := too(t, try.course, true)
 		if try.fine && !yes {
@@ -285,7 +291,7 @@ func (f *foresight) mustSpecify(b *budget) {
 		if a := f.saidPod[c.item.Ref]; c.pod.Namespace != b.Namespace || c.lost || c.missing() == 0 && !c.later || a != nil && a.Admitted != nil && b.item == nil && c.by == "" {
 			continue
 		}
-		if does, _ := covers(b.ResourceQuota, c.pod); !does || c.pod.Spec.Resources != nil {
+		if !covers(b.ResourceQuota, c.pod) || c.pod.Spec.Resources != nil {
 			continue
 		}
 		for _, list := range [][]corev1.Container{c.pod.Spec.InitContainers, c.pod.Spec.Containers} {

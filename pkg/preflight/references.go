@@ -137,7 +137,10 @@ func (f *foresight) follows(it *Item, e graph.Edge) string {
 	}
 	id, _ := f.Graph.Find(it.Ref)
 	to := f.Graph.Ref(e.To)
-	for _, p := range f.Graph.Stack([]graph.ID{id}, graph.StackOptions{}).Diagnose() {
+	if _, asked := f.says[it]; !asked {
+		f.says[it] = f.Graph.Stack([]graph.ID{id}, graph.StackOptions{}).Diagnose()
+	}
+	for _, p := range f.says[it] {
 		if p.Object != it.Ref || p.Related != to || p.Severity > graph.Warning {
 			continue
 		}

@@ -59,8 +59,10 @@ func (f *foresight) scheduling() {
 	if n == 0 {
 		return
 	}
+	defer func() {
+		f.looked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", many(n, "pod"), many(nodesOf(f.placed), "node"))
+	}()
 	old, ends, guess := f.has(func(c *crew) bool { return len(c.old) > 0 }), f.has(func(c *crew) bool { return c.ends }), f.has(func(c *crew) bool { return c.guess })
-	f.looked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", many(n, "pod"), many(nodesOf(all.Placement), "node"))
 	f.placed = all.Placement
 	if !old && !ends && !guess {
 		f.answered(all, "")

@@ -92,10 +92,28 @@ func (f *foresight) about(pods []string) string {
 
 // remedies by the reason of a proof.
 var remedies = map[string]string{
-	"Taint":        "add a toleration, or nodes without the taint",
-	"NodeSelector": "correct the selector, or label a node",
-	"NodeAffinity": "correct the affinity, or label a node",
-	"Port":         "use another host port, or fewer pods than nodes",
+	"InsufficientCPU":              "ask for less CPU, free some, or add nodes",
+	"InsufficientMemory":           "ask for less memory, free some, or add nodes",
+	"InsufficientEphemeralStorage": "ask for less ephemeral storage, free some, or add nodes",
+	"InsufficientResource":         "ask for less, or add nodes that have it",
+	"TooManyPods":                  "free places for pods, or add nodes",
+	"Cordoned":                     "uncordon a node (kubectl uncordon)",
+	"NodeName":                     "correct nodeName, or leave it out",
+	"NoNodes":                      "add nodes",
+	"Taint":                        "add a toleration, or nodes without the taint",
+	"NodeSelector":                 "correct the selector or affinity, or label a node",
+	"Port":                         "use another host port, or fewer pods than nodes",
+	"AntiAffinity":                 "run fewer replicas, add nodes, or make the anti-affinity preferred",
+	"Affinity":                     "correct the affinity, or run what it asks for first",
+	"Spread":                       "run other replicas, add nodes or zones, or let whenUnsatisfiable be ScheduleAnyway",
+	"TopologyLabel":                "label the nodes with the topology key",
+	"ClaimInUse":                   "use a claim for each pod, or an access mode that allows several",
+	"VolumeNodeAffinity":           "run it where its volume is, or give it another claim",
+	"VolumeZone":                   "run it in the zone of its volume, or give it another claim",
+	"VolumeTopology":               "use a class that makes volumes where the pod may run",
+	"StorageCapacity":              "ask for less storage, or use another class",
+	"VolumeLimit":                  "add nodes: a node can only attach so many volumes",
+	"NoVolume":                     "create a PersistentVolume that suits it on a node that takes the pod",
 }
 
 // crewOf returns the crew of the first pod that is named.

@@ -17,7 +17,7 @@ type try struct {
 
 // tries are the courses by which a quota is judged, one after another: what is there for
 // sure; roll-outs that take turns; each Job's first pod; and roll-outs that cannot begin.
-func (f *foresight) tries(b *budget, name corev1.ResourceName) []try {
+func (f *foresight) tries(name corev1.ResourceName) []try {
 	out := []try{{course: course{never, certain}, after: ": part of it cannot be created"}}
 	for _, one := range f.crews {
 		if one.ends && !one.guess && !one.later {
