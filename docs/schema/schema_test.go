@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes"}
+var schemas = []string{"graph", "problems", "preflight", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
