@@ -68,6 +68,8 @@ type Collector struct {
 	said  map[object.Ref]map[string]string
 	parts map[uint64]*shared
 	seed  maphash.Seed
+	// robust is what the rules of robustness want of custom resources.
+	robust robustFacts
 }
 
 // shared are the parts of a pod's spec that pods of one template have in common. They are
@@ -105,6 +107,7 @@ func (c *Collector) Add(o object.Object) {
 	defer c.mu.Unlock()
 	put(c.notes, o.Ref, notes)
 	put(c.said, o.Ref, versions)
+	c.robust.note(o)
 	if body == nil {
 		return
 	}

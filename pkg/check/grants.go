@@ -1,7 +1,14 @@
 package check
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -10,13 +17,20 @@ import (
 // Grant is a rule of a role, and how a service account comes by it.
 type Grant struct {
 	Rule rbacv1.PolicyRule
-	// Role is the Role or ClusterRole, Index the rule's place in it.
+	// Role is the Role or ClusterRole in which the rule is written, Index the rule's place in
+	// it. Of a ClusterRole that takes its rules from others, Role is that other one.
 	Role  object.Ref
 	Index int
+	// Through is the ClusterRole that is bound, where that is not Role but takes its rules
+	// from it; the zero Ref otherwise.
+	Through object.Ref
 	// Binding is the RoleBinding or ClusterRoleBinding, Namespace where it is in force; the
 	// whole cluster, where it is empty.
 	Binding   object.Ref
 	Namespace string
+	// Group is the group by which the binding means the account (system:serviceaccounts);
+	// empty where it names the account itself.
+	Group string
 }
 
 var (
@@ -27,66 +41,173 @@ var (
 )
 
 // Grants returns what a service account may do, by itself and by its groups, in the order
-// of bindings and rules. known is false where bindings or roles were not read whole: then
-// it may do more.
+// of bindings and rules: those of the whole cluster first. known is false where bindings or
+// roles were not read whole: then it may do more. Only RBAC is looked at; what a webhook
+// or the Node authorizer allows besides is not in it.
 func (w *World) Grants(sa object.Ref) (grants []Grant, known bool) {
 	known = w.Read(clusterRoleKind, "") && w.Read(clusterRoleBindingKind, "") && w.Read(roleBindingKind, "") && w.Read(roleKind, "")
-	for _, b := range All[*rbacv1.ClusterRoleBinding](w.Facts, rbacv1.GroupName, "ClusterRoleBinding") {
-		if binds(b.Subjects, sa, "") {
-			from := object.Ref{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding", Name: b.Name}
-			grants = append(grants, w.granted(b.RoleRef, from, "")...)
-		}
-	}
-	for _, b := range All[*rbacv1.RoleBinding](w.Facts, rbacv1.GroupName, "RoleBinding") {
-		if binds(b.Subjects, sa, b.Namespace) {
-			from := object.Ref{Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: b.Namespace, Name: b.Name}
-			grants = append(grants, w.granted(b.RoleRef, from, b.Namespace)...)
+	x := w.bindings.of(w)
+	for _, at := range x.about(sa) {
+		rules, ok := w.granted(at.ref, at.binding)
+		known = known && ok
+		for _, g := range rules {
+			g.Binding, g.Namespace, g.Group = at.binding, at.binding.Namespace, at.group
+			grants = append(grants, g)
 		}
 	}
 	return grants, known
 }
 
-// binds says whether a service account is among the subjects, by name or as a member of a
-// group that all service accounts, or all of its namespace, are in.
-func binds(subjects []rbacv1.Subject, sa object.Ref, namespace string) bool {
+// grantIndex finds the bindings that mean somebody. There may be thousands of them, and
+// each pod of the cluster is asked about.
+type grantIndex struct {
+	once sync.Once
+	all  []grantBinding
+	// byAccount and byGroup number the bindings.
+	byAccount map[object.Ref][]int
+	byGroup   map[string][]int
+}
+
+// grantBinding is a RoleBinding or ClusterRoleBinding, and the group by which it means
+// the account that was asked about.
+type grantBinding struct {
+	ref     rbacv1.RoleRef
+	binding object.Ref
+	group   string
+}
+
+func (x *grantIndex) of(w *World) *grantIndex {
+	x.once.Do(func() {
+		x.byAccount, x.byGroup = map[object.Ref][]int{}, map[string][]int{}
+		for _, b := range All[*rbacv1.ClusterRoleBinding](w.Facts, rbacv1.GroupName, clusterRoleBindingKind.Kind) {
+			x.add(b.RoleRef, b.Subjects, object.Ref{Group: rbacv1.GroupName, Kind: clusterRoleBindingKind.Kind, Name: b.Name})
+		}
+		for _, b := range All[*rbacv1.RoleBinding](w.Facts, rbacv1.GroupName, roleBindingKind.Kind) {
+			x.add(b.RoleRef, b.Subjects, object.Ref{Group: rbacv1.GroupName, Kind: roleBindingKind.Kind, Namespace: b.Namespace, Name: b.Name})
+		}
+	})
+	return x
+}
+
+// grantUser is how the user that a service account is begins.
+const grantUser = "system:serviceaccount:"
+
+func (x *grantIndex) add(ref rbacv1.RoleRef, subjects []rbacv1.Subject, binding object.Ref) {
+	n := len(x.all)
+	x.all = append(x.all, grantBinding{ref: ref, binding: binding})
 	for _, s := range subjects {
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
-			in := s.Namespace
-			if in == "" {
-				in = namespace
-			}
-			if s.Name == sa.Name && in == sa.Namespace {
-				return true
+			// Without a namespace it is that of the binding; a ClusterRoleBinding has none, and
+			// the subject then means nobody.
+			if in := cmp.Or(s.Namespace, binding.Namespace); in != "" {
+				sa := account(in, s.Name)
+				x.byAccount[sa] = append(x.byAccount[sa], n)
 			}
 		case rbacv1.UserKind:
-			if s.Name == "system:serviceaccount:"+sa.Namespace+":"+sa.Name {
-				return true
+			if in, name, ok := strings.Cut(strings.TrimPrefix(s.Name, grantUser), ":"); ok && strings.HasPrefix(s.Name, grantUser) {
+				sa := account(in, name)
+				x.byAccount[sa] = append(x.byAccount[sa], n)
 			}
 		case rbacv1.GroupKind:
-			switch s.Name {
-			case "system:serviceaccounts", "system:serviceaccounts:" + sa.Namespace, "system:authenticated":
-				return true
-			}
+			x.byGroup[s.Name] = append(x.byGroup[s.Name], n)
 		}
 	}
-	return false
 }
 
-func (w *World) granted(ref rbacv1.RoleRef, binding object.Ref, namespace string) []Grant {
-	role := object.Ref{Group: rbacv1.GroupName, Kind: ref.Kind, Name: ref.Name}
-	var rules []rbacv1.PolicyRule
-	if ref.Kind == "Role" {
-		role.Namespace = namespace
-		if r, ok := Of[*rbacv1.Role](w.Facts, role); ok {
-			rules = r.Rules
+// about returns the bindings that mean an account, each once: where one names it and one
+// of its groups as well, it names it.
+func (x *grantIndex) about(sa object.Ref) []grantBinding {
+	group := map[int]string{}
+	for _, name := range []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + sa.Namespace} {
+		for _, n := range x.byGroup[name] {
+			group[n] = name
 		}
-	} else if r, ok := Of[*rbacv1.ClusterRole](w.Facts, role); ok {
-		rules = r.Rules
 	}
-	out := make([]Grant, 0, len(rules))
-	for i, rule := range rules {
-		out = append(out, Grant{Rule: rule, Role: role, Index: i, Binding: binding, Namespace: namespace})
+	for _, n := range x.byAccount[sa] {
+		group[n] = ""
+	}
+	numbers := make([]int, 0, len(group))
+	for n := range group {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	out := make([]grantBinding, 0, len(numbers))
+	for _, n := range numbers {
+		b := x.all[n]
+		b.group = group[n]
+		out = append(out, b)
 	}
 	return out
+}
+
+// granted returns the rules of a role that is bound. known is false for a role that the
+// cluster surely has and that was not read.
+func (w *World) granted(ref rbacv1.RoleRef, binding object.Ref) (grants []Grant, known bool) {
+	role := object.Ref{Group: rbacv1.GroupName, Kind: ref.Kind, Name: ref.Name}
+	if ref.Kind == roleKind.Kind {
+		role.Namespace = binding.Namespace
+		if r, ok := Of[*rbacv1.Role](w.Facts, role); ok {
+			return grantsOf(role, r.Rules), true
+		}
+		return nil, w.Read(roleKind, role.Namespace)
+	}
+	r, ok := Of[*rbacv1.ClusterRole](w.Facts, role)
+	switch {
+	case ok && r.AggregationRule != nil:
+		return w.aggregated(role, r), true
+	case ok:
+		return grantsOf(role, r.Rules), true
+	case ref.Name == clusterAdmin:
+		return grantsOf(role, clusterAdminRules()), true
+	}
+	return nil, w.Read(clusterRoleKind, "") && !grantDefaultName(ref.Name)
+}
+
+func grantsOf(role object.Ref, rules []rbacv1.PolicyRule) []Grant {
+	out := make([]Grant, 0, len(rules))
+	for i, rule := range rules {
+		out = append(out, Grant{Rule: rule, Role: role, Index: i})
+	}
+	return out
+}
+
+// aggregated returns the rules of a ClusterRole that takes them from others. A controller
+// copies them into it; in manifests, and until then, they are only in the others. Each is
+// ascribed to the one in which it is written, where that is known.
+func (w *World) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Grant {
+	var from []Grant
+	for _, other := range All[*rbacv1.ClusterRole](w.Facts, rbacv1.GroupName, clusterRoleKind.Kind) {
+		if other.Name == r.Name || !grantSelects(r.AggregationRule, other.Labels) {
+			continue
+		}
+		source := object.Ref{Group: rbacv1.GroupName, Kind: clusterRoleKind.Kind, Name: other.Name}
+		for _, g := range grantsOf(source, other.Rules) {
+			g.Through = role
+			from = append(from, g)
+		}
+	}
+	if len(r.Rules) == 0 {
+		return from
+	}
+	out := grantsOf(role, r.Rules)
+	for i := range out {
+		same := func(g Grant) bool { return grantSameRule(&g.Rule, &out[i].Rule) }
+		if at := slices.IndexFunc(from, same); at >= 0 {
+			out[i] = from[at]
+		}
+	}
+	return out
+}
+
+func grantSelects(a *rbacv1.AggregationRule, of map[string]string) bool {
+	return slices.ContainsFunc(a.ClusterRoleSelectors, func(s metav1.LabelSelector) bool {
+		selector, err := metav1.LabelSelectorAsSelector(&s)
+		return err == nil && selector.Matches(labels.Set(of))
+	})
+}
+
+func grantSameRule(a, b *rbacv1.PolicyRule) bool {
+	return slices.Equal(a.Verbs, b.Verbs) && slices.Equal(a.APIGroups, b.APIGroups) && slices.Equal(a.Resources, b.Resources) &&
+		slices.Equal(a.ResourceNames, b.ResourceNames) && slices.Equal(a.NonResourceURLs, b.NonResourceURLs)
 }

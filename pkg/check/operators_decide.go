@@ -25,15 +25,15 @@ type operatorVerdict struct {
 
 // decide finds the workload that acts on the objects of each definition.
 func (s *operatorSearch) decide() []operatorVerdict {
-	breadth, domains := s.breadths()
+	breadth := s.breadths()
 	out := make([]operatorVerdict, len(s.defs))
 	for i := range s.defs {
-		out[i] = s.decideOne(i, breadth, domains)
+		out[i] = s.decideOne(i, breadth)
 	}
 	return out
 }
 
-func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int, domains map[int]int) operatorVerdict {
+func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int) operatorVerdict {
 	var all []operatorCandidate
 	best := operatorCandidate{wl: -1}
 	for _, wl := range slices.Sorted(maps.Keys(s.signs[i])) {
@@ -41,7 +41,7 @@ func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int, domain
 		if !s.able(i, wl) {
 			continue
 		}
-		c := operatorCandidate{wl: wl, points: signs.points(), breadth: breadth[s.defs[i].group][wl], domains: domains[wl]}
+		c := operatorCandidate{wl: wl, points: signs.points(), breadth: breadth[s.defs[i].group][wl], domains: len(s.homes[wl])}
 		if c.domains > operatorDomains && !signs.has(signConversion|signOwner|signPackage) {
 			continue
 		}
@@ -75,11 +75,9 @@ func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int, domain
 // that looks after everything, and no operator of each.
 const operatorDomains = 8
 
-// breadths counts of how many definitions of a group each workload may write the status,
-// and in how many domains it may.
-func (s *operatorSearch) breadths() (breadth map[string]map[int]int, domains map[int]int) {
-	breadth, domains = map[string]map[int]int{}, map[int]int{}
-	in := map[int]map[string]bool{}
+// breadths counts of how many definitions of a group each workload may write the status.
+func (s *operatorSearch) breadths() map[string]map[int]int {
+	breadth := map[string]map[int]int{}
 	for i, signs := range s.signs {
 		for wl, have := range signs {
 			if !have.has.has(signStatus | signGroup) {
@@ -90,16 +88,9 @@ func (s *operatorSearch) breadths() (breadth map[string]map[int]int, domains map
 				breadth[group] = map[int]int{}
 			}
 			breadth[group][wl]++
-			if in[wl] == nil {
-				in[wl] = map[string]bool{}
-			}
-			in[wl][operatorDomain(group)] = true
 		}
 	}
-	for wl, d := range in {
-		domains[wl] = len(d)
-	}
-	return breadth, domains
+	return breadth
 }
 
 // able says that a workload could be the operator: it has some right to the objects, or

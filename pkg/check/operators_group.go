@@ -85,7 +85,7 @@ func (s *operatorSearch) families(verdicts []operatorVerdict) map[int][]int {
 	for n, wl := range mains {
 		family[wl] = wl
 		for _, before := range mains[:n] {
-			if !s.kin(before, wl) && !s.twins(before, wl) {
+			if !s.kin(before, wl) && !s.twins(before, wl) && !s.sameEntry(before, wl, verdicts) {
 				continue
 			}
 			from, to := family[wl], family[before]
@@ -103,6 +103,26 @@ func (s *operatorSearch) families(verdicts []operatorVerdict) map[int][]int {
 		}
 	}
 	return out
+}
+
+// sameEntry says that the catalogue has one name for what two workloads of a namespace act
+// on.
+func (s *operatorSearch) sameEntry(a, b int, verdicts []operatorVerdict) bool {
+	if s.workloads[a].Ref.Namespace != s.workloads[b].Ref.Namespace {
+		return false
+	}
+	names := map[string]bool{}
+	for i, v := range verdicts {
+		if v.main == a && s.defs[i].own != "" {
+			names[s.defs[i].own] = true
+		}
+	}
+	for i, v := range verdicts {
+		if v.main == b && names[s.defs[i].own] {
+			return true
+		}
+	}
+	return false
 }
 
 // operator makes one of definitions whose main workloads are of one family.

@@ -24,6 +24,8 @@ type operatorSearch struct {
 	served             map[object.Ref][]int
 	// signs are those of each definition, by workload.
 	signs []map[int]*operatorSigns
+	// homes are the domains of the groups in which each workload may write a status.
+	homes map[int]map[string]bool
 	// loose says that accounts have rights by groups, which are not followed.
 	loose bool
 }
@@ -52,7 +54,7 @@ func newOperatorSearch(w *World) *operatorSearch {
 	s := &operatorSearch{
 		w: w, defs: w.definitionsThere(), byGroup: map[string][]int{}, number: map[object.Ref]int{},
 		labelled: map[string][]int{}, released: map[string][]int{}, named: map[string][]int{}, imaged: map[string][]int{},
-		ownedBy: map[object.Ref][]int{}, served: map[object.Ref][]int{},
+		homes: map[int]map[string]bool{}, ownedBy: map[object.Ref][]int{}, served: map[object.Ref][]int{},
 	}
 	for i := range s.defs {
 		s.byGroup[s.defs[i].group] = append(s.byGroup[s.defs[i].group], i)
@@ -88,6 +90,10 @@ func (s *operatorSearch) workload(wl *Workload) {
 		}
 	}
 	if top := s.w.Top(wl.Ref); top != wl.Ref && s.custom(top.GroupKind()) {
+		if wl.Ref.Kind == "Pod" {
+			// What an operator runs may write of its state in its own custom resource.
+			return
+		}
 		o.top = top
 	}
 	s.number[wl.Ref] = i
@@ -155,6 +161,16 @@ func (s *operatorSearch) signsOf(def, wl int) operatorSign {
 func (s *operatorSearch) compare() {
 	for i, signs := range s.signs {
 		for wl, have := range signs {
+			if have.has.has(signStatus | signGroup) {
+				if s.homes[wl] == nil {
+					s.homes[wl] = map[string]bool{}
+				}
+				s.homes[wl][operatorDomain(s.defs[i].group)] = true
+			}
+		}
+	}
+	for i, signs := range s.signs {
+		for wl, have := range signs {
 			if s.workloads[wl].any {
 				have.has |= signAny
 			}
@@ -174,8 +190,10 @@ func (s *operatorSearch) compare() {
 		if len(writers) == 0 {
 			writers = s.holders(signs, signRead)
 		}
+		// Whoever is asked before they are written has a part in them as well.
+		all := append(s.holders(signs, signWebhook), writers...)
 		for _, wl := range writers {
-			if s.alike(writers, wl) {
+			if s.alike(all, wl) && s.atHome(wl, operatorDomain(s.defs[i].group)) {
 				s.sign(i, wl, signAlone, "")
 			}
 		}
@@ -191,6 +209,13 @@ func (s *operatorSearch) holders(signs map[int]*operatorSigns, of operatorSign) 
 	}
 	slices.Sort(out)
 	return out
+}
+
+// atHome says that a workload writes the status of kinds of this domain, or of none: who
+// runs others only uses this one. That cert-manager may write the finalizers of an HTTPRoute
+// does not make it run these.
+func (s *operatorSearch) atHome(wl int, domain string) bool {
+	return len(s.homes[wl]) == 0 || s.homes[wl][domain]
 }
 
 // alike says that some workloads are all of the same operator as one.

@@ -78,7 +78,7 @@ func (s operatorSign) points() int {
 		s &^= signGroup | signFinalizers | signSibling | signAlone
 	}
 	if s.has(signGroup) {
-		s &^= signFinalizers
+		s &^= signFinalizers | signWrite
 	}
 	if !s.has(signRead | signWrite) {
 		s &^= signSibling

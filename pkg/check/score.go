@@ -10,9 +10,9 @@ import (
 // Score is how far the rules of a category, or of all, are kept.
 //
 // Each rule that was decided weighs by its severity: an error 4, a warning 2, an info 1. It
-// counts by its share of right objects, each object once: an object about which it finds
-// something loses as much as the gravest finding about it weighs, and where that is graver
-// than the rule mostly is, the rule weighs as much. The value is
+// counts by its share of right objects, each object once. Of an object about which it finds
+// something milder than the rule mostly does (an info by a warning's rule), it counts as much
+// less as that weighs less. The value is
 //
 //	100 x sum(weight x share) / sum(weight)
 //
@@ -101,8 +101,7 @@ func (s *Score) add(r *Result) {
 	}
 	weight, lost := scoreWeight(r.Rule.Severity), 0.0
 	for _, severity := range gravest {
-		weight = max(weight, scoreWeight(severity))
-		lost += scoreWeight(severity)
+		lost += min(weight, scoreWeight(severity))
 	}
 	s.Of++
 	if len(gravest) == 0 {

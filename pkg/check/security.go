@@ -1,5 +1,99 @@
 package check
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// securityRules are about what operators and pods may do, to the API and to their nodes,
+// and about who reaches them.
 func securityRules() []Rule {
-	return nil
+	return slices.Concat(
+		securityAccountRules(),
+		rbacRules(),
+		securityScopeRules(),
+		podSecurityRules(),
+		securityNetworkRules(),
+		securityContainerRules(),
+	)
+}
+
+// securityList joins words, and counts what is beyond the first few.
+func securityList(words []string) string {
+	const shown = 4
+	switch n := len(words); {
+	case n > shown+1:
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:shown], ", "), n-shown)
+	default:
+		return securityAll(words)
+	}
+}
+
+// securityAll joins words: get, list and watch.
+func securityAll(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// securityNames lists objects of one kind by namespace and name.
+func securityNames(refs []object.Ref) string {
+	words := make([]string, 0, len(refs))
+	for _, r := range refs {
+		words = append(words, r.Namespace+"/"+r.Name)
+	}
+	return securityList(words)
+}
+
+// securityKind names an object in a sentence: ClusterRole shop, Secret shop/tls.
+func securityKind(ref object.Ref) string {
+	if ref.Namespace == "" {
+		return ref.Kind + " " + ref.Name
+	}
+	return ref.Kind + " " + ref.Namespace + "/" + ref.Name
+}
+
+// securityKinds lists objects.
+func securityKinds(refs []object.Ref) string {
+	words := make([]string, 0, len(refs))
+	for _, r := range refs {
+		words = append(words, securityKind(r))
+	}
+	return securityList(words)
+}
+
+// securityOperated returns the workloads that operators are run by. What these may do is told with
+// the operator, and not with the stack that they are in.
+func (w *World) securityOperated() map[object.Ref]bool {
+	out := map[object.Ref]bool{}
+	for _, o := range w.Operators() {
+		for _, wl := range o.Workloads {
+			out[wl.Ref] = true
+		}
+	}
+	return out
+}
+
+// securityWriter says who writes a workload, where that is a custom resource: then it is the custom
+// resource that has to say otherwise.
+func (w *World) securityWriter(wl *Workload) (object.Ref, bool) {
+	top := w.Top(wl.Ref)
+	if top == wl.Ref {
+		return object.Ref{}, false
+	}
+	r, ok := w.Kinds.Kind(top.GroupKind())
+	return top, ok && r.Custom
+}
+
+// securityRemedy adds to a remedy where it has to be said.
+func (w *World) securityRemedy(wl *Workload, remedy string) string {
+	if top, ok := w.securityWriter(wl); ok {
+		return fmt.Sprintf("%s Say so in %s, whose operator writes the %s.", remedy, securityKind(top), wl.Ref.Kind)
+	}
+	return remedy
 }

@@ -1,5 +1,135 @@
 package check
 
-func settableRules() []Rule {
-	return nil
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// settable returns the field by which users can set something about the pods of a custom
+// resource, in the version in which it is stored: of several the one nearest to the top,
+// and rather one of the whole than of a part beside it (settableAside). It is false where
+// the schema names none. Containers that are added to those of the operator do not count.
+func (d *Definition) settable(what setting) (path string, ok bool) {
+	path, _, ok = d.settableAt(what)
+	return path, ok
+}
+
+// settableAt says besides whether the field is one of a part beside the pods that matter.
+func (d *Definition) settableAt(what setting) (path string, aside, ok bool) {
+	var best *schemaNode
+	for _, top := range schemaDesired(d.Storage()) {
+		top.walk(func(n *schemaNode) bool {
+			if settableBeside(n) {
+				return false
+			}
+			if !settableShapes[what](n) {
+				return true
+			}
+			if is := settableAside(n); best == nil || aside && !is || aside == is && n.depth() < best.depth() {
+				best, aside = n, is
+			}
+			return false
+		})
+	}
+	if best == nil {
+		return "", false, false
+	}
+	return best.path(), aside, true
+}
+
+// settableAsideName are the names of parts that run beside what a custom resource is for:
+// what is set of them is not set of the rest.
+var settableAsideName = regexp.MustCompile(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
+
+// settableAside says that a field is one of a part beside the others. Of a kind that is
+// itself for backups, nothing is.
+func settableAside(n *schemaNode) bool {
+	for at := n.holder(); at != nil; at = at.holder() {
+		if settableAsideName.MatchString(at.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// settableBeside says that a field is about containers that are added to those of the
+// operator.
+func settableBeside(n *schemaNode) bool {
+	return n.field() && settableNamed(n, "sidecars", "sidecarcontainers", "sidecarcontainer", "initcontainers", "initcontainer", "extracontainers", "additionalcontainers", "ephemeralcontainers")
+}
+
+// settableOpenName says that an open object of the name may set anything about pods.
+func settableOpenName(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "podtemplate") || strings.Contains(name, "podspec") || strings.Contains(name, "override") ||
+		slices.Contains([]string{"template", "values", "pod", "patches", "patch", "helmvalues", "podpolicy", "deployment", "statefulset"}, name)
+}
+
+// settableOpen returns the first field that the schema leaves open, and in which anything
+// about pods may be set; false where there is none.
+func (d *Definition) settableOpen() (path string, ok bool) {
+	for _, top := range schemaDesired(d.Storage()) {
+		top.walk(func(n *schemaNode) bool {
+			if !ok && schemaOpen(n.props) && (n.depth() == 1 || settableOpenAt(n)) {
+				path, ok = n.path(), true
+			}
+			return !ok
+		})
+	}
+	return path, ok
+}
+
+// settableOpenAt says that a field, or the list whose items it is, has a name under which
+// pods are described.
+func settableOpenAt(n *schemaNode) bool {
+	if !n.field() {
+		n = n.holder()
+	}
+	if n == nil {
+		return false
+	}
+	if settableOpenName(n.name) {
+		return true
+	}
+	above := n.holder()
+	return n.name == "spec" && above != nil && settableOpenName(above.name)
+}
+
+// settableApplies says whether objects of the kind run pods: instances own some, by no
+// other custom resource in between, or the schema has replicas beside an image or the
+// template of a pod.
+func (d *Definition) settableApplies() bool {
+	return len(d.ownWorkloads()) > 0 || d.settableRuns()
+}
+
+// ownWorkloads returns the workloads of which the nearest owner that is no built-in
+// controller is an instance. Those of another custom resource below are that one's to set.
+func (d *Definition) ownWorkloads() []*Workload {
+	var out []*Workload
+	for _, w := range d.Workloads() {
+		if owner, ok := d.World.owner(w.Ref); ok && owner.GroupKind() == d.Kind {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// settableRuns says that the schema has replicas beside an image, or beside a pod.
+func (d *Definition) settableRuns() bool {
+	runs := false
+	for _, top := range schemaDesired(d.Storage()) {
+		top.walk(func(n *schemaNode) bool {
+			p := n.props
+			replicas, ok := p.Properties["replicas"]
+			if ok && replicas.Type == "integer" {
+				template := p.Properties["template"]
+				pod := template.Properties["spec"]
+				image, has := p.Properties["image"]
+				runs = runs || has && image.Type == "string" || settableHas(&pod, "containers")
+			}
+			return !runs && !schemaBuiltIn(p)
+		})
+	}
+	return runs
 }

@@ -33,6 +33,8 @@ type World struct {
 	workloads []*Workload
 	byRef     map[object.Ref]*Workload
 	ofPod     map[object.Ref]*Workload
+	// bindings finds who is bound; it is made when it is first asked for.
+	bindings grantIndex
 }
 
 // Workload is a built-in controller of pods, or a pod that has none, and the pods that
@@ -57,7 +59,9 @@ type Workload struct {
 func (w *Workload) Specs() []*corev1.PodSpec {
 	var out []*corev1.PodSpec
 	for _, p := range w.Pods {
-		if !slices.ContainsFunc(out, func(s *corev1.PodSpec) bool { return len(s.Containers) > 0 && len(p.Spec.Containers) > 0 && &s.Containers[0] == &p.Spec.Containers[0] }) {
+		if !slices.ContainsFunc(out, func(s *corev1.PodSpec) bool {
+			return len(s.Containers) > 0 && len(p.Spec.Containers) > 0 && &s.Containers[0] == &p.Spec.Containers[0]
+		}) {
 			out = append(out, &p.Spec)
 		}
 	}

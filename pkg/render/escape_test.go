@@ -61,7 +61,7 @@ func hostile(s string) view.Answer {
 	return view.Answer{
 		Sheet: sheet, Focus: sheet,
 		Families: []view.Family{{Name: "a_total_of", Type: view.Gauge, Help: s, Samples: []view.Sample{{Labels: []view.Label{{Name: "name", Value: s}}, Value: "1"}}}},
-		Tree:     &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s), Page: manualPage(s),
+		Tree:     &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s), Page: manualPage(s), Findings: checked(s),
 		Net: &view.Net{
 			Nodes: []view.NetNode{{ID: s, Kind: s, Name: s, Namespace: s, Note: s}, {ID: "b", Kind: s, Name: s}},
 			Edges: []view.NetEdge{{From: s, To: "b", Label: s}},

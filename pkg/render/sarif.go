@@ -90,7 +90,7 @@ func sarifRuleOf(r *view.FindingRule) sarifRule {
 	if r.Why != "" {
 		out.Full = &sarifText{Text: r.Why}
 	}
-	out.Properties.Tags = slices.Compact(slices.Sorted(slices.Values(r.Tags)))
+	out.Properties.Tags = append([]string{}, slices.Compact(slices.Sorted(slices.Values(r.Tags)))...)
 	return out
 }
 
@@ -164,9 +164,9 @@ func (c *sarifCollector) put(s *view.Suite, r sarifResult, field string) {
 	}
 	// The message is no part of it: figures in it change from run to run.
 	sum := sha256.Sum256([]byte(strings.Join([]string{r.RuleID, r.Kind, object, field}, "\x00")))
-	print := hex.EncodeToString(sum[:16])
-	c.count[print]++
-	r.Prints = map[string]string{sarifPrint: fmt.Sprintf("%s:%d", print, c.count[print])}
+	hash := hex.EncodeToString(sum[:16])
+	c.count[hash]++
+	r.Prints = map[string]string{sarifPrint: fmt.Sprintf("%s:%d", hash, c.count[hash])}
 	r.Properties.Subjects = []string{s.Name}
 	c.at[same] = len(c.run.Results)
 	c.run.Results = append(c.run.Results, r)

@@ -11,6 +11,7 @@ package schedule
 import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 )
@@ -41,10 +42,16 @@ type Cluster struct {
 	Classes    []*storagev1.StorageClass
 	Drivers    []*storagev1.CSINode
 	Capacities []*storagev1.CSIStorageCapacity
+	// CSIDrivers say which drivers let the scheduler look at Capacities.
+	CSIDrivers []*storagev1.CSIDriver
+	// Attachments count against what a node can attach.
+	Attachments []*storagev1.VolumeAttachment
 	Priorities []*schedulingv1.PriorityClass
 	Runtimes   []*nodev1.RuntimeClass
 	// Namespaces are for affinity terms that select namespaces by label.
 	Namespaces []*corev1.Namespace
+	// DeviceClasses can stand for extended resources that no node has.
+	DeviceClasses []*resourcev1.DeviceClass
 	// Unread says what of this could not be read, in words for people (pods in other
 	// namespaces): then nothing that depends on it is claimed.
 	Unread Unread
@@ -53,6 +60,9 @@ type Cluster struct {
 // Unread says what could not be read.
 type Unread struct {
 	Nodes, Pods, Claims, Volumes, Classes, Priorities, Namespaces bool
+	// Storage is CSI nodes, CSI drivers, capacities and attachments; Devices is device
+	// classes.
+	Storage, Devices bool
 }
 
 // Pod is one that is to be placed.

@@ -117,11 +117,13 @@ func (v *checkView) scoresTree() *Tree {
 	return t
 }
 
-// scoreLine is the scores of a group in one line: score 71, 18 of 21 rules kept:
-// consumability 92, security 61.
+// scoreWord is the score of a group with its word.
+func scoreWord(s *check.Scores) string { return "score " + s.All.String() }
+
+// scoreLine is what a score is made of: 18 of 21 rules kept: consumability 92, security 61.
 func scoreLine(s *check.Scores) string {
 	if !s.All.Known() {
-		return "no score: nothing could be decided"
+		return "nothing could be decided"
 	}
 	var parts []string
 	for _, c := range check.Categories() {
@@ -129,5 +131,12 @@ func scoreLine(s *check.Scores) string {
 			parts = append(parts, string(c)+" "+by.String())
 		}
 	}
-	return fmt.Sprintf("score %s, %d of %d rules kept: %s", s.All, s.All.Kept, s.All.Of, strings.Join(parts, ", "))
+	return fmt.Sprintf("%d of %s kept: %s", s.All.Kept, several(s.All.Of, "rule"), strings.Join(parts, ", "))
+}
+
+func several(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

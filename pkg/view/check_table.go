@@ -24,7 +24,7 @@ func (v *checkView) table() *Table {
 	}}
 	for i := range v.groups {
 		g := &v.groups[i]
-		t.Rows = append(t.Rows, []Cell{{Text: "= " + g.scores.All.String()}, {}, {Text: g.title}, {Text: scoreLine(&g.scores)}})
+		t.Rows = append(t.Rows, []Cell{{Text: scoreWord(&g.scores)}, {}, {Text: g.title}, {Text: scoreLine(&g.scores)}})
 		for _, f := range v.found(g, false, v.o.All) {
 			t.Rows = append(t.Rows, []Cell{SeverityCell(f.finding.Severity), {Text: f.rule.ID}, {Text: v.several(f.objects)}, {Text: f.finding.Message}})
 		}
@@ -64,7 +64,9 @@ func (v *checkView) wide() *Table {
 			}
 		}
 		for _, o := range v.open(g) {
-			t.Rows = append(t.Rows, []Cell{{Text: g.title}, {undecidedWord, Warn}, {Text: o.rule.ID}, {Text: guidelines(o.rule)}, {Text: v.several(o.objects)}, {}, {}, {Text: o.why}, {}})
+			for _, ref := range o.objects {
+				t.Rows = append(t.Rows, []Cell{{Text: g.title}, {undecidedWord, Warn}, {Text: o.rule.ID}, {Text: guidelines(o.rule)}, {Text: v.name(ref)}, {}, {}, {Text: o.why}, {}})
+			}
 		}
 	}
 	for _, o := range v.uncheckable() {

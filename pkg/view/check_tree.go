@@ -2,8 +2,10 @@ package view
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // mostLines are shown of one rule, unless all are wanted.
@@ -19,8 +21,8 @@ func (v *checkView) tree() *Tree {
 	}}
 	for i := range v.groups {
 		g := &v.groups[i]
-		line := &Line{Name: Cell{Text: g.title}, Cells: []Cell{{}, {Text: scoreLine(&g.scores)}}}
-		line.Below = append(v.ruleLines(g, v.found(g, false, v.o.All)), v.rest(g)...)
+		line := &Line{Name: Cell{Text: g.title}, Cells: []Cell{{}, {Text: scoreWord(&g.scores) + ", " + scoreLine(&g.scores)}}}
+		line.Below = append(v.ruleLines(v.found(g, false, v.o.All)), v.rest(g)...)
 		if len(line.Below) == 0 {
 			line.Mark = Cell{"✔ nothing found", Good}
 		}
@@ -33,33 +35,61 @@ func (v *checkView) tree() *Tree {
 }
 
 // ruleLines are those of findings, under a line for each rule. A rule that finds things of
-// several severities has one for each.
-func (v *checkView) ruleLines(g *checkGroup, all []checkFound) []*Line {
+// several severities has one for each. Habits (info) have one line a rule, unless all is
+// wanted.
+func (v *checkView) ruleLines(all []checkFound) []*Line {
 	var out []*Line
-	var last *checkFound
-	for i := range all {
-		f := &all[i]
-		if last == nil || last.rule.ID != f.rule.ID || last.finding.Severity != f.finding.Severity {
-			head := SeverityCell(f.finding.Severity)
-			head.Text += " " + f.rule.ID
-			out = append(out, &Line{Name: head, Cells: []Cell{{}, {v.ruleText(f.rule, all), Faint}}})
+	said := map[string]bool{}
+	for len(all) > 0 {
+		first := &all[0]
+		n := 1
+		for n < len(all) && all[n].rule.ID == first.rule.ID && all[n].finding.Severity == first.finding.Severity {
+			n++
 		}
-		last = f
-		line := out[len(out)-1]
-		if !v.o.All && len(line.Below) == mostLines {
-			line.Hidden++
-			continue
+		text := ""
+		if !said[first.rule.ID] {
+			text = ruleText(first.rule, all[:n])
 		}
-		line.Below = append(line.Below, v.foundLine(f))
+		said[first.rule.ID] = true
+		out = append(out, v.ruleLine(all[:n], text))
+		all = all[n:]
 	}
 	return out
 }
 
+// ruleLine is that of the findings of one rule and severity.
+func (v *checkView) ruleLine(all []checkFound, text string) *Line {
+	severity := all[0].finding.Severity
+	name := SeverityCell(severity)
+	name.Text += " " + all[0].rule.ID
+	if severity == check.Info && !v.o.All {
+		if len(all) == 1 {
+			f := all[0].finding
+			text = withRemedy(f.Message, remedy(all[0].rule, f))
+		}
+		var objects []object.Ref
+		for i := range all {
+			objects = append(objects, all[i].objects...)
+		}
+		slices.SortFunc(objects, object.Compare)
+		return &Line{Name: name, Cells: []Cell{{Text: v.several(slices.Compact(objects))}, {Text: text}}}
+	}
+	line := &Line{Name: name, Cells: []Cell{{}, {text, Faint}}}
+	for i := range all {
+		if !v.o.All && len(line.Below) == mostLines {
+			line.Hidden = len(all) - i
+			break
+		}
+		line.Below = append(line.Below, v.foundLine(&all[i]))
+	}
+	return line
+}
+
 // ruleText is what holds where a rule is kept, and how to mend it if no finding says that
 // itself.
-func (v *checkView) ruleText(r *check.Rule, all []checkFound) string {
+func ruleText(r *check.Rule, all []checkFound) string {
 	for i := range all {
-		if all[i].rule.ID == r.ID && all[i].finding.Remedy != "" {
+		if all[i].finding.Remedy != "" {
 			return r.Title
 		}
 	}

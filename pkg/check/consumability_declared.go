@@ -1,0 +1,127 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// crdRelationships wants somebody to say what objects of the kind have to do with others.
+func crdRelationships(d *Definition, r *Result) {
+	if d.Relationships > 0 {
+		r.Fine(d.Ref)
+		return
+	}
+	if d.World.Catalogued != nil {
+		if _, ok := d.World.Catalogued(d.Kind); ok {
+			r.Fine(d.Ref)
+			return
+		}
+	}
+	r.Found(Finding{
+		Object: d.Ref, Field: "metadata.annotations",
+		Message: "neither the definition nor the catalogue says what a " + d.Kind.Kind + " needs and makes: stacks of it rest on owner references and guesses",
+	})
+}
+
+// crdAnnotations wants annotations that mean something.
+func crdAnnotations(d *Definition, r *Result) {
+	for _, wrong := range d.Annotations {
+		wrong = strings.TrimPrefix(wrong, "CRD "+d.CRD.Name+": ")
+		r.Found(Finding{Object: d.Ref, Field: "metadata.annotations", Message: wrong})
+	}
+	if len(d.Annotations) == 0 && (d.Relationships > 0 || len(d.Composition) > 0 || d.Usage != "") {
+		r.Fine(d.Ref)
+	}
+}
+
+// crdUsage wants the text to be where the definition says that it is.
+func crdUsage(d *Definition, r *Result) {
+	switch {
+	case d.UsageMissing != "":
+		r.Found(Finding{Object: d.Ref, Field: "metadata.annotations[resource/usage]", Message: "its usage text cannot be read: " + d.UsageMissing})
+	case d.Usage != "" && strings.TrimSpace(d.Usage) == "":
+		r.Found(Finding{Object: d.Ref, Field: "metadata.annotations[resource/usage]", Message: "its usage text is empty"})
+	case d.Usage != "":
+		r.Fine(d.Ref)
+	}
+}
+
+// crdComposition holds what a definition says that instances are made of against what they
+// own.
+func crdComposition(d *Definition, r *Result) {
+	if len(d.Composition) == 0 || len(d.Instances) == 0 {
+		return
+	}
+	direct, deep := d.ownedKinds()
+	if len(deep) == 0 {
+		r.Unknown(d.Ref, "none of its "+schemaCount(len(d.Instances), "instance", "instances")+" owns anything yet, so what it declares of its parts cannot be compared")
+		return
+	}
+	found := false
+	for _, gk := range slices.SortedFunc(maps.Keys(direct), object.CompareKinds) {
+		if slices.Contains(d.Composition, gk) {
+			continue
+		}
+		found = true
+		r.Found(Finding{
+			Object: d.Ref, Field: "metadata.annotations[resource/composition]", Value: gk.String(), Related: []object.Ref{direct[gk]},
+			Message: "instances own " + gk.String() + " objects, which the definition does not count among their parts",
+		})
+	}
+	for _, gk := range d.Composition {
+		if deep[gk] || !d.mayOwn(gk) {
+			continue
+		}
+		if !d.World.Read(gk, "") {
+			r.Unknown(d.Ref, gk.String()+" objects were not all read, so whether instances own any is not known")
+			continue
+		}
+		found = true
+		r.Found(Finding{
+			Object: d.Ref, Field: "metadata.annotations[resource/composition]", Value: gk.String(),
+			Message: "the definition counts " + gk.String() + " among its parts, and none of the " + schemaCount(len(d.Instances), "instance", "instances") + " owns one: it is not made in every case, or made without an owner reference",
+		})
+	}
+	if !found {
+		r.Fine(d.Ref)
+	}
+}
+
+// ownedKinds returns the kinds that instances own, with an example each: their own, and
+// those at any depth.
+func (d *Definition) ownedKinds() (direct map[schema.GroupKind]object.Ref, deep map[schema.GroupKind]bool) {
+	direct, deep = map[schema.GroupKind]object.Ref{}, map[schema.GroupKind]bool{}
+	for _, ref := range d.Instances {
+		id, ok := d.World.Graph.Find(ref)
+		if !ok {
+			continue
+		}
+		for _, below := range d.World.Graph.Owned(id) {
+			if child := d.World.Graph.Ref(below); d.World.Graph.State(below) == graph.Present {
+				if have, ok := direct[child.GroupKind()]; !ok || object.Compare(child, have) < 0 {
+					direct[child.GroupKind()] = child
+				}
+			}
+		}
+		for _, child := range d.World.Owned(ref) {
+			deep[child.GroupKind()] = true
+		}
+	}
+	return direct, deep
+}
+
+// mayOwn says whether instances can own objects of a kind: what is namespaced cannot own
+// what is not.
+func (d *Definition) mayOwn(gk schema.GroupKind) bool {
+	if d.World.Kinds == nil {
+		return true
+	}
+	k, ok := d.World.Kinds.Kind(gk)
+	return ok && (k.Namespaced || d.CRD.Spec.Scope == "Cluster")
+}

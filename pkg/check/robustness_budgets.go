@@ -1,0 +1,234 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func robustBudgetRules() []Rule {
+	return []Rule{
+		{
+			ID: "budget-present", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(19)},
+			Title: "replicas have a PodDisruptionBudget",
+			Why:   "Without one, the drain of several nodes for an upgrade may evict all replicas at once.",
+			Fix:   "Add a PodDisruptionBudget with maxUnavailable: 1 that selects the pods.",
+			Stack: robustBudgetPresent,
+		},
+		{
+			ID: "budget-allows", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(19)},
+			Title: "disruption budgets allow something while all is well",
+			Why:   "A budget that allows no eviction while every pod is healthy blocks the drain of each node that its pods are on, until somebody deletes it or the pod.",
+			Fix:   "Set maxUnavailable to 1 or more, or run one replica more than minAvailable.",
+			Stack: robustBudgetAllows,
+		},
+		{
+			ID: "budget-one-per-pod", Category: Robustness, Severity: Error, Guidelines: []Guideline{maturity(19)},
+			Title: "no pod is selected by two disruption budgets",
+			Why:   "The API server refuses to evict a pod that several budgets select, so that its node cannot be drained.",
+			Fix:   "Narrow the selectors of the budgets, or delete all but one.",
+			Stack: robustBudgetSingle,
+		},
+	}
+}
+
+func robustBudgetPresent(s *Stack, r *Result) {
+	for _, c := range s.World.robustCrews(robustWorkloads(s)) {
+		if !c.replicated() || len(c.Pods) == 0 {
+			continue
+		}
+		var without []string
+		for _, p := range c.Pods {
+			if len(s.World.Serving(crewPodRef(p), robustBudgetKind)) == 0 {
+				without = append(without, p.Name)
+			}
+		}
+		switch {
+		case len(without) == 0:
+			r.Fine(c.Ref)
+		case !s.World.Read(robustBudgetKind, c.Pods[0].Namespace):
+			robustOpen(r, c.Ref, "PodDisruptionBudgets of "+c.Pods[0].Namespace)
+		case len(without) == len(c.Pods):
+			r.Found(Finding{
+				Object:  c.Ref,
+				Message: fmt.Sprintf("has %d replicas and no PodDisruptionBudget: drains of their nodes may evict all of them at once", c.Replicas),
+			})
+		default:
+			r.Found(Finding{
+				Severity: Info, Object: c.Ref,
+				Message: fmt.Sprintf("%s of %d has no PodDisruptionBudget: %s", robustCount(len(without), "pod"), len(c.Pods), robustList(without)),
+			})
+		}
+	}
+}
+
+// robustPodsOf returns the pods that a budget or a Service selects, in order.
+func (w *World) robustPodsOf(serving object.Ref) []*corev1.Pod {
+	id, ok := w.Graph.Find(serving)
+	if !ok {
+		return nil
+	}
+	var out []*corev1.Pod
+	for e := range w.Graph.Out(id) {
+		ref := w.Graph.Ref(e.To)
+		if ref.GroupKind() != robustPodKind || w.Graph.State(e.To) != graph.Present {
+			continue
+		}
+		if p, ok := Of[*corev1.Pod](w.Facts, ref); ok && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func robustBudgetAllows(s *Stack, r *Result) {
+	for _, ref := range s.Members() {
+		b, ok := Of[*policyv1.PodDisruptionBudget](s.World.Facts, ref)
+		if !ok {
+			continue
+		}
+		pods := s.World.robustPodsOf(ref)
+		if len(pods) == 0 {
+			continue // The graph tells of selectors that find nothing.
+		}
+		f, wrong := s.World.stuck(ref, b, pods)
+		if !wrong {
+			r.Fine(ref)
+			continue
+		}
+		r.Found(f)
+	}
+}
+
+// stuck says whether a budget allows nothing although all of its pods are healthy.
+func (w *World) stuck(ref object.Ref, b *policyv1.PodDisruptionBudget, pods []*corev1.Pod) (Finding, bool) {
+	f := Finding{Object: ref}
+	for _, wl := range w.workloadsOf(robustPodRefs(pods)) {
+		f.Related = append(f.Related, wl.Ref)
+	}
+	if failed := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition); failed != nil && failed.Status == metav1.ConditionFalse && failed.Reason == policyv1.SyncFailedReason {
+		f.Field, f.Value = "status.conditions[DisruptionAllowed].reason", failed.Reason
+		f.Message = "allows no eviction, since the disruption controller cannot work it out: " + failed.Message
+		f.Remedy = "Use minAvailable with a number where the pods' controller has no scale subresource, and select pods that have a controller."
+		return f, true
+	}
+	current := b.Status.ObservedGeneration >= b.Generation && b.Status.ExpectedPods > 0
+	if current && (b.Status.DisruptionsAllowed > 0 || b.Status.CurrentHealthy < b.Status.ExpectedPods) {
+		return f, false
+	}
+	expected := int(b.Status.ExpectedPods)
+	if !current {
+		expected = len(pods)
+	}
+	if allowed, _ := robustAllowed(b, expected); !current && allowed > 0 {
+		return f, false
+	}
+	f.Field, f.Value = robustBudgetField(b)
+	f.Message = fmt.Sprintf("allows no eviction although %s healthy: every drain of their nodes waits", robustAre(expected))
+	if owner, ok := w.owner(ref); ok {
+		// Operators guard what they move themselves: a primary, which they hand over when
+		// its node is cordoned.
+		f.Severity = Info
+		f.Message += fmt.Sprintf(", until the operator of %s moves the pod", robustNear(owner, ref))
+		f.Remedy = "Find out whether the operator moves the pod when its node is cordoned; if not, change the budget through " + robustNear(owner, ref) + "."
+		return f, true
+	}
+	if expected == 1 {
+		f.Remedy = "Run two replicas, or delete the budget: with one pod it can only block."
+		return f, true
+	}
+	if b.Spec.MaxUnavailable != nil {
+		f.Patch = "spec: {maxUnavailable: 1}"
+	} else {
+		f.Patch = "spec: {minAvailable: null, maxUnavailable: 1}"
+	}
+	return f, true
+}
+
+func robustAre(n int) string {
+	if n == 1 {
+		return "its one pod is"
+	}
+	return fmt.Sprintf("all %d pods are", n)
+}
+
+func robustPodRefs(pods []*corev1.Pod) []object.Ref {
+	out := make([]object.Ref, 0, len(pods))
+	for _, p := range pods {
+		out = append(out, crewPodRef(p))
+	}
+	return out
+}
+
+func robustBudgetField(b *policyv1.PodDisruptionBudget) (field, value string) {
+	switch {
+	case b.Spec.MaxUnavailable != nil:
+		return "spec.maxUnavailable", b.Spec.MaxUnavailable.String()
+	case b.Spec.MinAvailable != nil:
+		return "spec.minAvailable", b.Spec.MinAvailable.String()
+	}
+	return "spec", ""
+}
+
+// robustAllowed returns how many of a number of pods, all of them healthy, a budget lets
+// go, by the arithmetic of the disruption controller: percentages are rounded up, and
+// without either field nothing is allowed.
+func robustAllowed(b *policyv1.PodDisruptionBudget, pods int) (int, error) {
+	if b.Spec.MaxUnavailable != nil {
+		n, err := intstr.GetScaledValueFromIntOrPercent(b.Spec.MaxUnavailable, pods, true)
+		return max(0, min(n, pods)), err
+	}
+	if b.Spec.MinAvailable == nil {
+		return 0, nil
+	}
+	least, err := intstr.GetScaledValueFromIntOrPercent(b.Spec.MinAvailable, pods, true)
+	return max(0, pods-least), err
+}
+
+func robustBudgetSingle(s *Stack, r *Result) {
+	for _, wl := range robustWorkloads(s) {
+		var twice []string
+		var budgets []object.Ref
+		any := false
+		for _, p := range wl.Pods {
+			of := s.World.Serving(crewPodRef(p), robustBudgetKind)
+			any = any || len(of) > 0
+			if len(of) > 1 {
+				twice = append(twice, p.Name)
+				budgets = append(budgets, of...)
+			}
+		}
+		if len(twice) == 0 {
+			if any {
+				r.Fine(wl.Ref)
+			}
+			continue
+		}
+		slices.SortFunc(budgets, object.Compare)
+		budgets = slices.Compact(budgets)
+		var names []string
+		for _, b := range budgets {
+			names = append(names, b.Name)
+		}
+		r.Found(Finding{
+			Object: wl.Ref, Field: "spec.selector", Related: budgets,
+			Message: fmt.Sprintf("%s selected by several budgets (%s): the API server refuses to evict such a pod", robustVerb(len(twice), "pod"), robustList(names)),
+		})
+	}
+}
+
+// robustVerb writes a number of things that are something: 1 pod is, 3 pods are.
+func robustVerb(n int, what string) string {
+	if n == 1 {
+		return robustCount(n, what) + " is"
+	}
+	return robustCount(n, what) + " are"
+}

@@ -1,0 +1,251 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+var (
+	robustPodKind     = schema.GroupKind{Kind: "Pod"}
+	robustServiceKind = schema.GroupKind{Kind: "Service"}
+	robustBudgetKind  = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
+	robustClaimKind   = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	robustCronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
+)
+
+func crewPodRef(p *corev1.Pod) object.Ref {
+	return object.Ref{Kind: "Pod", Namespace: p.Namespace, Name: p.Name}
+}
+
+// crew is pods that stand in for each other: those of one workload, or those of several
+// that are alike and that one custom resource owns. Operators of databases make their
+// pods themselves, or a StatefulSet for each replica or rack: one pod of these is not a
+// workload of one replica.
+type crew struct {
+	// Ref is the workload, or the owner of several.
+	Ref       object.Ref
+	Workloads []*Workload
+	// Replicas are those that are wanted, of all of them together.
+	Replicas int32
+	// Pods are those that there are, in order.
+	Pods []*corev1.Pod
+}
+
+// Lasting says that the pods are to run until somebody ends them.
+func (c *crew) Lasting() bool { return c.Workloads[0].Lasting() }
+
+// spec returns a spec of its pods: of one that runs, or else that of the template.
+func (c *crew) spec() *corev1.PodSpec {
+	for _, wl := range c.Workloads {
+		if specs := wl.Specs(); len(specs) > 0 {
+			return specs[0]
+		}
+	}
+	return nil
+}
+
+// labels returns the labels of its pods, as spec does.
+func (c *crew) labels() map[string]string {
+	if len(c.Pods) > 0 {
+		return c.Pods[0].Labels
+	}
+	if t := c.Workloads[0].Template; t != nil {
+		return t.Labels
+	}
+	return nil
+}
+
+// placed returns the pods that are on a node and are not about to go.
+func (c *crew) placed() []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(c.Pods), func(p *corev1.Pod) bool { return p.Spec.NodeName == "" || p.DeletionTimestamp != nil })
+}
+
+// robustWorkloads returns the workloads of a stack without the static pods, which a
+// kubelet runs from a file and nobody else can mend.
+func robustWorkloads(s *Stack) []*Workload {
+	return slices.DeleteFunc(s.Workloads(), func(wl *Workload) bool {
+		return wl.Template == nil && len(wl.Pods) > 0 && crewMirror(wl.Pods[0])
+	})
+}
+
+func crewMirror(p *corev1.Pod) bool {
+	_, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]
+	return mirror || slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" && o.APIVersion == "v1" })
+}
+
+// robustCrews returns the crews that the workloads are of, in order, each once.
+func (w *World) robustCrews(workloads []*Workload) []*crew {
+	var out []*crew
+	seen := map[object.Ref]bool{}
+	for _, wl := range workloads {
+		if seen[wl.Ref] {
+			continue
+		}
+		c := w.crewOf(wl)
+		for _, x := range c.Workloads {
+			seen[x.Ref] = true
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// crewOf returns the crew of a workload.
+func (w *World) crewOf(wl *Workload) *crew {
+	c := &crew{Ref: wl.Ref, Workloads: []*Workload{wl}}
+	if owner, ok := w.owner(wl.Ref); ok && owner.GroupKind() != (schema.GroupKind{Kind: "Node"}) {
+		if alike := w.alike(wl, owner); len(alike) > 1 {
+			c.Ref, c.Workloads = owner, alike
+		}
+	}
+	for _, x := range c.Workloads {
+		c.Replicas += x.Replicas
+		c.Pods = append(c.Pods, x.Pods...)
+	}
+	slices.SortFunc(c.Pods, func(a, b *corev1.Pod) int { return object.Compare(crewPodRef(a), crewPodRef(b)) })
+	return c
+}
+
+// alike returns the workloads that an owner made beside one, of the same kind and with the
+// same containers, that one among them.
+func (w *World) alike(wl *Workload, owner object.Ref) []*Workload {
+	id, ok := w.Graph.Find(owner)
+	if !ok {
+		return nil
+	}
+	var refs []object.Ref
+	for _, below := range w.Graph.Owned(id) {
+		if r := w.Graph.Ref(below); r.GroupKind() == wl.Ref.GroupKind() {
+			refs = append(refs, r)
+		}
+	}
+	same := crewKey(wl)
+	return slices.DeleteFunc(w.workloadsOf(refs), func(x *Workload) bool {
+		return crewKey(x) != same || x.Lasting() != wl.Lasting()
+	})
+}
+
+// crewKey is equal for workloads whose containers have the same names, and images that
+// differ in no more than their tag.
+func crewKey(wl *Workload) string {
+	specs := wl.Specs()
+	if len(specs) == 0 {
+		return ""
+	}
+	var out []string
+	for i := range specs[0].Containers {
+		c := &specs[0].Containers[i]
+		out = append(out, c.Name+"="+crewImage(c.Image))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+// crewImage is an image without its tag and digest.
+func crewImage(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		image = image[:i]
+	}
+	return image
+}
+
+// crewTemplatePath is where the spec of the pods is in a workload.
+func crewTemplatePath(wl *Workload) string {
+	switch {
+	case wl.Template == nil:
+		return "spec"
+	case wl.Ref.Kind == "CronJob":
+		return "spec.jobTemplate.spec.template.spec"
+	}
+	return "spec.template.spec"
+}
+
+// crewContainer is a container of a workload's pods.
+type crewContainer struct {
+	*corev1.Container
+	// Spec is the one that it is in.
+	Spec *corev1.PodSpec
+	// On is the object that says it: the workload, or a pod, where the workload's template
+	// lacks it. Path is where.
+	On   object.Ref
+	Path string
+	// Init says that it ends before the others start.
+	Init bool
+	// Injected says that the workload's template lacks it.
+	Injected bool
+}
+
+// crewContainers returns the containers of a workload's pods as they run (or of the template,
+// where there are none), in order. One that pods have in different forms comes once in
+// each.
+func (wl *Workload) crewContainers() []crewContainer {
+	var out []crewContainer
+	for _, spec := range wl.Specs() {
+		add := func(list []corev1.Container, field string, init bool) {
+			for i := range list {
+				c := crewContainer{Container: &list[i], Spec: spec, On: wl.Ref, Path: fmt.Sprintf("%s.%s[%s]", crewTemplatePath(wl), field, list[i].Name)}
+				c.Init = init && (list[i].RestartPolicy == nil || *list[i].RestartPolicy != corev1.ContainerRestartPolicyAlways)
+				if wl.Template != nil && !crewHasContainer(&wl.Template.Spec, list[i].Name) {
+					c.Injected, c.Path = true, fmt.Sprintf("spec.%s[%s]", field, list[i].Name)
+					c.On = wl.crewPodOf(spec)
+				}
+				out = append(out, c)
+			}
+		}
+		add(spec.InitContainers, "initContainers", true)
+		add(spec.Containers, "containers", false)
+	}
+	return out
+}
+
+// crewPodOf returns the pod that a spec is of.
+func (wl *Workload) crewPodOf(spec *corev1.PodSpec) object.Ref {
+	for _, p := range wl.Pods {
+		if &p.Spec == spec {
+			return crewPodRef(p)
+		}
+	}
+	return wl.Ref
+}
+
+func crewHasContainer(spec *corev1.PodSpec, name string) bool {
+	is := func(c corev1.Container) bool { return c.Name == name }
+	return slices.ContainsFunc(spec.Containers, is) || slices.ContainsFunc(spec.InitContainers, is)
+}
+
+// robustCount writes a number of things: 1 pod, 3 pods.
+func robustCount(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// robustList writes names for people: a, b and 3 more.
+func robustList(names []string) string {
+	const most = 4
+	if len(names) > most {
+		return strings.Join(names[:most-1], ", ") + fmt.Sprintf(" and %d more", len(names)-most+1)
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// robustNear writes an object for people who look at another one: the namespace only where it
+// is another.
+func robustNear(r, from object.Ref) string {
+	if r.Namespace == from.Namespace {
+		r.Namespace = ""
+	}
+	return r.String()
+}

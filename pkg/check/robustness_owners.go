@@ -1,0 +1,234 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+func robustOwnerRules() []Rule {
+	return []Rule{
+		{
+			ID: "owner-valid", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(13)},
+			Title: "owner references name owners that are there",
+			Why:   "The garbage collector deletes an object whose owners are all absent; an owner in another namespace counts as absent.",
+			Fix:   "Take the owner reference off, or have the operator set it to the object that it acts for.",
+			Stack: robustOwnersValid,
+		},
+		{
+			ID: "owner-set", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(13)},
+			Title: "what an operator makes for a custom resource is owned by it",
+			Why:   "What has no owner reference stays when the custom resource is deleted, and nobody can tell what it was for.",
+			Fix:   "Have the operator set an owner reference (controllerutil.SetControllerReference) on what it makes.",
+			Stack: robustOwnersSet,
+		},
+		{
+			ID: "owner-controls", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(13)},
+			Title: "the owner reference of what runs says that the owner controls it",
+			Why:   "Without controller: true two operators may take one object for theirs, a disruption budget in percent cannot be worked out, and kubectl drain refuses the pods; without blockOwnerDeletion a foreground deletion does not wait for it.",
+			Fix:   "Have the operator set controller and blockOwnerDeletion in the owner reference (controllerutil.SetControllerReference does).",
+			Stack: robustOwnersControl,
+		},
+	}
+}
+
+// robustOwnersValid hands on what the graph found wrong with owner references.
+func robustOwnersValid(s *Stack, r *Result) {
+	wrong := map[object.Ref]bool{}
+	for _, p := range s.Stack.Problems() {
+		if p.Reason != graph.TwoControllers && !strings.HasPrefix(p.Reason, "Owner") {
+			continue
+		}
+		wrong[p.Object] = true
+		f := Finding{Object: p.Object, Field: p.Field, Value: p.Reason, Message: p.Message}
+		if p.Severity == graph.Error {
+			f.Severity = Error
+		}
+		if p.Related != (object.Ref{}) {
+			f.Related = []object.Ref{p.Related}
+		}
+		r.Found(f)
+	}
+	for _, ref := range s.Members() {
+		if id, ok := s.World.Graph.Find(ref); ok && !wrong[ref] && len(s.World.ownersByReference(id)) > 0 {
+			r.Fine(ref)
+		}
+	}
+}
+
+// ownersByReference returns the owners that an object names in its metadata and that are
+// there.
+func (w *World) ownersByReference(id graph.ID) []graph.ID {
+	var out []graph.ID
+	for e := range w.Graph.In(id) {
+		if e.Relation == relation.Owns && e.Via == relation.Owner && !slices.Contains(out, e.From) {
+			out = append(out, e.From)
+		}
+	}
+	return out
+}
+
+// robustOwnersSet looks for objects that an operator made for a custom resource of the
+// stack, and that have no owner. That an operator made one is said only on two signs: it
+// carries all labels that whatever the custom resource owns has in common (and that are
+// not the custom resource's own, handed on), and one of these names the custom resource.
+func robustOwnersSet(s *Stack, r *Result) {
+	members := s.Members()
+	for _, root := range members {
+		if k, ok := s.World.Kinds.Kind(root.GroupKind()); !ok || !k.Custom || root.Namespace == "" {
+			continue
+		}
+		id, ok := s.World.Graph.Find(root)
+		if !ok {
+			continue
+		}
+		owned, marks := s.World.robustMarks(id, root)
+		for _, ref := range owned {
+			r.Fine(ref)
+		}
+		if len(marks) < 2 || !slices.ContainsFunc(slices.Collect(maps.Values(marks)), func(v string) bool { return v == root.Name }) {
+			continue
+		}
+		for _, ref := range members {
+			if ref.Namespace == root.Namespace && s.World.robustUnowned(ref, marks) {
+				r.Found(robustUnownedFinding(ref, root, marks))
+			}
+		}
+	}
+}
+
+// robustMarks returns what a custom resource owns by owner reference, and the labels that
+// all of these have and that it does not have itself.
+func (w *World) robustMarks(root graph.ID, ref object.Ref) (owned []object.Ref, marks map[string]string) {
+	own := w.Graph.Labels(root)
+	for e := range w.Graph.Out(root) {
+		if e.Relation != relation.Owns || e.Via != relation.Owner || w.Graph.State(e.To) != graph.Present {
+			continue
+		}
+		to := w.Graph.Ref(e.To)
+		if to.Namespace != ref.Namespace {
+			continue
+		}
+		owned = append(owned, to)
+		if to.GroupKind() == robustPodKind {
+			continue // Its labels are those of a template, and more.
+		}
+		labels := w.Graph.Labels(e.To)
+		if marks == nil {
+			marks = maps.Clone(labels)
+			maps.DeleteFunc(marks, func(k, v string) bool { return own[k] == v })
+			continue
+		}
+		maps.DeleteFunc(marks, func(k, v string) bool { return labels[k] != v })
+	}
+	return owned, marks
+}
+
+// robustUnowned says whether an object has all the marks, and nobody who owns it or
+// installed it. Data that is meant to outlive its owner does not count, nor do custom
+// resources, which people write with the labels that an operator asks for.
+func (w *World) robustUnowned(ref object.Ref, marks map[string]string) bool {
+	id, ok := w.Graph.Find(ref)
+	if !ok || len(w.Graph.OwnersOf(id)) > 0 || !robustMade(ref.GroupKind()) {
+		return false
+	}
+	if w.broken(ref) {
+		return false // It names an owner, and owner-valid tells what is wrong with that.
+	}
+	labels := w.Graph.Labels(id)
+	for k, v := range marks {
+		if labels[k] != v {
+			return false
+		}
+	}
+	if _, helm := w.Facts.Note(ref, graph.HelmName); helm || strings.EqualFold(labels["app.kubernetes.io/managed-by"], "Helm") {
+		return false
+	}
+	return labels["argocd.argoproj.io/instance"] == "" && labels["kustomize.toolkit.fluxcd.io/name"] == "" && labels["helm.toolkit.fluxcd.io/name"] == ""
+}
+
+// broken says whether an owner reference of an object is wrong.
+func (w *World) broken(ref object.Ref) bool {
+	return slices.ContainsFunc(w.Graph.Problems(), func(p graph.Problem) bool { return p.Object == ref && strings.HasPrefix(p.Reason, "Owner") })
+}
+
+// robustMade are the kinds of which an operator's object is to be owned.
+func robustMade(gk schema.GroupKind) bool {
+	switch gk.Group {
+	case "":
+		return gk.Kind == "Service" || gk.Kind == "ConfigMap" || gk.Kind == "Secret" || gk.Kind == "ServiceAccount" || gk.Kind == "Pod"
+	case "apps", "batch", "policy", "rbac.authorization.k8s.io", "networking.k8s.io", "autoscaling":
+		return true
+	}
+	return false
+}
+
+func robustUnownedFinding(ref, root object.Ref, marks map[string]string) Finding {
+	keys := slices.Sorted(maps.Keys(marks))
+	name := keys[slices.IndexFunc(keys, func(k string) bool { return marks[k] == root.Name })]
+	f := Finding{
+		Object: ref, Field: "metadata.ownerReferences", Related: []object.Ref{root},
+		Message: fmt.Sprintf("has no owner reference, although it has the %d labels of all that %s owns (%s=%s): it stays when that is deleted", len(marks), robustNear(root, ref), name, marks[name]),
+	}
+	if ref.Group == "" && (ref.Kind == "Secret" || ref.Kind == "ConfigMap") {
+		f.Severity = Info // Data may be meant to stay.
+	}
+	return f
+}
+
+// robustOwnersControl looks at the owner references of workloads and pods that a custom
+// resource owns.
+func robustOwnersControl(s *Stack, r *Result) {
+	for _, wl := range robustWorkloads(s) {
+		o, err := meta.Accessor(wl.Object)
+		if err != nil {
+			continue
+		}
+		refs := o.GetOwnerReferences()
+		for i, owner := range refs {
+			group, _, _ := strings.Cut(owner.APIVersion, "/")
+			if k, ok := s.World.Kinds.Kind(schema.GroupKind{Group: group, Kind: owner.Kind}); !ok || !k.Custom {
+				continue
+			}
+			lacks := robustNotSet(refs, &owner)
+			if len(lacks) == 0 {
+				r.Fine(wl.Ref)
+				continue
+			}
+			f := Finding{
+				Object: wl.Ref, Field: fmt.Sprintf("metadata.ownerReferences[%d]", i), Value: owner.Kind + "/" + owner.Name,
+				Message: fmt.Sprintf("its owner reference to %s/%s does not set %s", owner.Kind, owner.Name, strings.Join(lacks, " and ")),
+			}
+			if wl.Ref.Kind == "Pod" && slices.Contains(lacks, "controller") {
+				f.Severity = Warning
+				f.Message += ": kubectl drain takes the pod for one that nobody makes anew, and refuses"
+			}
+			r.Found(f)
+		}
+	}
+}
+
+// robustNotSet returns the fields of an owner reference that are not set. Of several
+// owners one controls.
+func robustNotSet(all []metav1.OwnerReference, o *metav1.OwnerReference) []string {
+	var out []string
+	is := func(b *bool) bool { return b != nil && *b }
+	if !is(o.Controller) && !slices.ContainsFunc(all, func(x metav1.OwnerReference) bool { return is(x.Controller) }) {
+		out = append(out, "controller")
+	}
+	if !is(o.BlockOwnerDeletion) {
+		out = append(out, "blockOwnerDeletion")
+	}
+	slices.SortFunc(out, cmp.Compare[string])
+	return out
+}

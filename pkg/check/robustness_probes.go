@@ -1,0 +1,223 @@
+package check
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func robustProbeRules() []Rule {
+	return []Rule{
+		{
+			ID: "pod-readiness", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
+			Title: "what a Service sends requests to says when it is ready",
+			Why:   "A container without a readiness probe counts as ready when its process has started: requests fail while it starts, and an update goes on although the new version does not work.",
+			Fix:   "Add a readinessProbe to the container that serves.",
+			Stack: robustReadiness,
+		},
+		{
+			ID: "pod-liveness", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
+			Title: "containers that last have a liveness probe",
+			Why:   "A process that hangs and does not end is not restarted.",
+			Fix:   "Add a livenessProbe that fails only where a restart helps; a process that ends by itself when it is stuck needs none.",
+			Stack: robustLiveness,
+		},
+		{
+			ID: "pod-liveness-patient", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
+			Title: "the liveness probe is more patient than the readiness probe",
+			Why:   "Where both probes ask the same and give up at the same time, a container that is merely slow is restarted instead of spared: under load that makes it worse.",
+			Fix:   "Raise failureThreshold of the livenessProbe, or let it ask something simpler.",
+			Stack: robustPatience,
+		},
+	}
+}
+
+// robustServices returns the Services that send requests to the pods of a workload,
+// without those that ask for pods that are not ready as well.
+func (w *World) robustServices(wl *Workload) []*corev1.Service {
+	var refs []object.Ref
+	for _, p := range wl.Pods {
+		refs = append(refs, w.Serving(crewPodRef(p), robustServiceKind)...)
+	}
+	slices.SortFunc(refs, object.Compare)
+	var out []*corev1.Service
+	for _, ref := range slices.Compact(refs) {
+		if svc, ok := Of[*corev1.Service](w.Facts, ref); ok && !svc.Spec.PublishNotReadyAddresses {
+			out = append(out, svc)
+		}
+	}
+	return out
+}
+
+func robustReadiness(s *Stack, r *Result) {
+	for _, wl := range robustWorkloads(s) {
+		if !wl.Lasting() || len(wl.Pods) == 0 {
+			continue
+		}
+		spec := wl.Specs()[0]
+		if len(spec.ReadinessGates) > 0 {
+			continue // Somebody else says when it is ready.
+		}
+		bad := false
+		var wrong []string
+		for _, svc := range s.World.robustServices(wl) {
+			unready, severity := robustUnready(wl, svc)
+			for _, c := range unready {
+				if bad = true; slices.Contains(wrong, c.Path) {
+					continue
+				}
+				wrong = append(wrong, c.Path)
+				service := object.Ref{Kind: "Service", Namespace: svc.Namespace, Name: svc.Name}
+				r.Found(Finding{
+					Severity: severity, Object: c.On, Field: c.Path + ".readinessProbe", Related: []object.Ref{service},
+					Message: fmt.Sprintf("%s has no readiness probe, and %s sends it requests as soon as its process runs", c.describe(), robustNear(service, wl.Ref)),
+				})
+			}
+		}
+		if !bad && len(s.World.robustServices(wl)) > 0 {
+			r.Fine(wl.Ref)
+		}
+	}
+}
+
+// robustUnready returns the containers that a Service sends requests to and that have no
+// readiness probe: those that declare its ports; where none does, the first one, unless
+// another has a probe that may speak for it. It matters less where one that serves has a
+// probe and another, with the metrics, has not.
+func robustUnready(wl *Workload, svc *corev1.Service) ([]crewContainer, Severity) {
+	var main []crewContainer
+	for _, c := range wl.crewContainers() {
+		if !c.Init && !c.Injected {
+			main = append(main, c)
+		}
+	}
+	if len(main) == 0 {
+		return nil, 0
+	}
+	serving := slices.DeleteFunc(slices.Clone(main), func(c crewContainer) bool {
+		return !slices.ContainsFunc(svc.Spec.Ports, func(p corev1.ServicePort) bool { return robustDeclares(c.Container, p) })
+	})
+	if len(serving) > 0 {
+		all := len(serving)
+		unready := slices.DeleteFunc(serving, func(c crewContainer) bool { return c.ReadinessProbe != nil })
+		if len(unready) < all {
+			return unready, Info
+		}
+		return unready, 0
+	}
+	if slices.ContainsFunc(main, func(c crewContainer) bool { return c.ReadinessProbe != nil }) {
+		return nil, 0
+	}
+	return main[:1], 0
+}
+
+// robustDeclares says whether a container declares the port that a Service's port leads to.
+func robustDeclares(c *corev1.Container, p corev1.ServicePort) bool {
+	return slices.ContainsFunc(c.Ports, func(own corev1.ContainerPort) bool {
+		switch {
+		case p.TargetPort.Type == intstr.String && p.TargetPort.StrVal != "":
+			return own.Name == p.TargetPort.StrVal
+		case p.TargetPort.IntVal != 0:
+			return own.ContainerPort == p.TargetPort.IntVal
+		}
+		return own.ContainerPort == p.Port
+	})
+}
+
+func robustLiveness(s *Stack, r *Result) {
+	for _, wl := range robustWorkloads(s) {
+		if !wl.Lasting() {
+			continue
+		}
+		var first *crewContainer
+		var lacks []string
+		looked := false
+		for _, c := range wl.crewContainers() {
+			if c.Init || c.Injected {
+				continue
+			}
+			looked = true
+			if c.LivenessProbe == nil && !slices.Contains(lacks, c.Name) {
+				if first == nil {
+					first = &c
+				}
+				lacks = append(lacks, c.Name)
+			}
+		}
+		switch {
+		case first != nil:
+			r.Found(Finding{
+				Object: wl.Ref, Field: first.Path + ".livenessProbe",
+				Message: robustContainers(lacks) + " no liveness probe: if it hangs without ending, nobody restarts it",
+			})
+		case looked:
+			r.Fine(wl.Ref)
+		}
+	}
+}
+
+func robustPatience(s *Stack, r *Result) {
+	for _, wl := range robustWorkloads(s) {
+		if !wl.Lasting() {
+			continue
+		}
+		both, hasty := 0, []string(nil)
+		for _, c := range wl.crewContainers() {
+			live, ready := c.LivenessProbe, c.ReadinessProbe
+			if c.Injected || live == nil || ready == nil {
+				continue
+			}
+			both++
+			if slices.Contains(hasty, c.Path) || !reflect.DeepEqual(robustHandler(live, c.Container), robustHandler(ready, c.Container)) || robustGivesUp(live) > robustGivesUp(ready) {
+				continue
+			}
+			hasty = append(hasty, c.Path)
+			r.Found(Finding{
+				Object: c.On, Field: c.Path + ".livenessProbe.failureThreshold", Value: fmt.Sprint(robustOr(live.FailureThreshold, 3)),
+				Message: fmt.Sprintf("%s has two probes that ask the same, and is restarted after %d s, no later than it is spared requests (%d s): a slow one is killed", c.describe(), robustGivesUp(live), robustGivesUp(ready)),
+			})
+		}
+		if both > 0 && len(hasty) == 0 {
+			r.Fine(wl.Ref)
+		}
+	}
+}
+
+// robustHandler returns what a probe asks, with the names of ports resolved.
+func robustHandler(p *corev1.Probe, c *corev1.Container) corev1.ProbeHandler {
+	h := *p.ProbeHandler.DeepCopy()
+	port := func(v *intstr.IntOrString) {
+		for _, own := range c.Ports {
+			if v.Type == intstr.String && v.StrVal == own.Name {
+				*v = intstr.FromInt32(own.ContainerPort)
+			}
+		}
+	}
+	if h.HTTPGet != nil {
+		port(&h.HTTPGet.Port)
+		if h.HTTPGet.Scheme == "" {
+			h.HTTPGet.Scheme = corev1.URISchemeHTTP
+		}
+	}
+	if h.TCPSocket != nil {
+		port(&h.TCPSocket.Port)
+	}
+	return h
+}
+
+// robustGivesUp returns after how many seconds of failure a probe gives up.
+func robustGivesUp(p *corev1.Probe) int32 {
+	return robustOr(p.PeriodSeconds, 10) * robustOr(p.FailureThreshold, 3)
+}
+
+func robustOr(v, otherwise int32) int32 {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}

@@ -1,0 +1,224 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+func robustSingleRules() []Rule {
+	return []Rule{
+		{
+			ID: "pod-single", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
+			Title: "what others need has a second replica",
+			Why:   "When the only pod behind a Service goes, for an update, a drain or a fault, everything that needs the Service stands still until it is back.",
+			Fix:   "Run two replicas, if the application can; else waive the rule, with how long it may be away.",
+			Stack: robustSingle,
+		},
+		{
+			ID: "pod-recreate", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
+			Title: "updates keep replicas running",
+			Why:   "With the strategy Recreate every update stops all pods before the first new one starts.",
+			Fix:   "Set spec.strategy.type to RollingUpdate, unless two versions must not run side by side.",
+			Stack: robustRecreate,
+		},
+		{
+			ID: "operator-replicas", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
+			Title:    "the operator has a second replica that stands by",
+			Why:      "While the only pod of an operator is moved or is down, nobody acts on its custom resources.",
+			Fix:      "Run two replicas with leader election; where the operator knows none, one replica is right.",
+			Operator: robustOperatorReplicas,
+		},
+	}
+}
+
+// robustSingle looks for Services that others need and that have one pod behind them,
+// which no other stands in for.
+func robustSingle(s *Stack, r *Result) {
+	found := map[object.Ref]bool{}
+	for _, ref := range s.Members() {
+		if ref.GroupKind() != robustServiceKind {
+			continue
+		}
+		var pods []*Workload
+		for _, p := range s.World.robustPodsOf(ref) {
+			if wl, ok := s.World.Workload(crewPodRef(p)); ok && wl.Lasting() {
+				pods = append(pods, wl)
+			}
+		}
+		crews := s.World.robustCrews(pods)
+		needs := s.World.needing(ref, crews)
+		if len(crews) == 0 || len(needs) == 0 {
+			continue
+		}
+		c := crews[0]
+		if len(crews) > 1 || c.Replicas > 1 || len(c.Pods) > 1 {
+			r.Fine(c.Ref)
+			continue
+		}
+		if found[c.Ref] {
+			continue
+		}
+		found[c.Ref] = true
+		r.Found(Finding{
+			Object: c.Ref, Field: "spec.replicas", Value: fmt.Sprint(c.Replicas), Related: append([]object.Ref{ref}, needs...),
+			Message: fmt.Sprintf("is the only pod behind %s, which %s", robustNear(ref, c.Ref), robustNeed(needs, c.Ref)),
+		})
+	}
+}
+
+func robustNeed(needs []object.Ref, from object.Ref) string {
+	var names []string
+	for _, n := range needs {
+		names = append(names, robustNear(n, from))
+	}
+	if len(names) == 1 {
+		return names[0] + " needs"
+	}
+	return robustList(names) + " need"
+}
+
+// needing returns who needs a Service or lets others in to it, in order, without the pods
+// behind it and what owns or makes these.
+func (w *World) needing(service object.Ref, crews []*crew) []object.Ref {
+	id, ok := w.Graph.Find(service)
+	if !ok {
+		return nil
+	}
+	own := map[object.Ref]bool{}
+	for _, c := range crews {
+		for _, wl := range c.Workloads {
+			for at, n := wl.Ref, 0; n < deepest; n++ {
+				own[at] = true
+				owner, ok := w.owner(at)
+				if !ok {
+					break
+				}
+				at = owner
+			}
+		}
+	}
+	var out []object.Ref
+	for e := range w.Graph.In(id) {
+		from := w.Graph.Ref(e.From)
+		if w.Graph.State(e.From) != graph.Present || e.Optional || !robustLeadsTo(e, from) {
+			continue
+		}
+		if wl, ok := w.Workload(from); ok {
+			from = wl.Ref
+		} else if from.Group == "apps" || from.Group == "batch" {
+			from = w.builtInTop(from)
+		}
+		if !own[from] && !slices.Contains(out, from) {
+			out = append(out, from)
+		}
+	}
+	slices.SortFunc(out, object.Compare)
+	return out
+}
+
+// builtInTop returns the workload above a ReplicaSet or Job.
+func (w *World) builtInTop(ref object.Ref) object.Ref {
+	for range deepest {
+		owner, ok := w.owner(ref)
+		if !ok || !runsPods(owner) {
+			break
+		}
+		ref = owner
+	}
+	return ref
+}
+
+// robustLeadsTo says whether an edge to a Service means that somebody sends requests to it.
+func robustLeadsTo(e graph.Edge, from object.Ref) bool {
+	switch {
+	case e.Relation == relation.Needs:
+		return e.Rule != "statefulset-service"
+	case e.Relation != relation.Serves:
+		return false
+	}
+	switch from.Group {
+	case "networking.k8s.io":
+		return from.Kind == "Ingress"
+	case "gateway.networking.k8s.io":
+		return e.Rule == "route-backend"
+	case "admissionregistration.k8s.io", "apiregistration.k8s.io":
+		return true
+	}
+	return false
+}
+
+func robustRecreate(s *Stack, r *Result) {
+	for _, wl := range robustWorkloads(s) {
+		d, ok := wl.Object.(*appsv1.Deployment)
+		if !ok || wl.Replicas < 1 {
+			continue
+		}
+		if d.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+			r.Fine(wl.Ref)
+			continue
+		}
+		// One replica with a volume of its own has no choice.
+		if wl.Replicas == 1 && len(s.World.robustClaims(wl)) > 0 {
+			r.Fine(wl.Ref)
+			continue
+		}
+		r.Found(Finding{
+			Object: wl.Ref, Field: "spec.strategy.type", Value: string(d.Spec.Strategy.Type),
+			Message: fmt.Sprintf("each update stops %s before the first new pod starts", robustAll(wl.Replicas)),
+		})
+	}
+}
+
+func robustAll(n int32) string {
+	if n == 1 {
+		return "the only pod"
+	}
+	return fmt.Sprintf("all %d pods", n)
+}
+
+func robustOperatorReplicas(o *Operator, r *Result) {
+	for _, wl := range o.Workloads {
+		if wl.Ref.Kind == "DaemonSet" || !wl.Lasting() || wl.Replicas < 1 {
+			continue
+		}
+		if wl.Replicas > 1 {
+			r.Fine(wl.Ref)
+			continue
+		}
+		f := Finding{Object: wl.Ref, Field: "spec.replicas", Value: fmt.Sprint(wl.Replicas)}
+		if arg, elects := robustElects(wl); elects {
+			f.Message = fmt.Sprintf("has one replica, although it elects a leader (%s): while its pod is moved, nobody acts on its custom resources", arg)
+		} else {
+			f.Message = "has one replica: while its pod is moved, nobody acts on its custom resources"
+			f.Remedy = "Find out whether the operator can elect a leader, and switch that on before a second replica is run; without it two would act against each other."
+		}
+		r.Found(f)
+	}
+}
+
+// robustElects returns the argument by which a workload is told to elect a leader.
+func robustElects(wl *Workload) (string, bool) {
+	for _, spec := range wl.Specs() {
+		for i := range spec.Containers {
+			c := &spec.Containers[i]
+			for _, arg := range slices.Concat(c.Command, c.Args) {
+				if robustElectArg(arg) {
+					return arg, true
+				}
+			}
+			if i := slices.IndexFunc(c.Env, robustElectEnv); i >= 0 {
+				return c.Env[i].Name + "=" + c.Env[i].Value, true
+			}
+		}
+	}
+	return "", false
+}
+
+func robustElectEnv(e corev1.EnvVar) bool { return robustElectArg(e.Name + "=" + e.Value) }

@@ -1,0 +1,212 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func robustSpreadRules() []Rule {
+	return []Rule{
+		{
+			ID: "pod-spread", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(17)},
+			Title: "replicas are told to keep apart",
+			Why:   "Without anti-affinity or spread constraints the scheduler may put replicas on one node; it only prefers not to, and a little.",
+			Fix:   "Add a topologySpreadConstraint or a podAntiAffinity that selects the pods' own labels, over kubernetes.io/hostname or topology.kubernetes.io/zone.",
+			Stack: robustSpread,
+		},
+		{
+			ID: "pod-nodes", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(17)},
+			Title: "replicas lie on more than one node, and in more than one zone",
+			Why:   "Where all replicas are on one node, they all go when that node goes, and replicas help nothing.",
+			Fix:   "Spread the pods (pod-spread), and delete one of them, so that it is placed anew.",
+			Stack: robustNodes,
+		},
+	}
+}
+
+var robustNodeKind = schema.GroupKind{Kind: "Node"}
+
+// The well-known labels of nodes.
+const (
+	zoneLabel   = corev1.LabelTopologyZone
+	regionLabel = corev1.LabelTopologyRegion
+)
+
+// replicated says whether there are to be several of a crew's pods, on nodes that the
+// scheduler chooses.
+func (c *crew) replicated() bool {
+	kind := c.Workloads[0].Ref.Kind
+	return c.Lasting() && c.Replicas > 1 && kind != "DaemonSet"
+}
+
+func robustSpread(s *Stack, r *Result) {
+	for _, c := range s.World.robustCrews(robustWorkloads(s)) {
+		spec := c.spec()
+		if !c.replicated() || spec == nil {
+			continue
+		}
+		if robustApart(spec, c.labels()) {
+			r.Fine(c.Ref)
+			continue
+		}
+		path, what := crewTemplatePath(c.Workloads[0]), "neither anti-affinity nor spread constraints"
+		if robustKeepsApart(spec) {
+			what = "anti-affinity or spread constraints, but none that selects its own pods"
+		}
+		if c.Ref != c.Workloads[0].Ref {
+			path = ""
+		} else {
+			path += ".topologySpreadConstraints"
+		}
+		r.Found(Finding{
+			Object: c.Ref, Field: path,
+			Message: fmt.Sprintf("has %d replicas and %s: they may come to lie on one node", c.Replicas, what),
+		})
+	}
+}
+
+// robustKeepsApart says whether the pods are to keep away from any.
+func robustKeepsApart(spec *corev1.PodSpec) bool {
+	a := spec.Affinity
+	return len(spec.TopologySpreadConstraints) > 0 || a != nil && a.PodAntiAffinity != nil
+}
+
+// robustApart says whether pods are told, or would like, to keep away from those with
+// labels like their own.
+func robustApart(spec *corev1.PodSpec, own map[string]string) bool {
+	selects := func(s *metav1.LabelSelector) bool {
+		sel, err := metav1.LabelSelectorAsSelector(s)
+		return err == nil && sel.Matches(labels.Set(own))
+	}
+	for i := range spec.TopologySpreadConstraints {
+		if selects(spec.TopologySpreadConstraints[i].LabelSelector) {
+			return true
+		}
+	}
+	if spec.Affinity == nil || spec.Affinity.PodAntiAffinity == nil {
+		return false
+	}
+	anti := spec.Affinity.PodAntiAffinity
+	for i := range anti.RequiredDuringSchedulingIgnoredDuringExecution {
+		if selects(anti.RequiredDuringSchedulingIgnoredDuringExecution[i].LabelSelector) {
+			return true
+		}
+	}
+	for i := range anti.PreferredDuringSchedulingIgnoredDuringExecution {
+		if selects(anti.PreferredDuringSchedulingIgnoredDuringExecution[i].PodAffinityTerm.LabelSelector) {
+			return true
+		}
+	}
+	return false
+}
+
+// robustNodes looks at where pods really are.
+func robustNodes(s *Stack, r *Result) {
+	nodes := All[*corev1.Node](s.World.Facts, "", "Node")
+	for _, c := range s.World.robustCrews(robustWorkloads(s)) {
+		placed := c.placed()
+		if !c.replicated() || len(placed) < 2 {
+			continue
+		}
+		open := slices.DeleteFunc(slices.Clone(nodes), func(n *corev1.Node) bool { return !robustTakes(n, placed[0]) })
+		on := robustPlaces(placed, func(p *corev1.Pod) string { return p.Spec.NodeName })
+		zone := zonesOf(nodes)
+		switch {
+		case len(on) == 1 && len(open) > 1:
+			at := object.Ref{Kind: "Node", Name: on[0]}
+			r.Found(Finding{
+				Object: c.Ref, Field: "spec.nodeName", Value: on[0], Related: []object.Ref{at},
+				Message: fmt.Sprintf("all %d pods are on %s, and %d nodes would take them: if that node goes, they all go", len(placed), on[0], len(open)),
+			})
+		case len(on) == 1 && !s.World.Read(robustNodeKind, ""):
+			robustOpen(r, c.Ref, "Nodes")
+		case len(on) == 1:
+			// There is one node for them: nothing can be better.
+		default:
+			robustZones(c, placed, open, zone, r)
+		}
+	}
+}
+
+// robustZones looks at the zones of pods that are on several nodes.
+func robustZones(c *crew, placed []*corev1.Pod, open []*corev1.Node, zone map[string]string, r *Result) {
+	in := robustPlaces(placed, func(p *corev1.Pod) string { return zone[p.Spec.NodeName] })
+	var others []string
+	for _, n := range open {
+		if z := zone[n.Name]; z != "" && !slices.Contains(others, z) {
+			others = append(others, z)
+		}
+	}
+	if len(in) != 1 || in[0] == "" || len(others) < 2 {
+		r.Fine(c.Ref)
+		return
+	}
+	r.Found(Finding{
+		Severity: Info, Object: c.Ref, Field: "metadata.labels[" + zoneLabel + "]", Value: in[0],
+		Message: fmt.Sprintf("all %d pods are in zone %s, and nodes of %d zones would take them: if that zone goes, they all go", len(placed), in[0], len(others)),
+	})
+}
+
+// robustPlaces returns where pods are, each place once and in order.
+func robustPlaces(pods []*corev1.Pod, of func(*corev1.Pod) string) []string {
+	var out []string
+	for _, p := range pods {
+		out = append(out, of(p))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func zonesOf(nodes []*corev1.Node) map[string]string {
+	out := make(map[string]string, len(nodes))
+	for _, n := range nodes {
+		out[n.Name] = n.Labels[zoneLabel]
+	}
+	return out
+}
+
+// robustTakes says whether a node is ready, and takes a pod by its labels and taints.
+// Whether there is room is not asked.
+func robustTakes(n *corev1.Node, p *corev1.Pod) bool {
+	if n.Spec.Unschedulable || n.DeletionTimestamp != nil || !robustReadyNode(n) {
+		return false
+	}
+	for i := range n.Spec.Taints {
+		if t := &n.Spec.Taints[i]; t.Effect != corev1.TaintEffectPreferNoSchedule && !robustTolerates(p.Spec.Tolerations, t) {
+			return false
+		}
+	}
+	ok, err := nodeaffinity.GetRequiredNodeAffinity(p).Match(n)
+	return ok && err == nil
+}
+
+func robustReadyNode(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// robustTolerates says whether a pod bears a taint. Tolerations that compare numbers do
+// not count: then it is not claimed that the node would take the pod.
+func robustTolerates(tolerations []corev1.Toleration, t *corev1.Taint) bool {
+	return slices.ContainsFunc(tolerations, func(x corev1.Toleration) bool {
+		if x.Effect != "" && x.Effect != t.Effect || x.Key != "" && x.Key != t.Key {
+			return false
+		}
+		switch x.Operator {
+		case corev1.TolerationOpExists:
+			return true
+		case corev1.TolerationOpEqual, "":
+			return x.Key != "" && x.Value == t.Value
+		}
+		return false
+	})
+}

@@ -1,0 +1,178 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func securityAccountRules() []Rule {
+	return []Rule{
+		{
+			ID: "operator-service-account", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(6)},
+			Title:    "The operator's pods have a service account of their own",
+			Why:      "Pods that name no account run as default, and then every other pod of the namespace that names none has the operator's rights.",
+			Fix:      "Make a ServiceAccount for the operator, name it in spec.template.spec.serviceAccountName, and bind its roles to that one.",
+			Operator: accountOfOperator,
+		},
+		{
+			ID: "pod-service-account", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(7)},
+			Title: "Pods have a service account of their own, or no token",
+			Why:   "The account default is that of every pod in the namespace that names none: what one of them is granted, all of them have.",
+			Fix:   "Set serviceAccountName; or automountServiceAccountToken: false, where the pod does not talk to the API.",
+			Stack: accountOfPods,
+		},
+	}
+}
+
+var serviceAccountKind = object.Ref{Kind: "ServiceAccount"}.GroupKind()
+
+// accountTokenIn says whether a volume brings a service account's token for the API server.
+func accountTokenIn(volumes []corev1.Volume) bool {
+	return slices.ContainsFunc(volumes, func(v corev1.Volume) bool {
+		return v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool {
+			// A token for somebody else is no good with the API server.
+			return s.ServiceAccountToken != nil && s.ServiceAccountToken.Audience == ""
+		})
+	})
+}
+
+// holdsToken says whether containers get a token of their service account. The pod's own
+// word is asked first, then the account's; without either they do.
+func (w *World) holdsToken(sa object.Ref, spec *corev1.PodSpec) (mounted, known bool) {
+	if accountTokenIn(spec.Volumes) {
+		return true, true
+	}
+	if auto := spec.AutomountServiceAccountToken; auto != nil {
+		return *auto, true
+	}
+	if a, ok := Of[*corev1.ServiceAccount](w.Facts, sa); ok {
+		return a.AutomountServiceAccountToken == nil || *a.AutomountServiceAccountToken, true
+	}
+	return true, w.Read(serviceAccountKind, sa.Namespace)
+}
+
+// ownGrants are those of bindings that name the account, and not a group.
+func (w *World) ownGrants(sa object.Ref) []Grant {
+	grants, _ := w.Grants(sa)
+	return slices.DeleteFunc(grants, func(g Grant) bool { return g.Group != "" })
+}
+
+func accountOfOperator(o *Operator, r *Result) {
+	if len(o.Workloads) == 0 {
+		r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known, and so its service account is not"))
+	}
+	for _, wl := range o.Workloads {
+		for _, v := range podViews(wl) {
+			sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
+			f := Finding{Object: wl.Ref, Field: podPrefix(wl.Ref) + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa}}
+			if sa.Name == "default" {
+				f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, as do all pods there that name none", sa.Namespace)
+				if grants := o.World.ownGrants(sa); len(grants) > 0 {
+					f.Severity = Error
+					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its rights to every pod there that names no account", sa.Namespace, securityKind(grants[0].Binding))
+					f.Related = append(f.Related, grants[0].Binding)
+				}
+				r.Found(f)
+				continue
+			}
+			if others := o.sharing(sa); len(others) > 0 {
+				f.Related = append(f.Related, others...)
+				f.Message = fmt.Sprintf("%s also runs as %s, and has all rights of the operator", securityKinds(others), sa.Name)
+				f.Remedy = fmt.Sprintf("Give %s an account of its own.", securityKinds(others))
+				r.Found(f)
+				continue
+			}
+			r.Fine(wl.Ref)
+		}
+	}
+}
+
+// sharing returns the lasting workloads of others that run as an account. Those of the same
+// release or application as the operator are parts of it, whatever they do.
+func (o *Operator) sharing(sa object.Ref) []object.Ref {
+	var out []object.Ref
+	for _, wl := range o.World.Workloads() {
+		if wl.Ref.Namespace != sa.Namespace || !wl.Lasting() || slices.ContainsFunc(o.Workloads, func(own *Workload) bool { return own.Ref == wl.Ref || o.World.sameRelease(own.Ref, wl.Ref) }) {
+			continue
+		}
+		if slices.ContainsFunc(podViews(wl), func(v podView) bool { return account(sa.Namespace, v.spec.ServiceAccountName) == sa }) {
+			out = append(out, wl.Ref)
+		}
+	}
+	return out
+}
+
+// releaseNotes are the labels and annotations by which parts of one installation are known.
+var releaseNotes = []string{"app.kubernetes.io/instance", "app.kubernetes.io/part-of", "release", "olm.owner", "meta.helm.sh/release-name"}
+
+func (w *World) sameRelease(a, b object.Ref) bool {
+	say := func(ref object.Ref, key string) string {
+		if id, ok := w.Graph.Find(ref); ok {
+			if v, ok := w.Graph.Label(id, key); ok {
+				return v
+			}
+		}
+		v, _ := w.Facts.Note(ref, key)
+		return v
+	}
+	return slices.ContainsFunc(releaseNotes, func(key string) bool {
+		v := say(a, key)
+		return v != "" && v == say(b, key)
+	})
+}
+
+func accountOfPods(s *Stack, r *Result) {
+	operated := s.World.securityOperated()
+	for _, wl := range s.Workloads() {
+		if operated[wl.Ref] {
+			continue
+		}
+		for _, v := range podViews(wl) {
+			s.World.accountOfPod(wl, v, r)
+		}
+	}
+}
+
+func (w *World) accountOfPod(wl *Workload, v podView, r *Result) {
+	sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
+	if sa.Name != "default" {
+		r.Fine(wl.Ref)
+		return
+	}
+	mounted, known := w.holdsToken(sa, v.spec)
+	switch {
+	case !known:
+		r.Unknown(wl.Ref, fmt.Sprintf("%s was not read: whether its pods get its token is not known", securityKind(sa)))
+		return
+	case !mounted:
+		r.Fine(wl.Ref)
+		return
+	}
+	f := Finding{
+		Severity: Info, Object: wl.Ref, Field: podPrefix(wl.Ref) + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa},
+		Message: fmt.Sprintf("its pods run as the account default of the namespace %s, with its token", sa.Namespace),
+	}
+	f.Remedy = w.securityRemedy(wl, "Set serviceAccountName; or automountServiceAccountToken: false, where the pods do not talk to the API.")
+	if grants := w.ownGrants(sa); len(grants) > 0 {
+		f.Severity = Warning
+		f.Message = fmt.Sprintf("%s; %s gives that account %s", f.Message, securityKind(grants[0].Binding), securityKind(grants[0].bound()))
+		f.Related = append(f.Related, grants[0].Binding)
+	}
+	if _, custom := w.securityWriter(wl); !custom && wl.Template != nil {
+		f.Patch = podPatch(wl.Ref, "automountServiceAccountToken: false")
+	}
+	r.Found(f)
+}
+
+// bound is the role that a binding names.
+func (g *Grant) bound() object.Ref {
+	if g.Through.Name != "" {
+		return g.Through
+	}
+	return g.Role
+}

@@ -1,0 +1,164 @@
+package check
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func securityContainerRules() []Rule {
+	return []Rule{
+		{
+			ID: "pod-secret-env", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(5)},
+			Title: "Passwords and tokens come from Secrets",
+			Why:   "A literal in a pod's environment is read by everyone who may read pods and workloads, and lies in every manifest, chart release and backup.",
+			Fix:   "Put it into a Secret, and take it from there: env[].valueFrom.secretKeyRef. Then change it, since it has been seen.",
+			Stack: func(s *Stack, r *Result) { eachPlan(s, r, s.World.secretsInEnv) },
+		},
+		{
+			ID: "pod-image-tag", Category: Security, Severity: Info, Guidelines: []Guideline{coreos(6)},
+			Title: "Images have a tag that stays, or a digest",
+			Why:   "What latest means changes without anybody changing the workload: after a restart another version runs, and nobody can say which ran before.",
+			Fix:   "Name the version by a tag of its own, or by its digest.",
+			Stack: func(s *Stack, r *Result) { eachPlan(s, r, s.World.imageTags) },
+		},
+	}
+}
+
+// eachPlan asks about what people wrote: the templates, and bare pods. What admission puts
+// into pods is not theirs to mend.
+func eachPlan(s *Stack, r *Result, ask func(*Workload, podView, *Result) (wrong, open bool)) {
+	for _, wl := range s.Workloads() {
+		v, ok := podPlan(wl)
+		if !ok {
+			continue
+		}
+		if wrong, open := ask(wl, v, r); !wrong && !open {
+			r.Fine(wl.Ref)
+		}
+	}
+}
+
+func (w *World) imageTags(wl *Workload, v podView, r *Result) (wrong, open bool) {
+	eachContainer(v.spec, func(path string, c *corev1.Container) {
+		if c.Image == "" || imageFixed(c.Image) {
+			return
+		}
+		wrong = true
+		message := fmt.Sprintf("the image of %s has the tag latest: which version runs depends on when it was pulled", c.Name)
+		if !strings.HasSuffix(c.Image, ":latest") {
+			message = fmt.Sprintf("the image of %s has no tag, which means latest: which version runs depends on when it was pulled", c.Name)
+		}
+		r.Found(Finding{
+			Object: wl.Ref, Field: fmt.Sprintf("%s.%s.image", podPrefix(wl.Ref), path), Value: c.Image, Message: message,
+			Remedy: w.securityRemedy(wl, "Name the version by a tag of its own, or by its digest."),
+		})
+	})
+	return wrong, false
+}
+
+// imageFixed says that an image has a digest, or a tag other than latest. A colon before
+// the last slash is that of a port.
+func imageFixed(image string) bool {
+	if strings.Contains(image, "@") {
+		return true
+	}
+	_, tag, ok := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	return ok && tag != "latest"
+}
+
+func (w *World) secretsInEnv(wl *Workload, v podView, r *Result) (wrong, open bool) {
+	eachContainer(v.spec, func(path string, c *corev1.Container) {
+		for i := range c.Env {
+			e := &c.Env[i]
+			why, unknown := w.secretEnv(e, wl.Ref.Namespace)
+			switch {
+			case unknown != "":
+				open = true
+				r.Unknown(wl.Ref, fmt.Sprintf("%s of %s: %s", e.Name, c.Name, unknown))
+			case why != "":
+				wrong = true
+				r.Found(Finding{
+					// The value is never shown.
+					Object: wl.Ref, Field: fmt.Sprintf("%s.%s.env[%s].value", podPrefix(wl.Ref), path, e.Name), Value: "(not shown)",
+					Message: fmt.Sprintf("%s of %s %s", e.Name, c.Name, why),
+					Remedy:  w.securityRemedy(wl, "Put it into a Secret, take it from there by valueFrom.secretKeyRef, and change it."),
+				})
+			}
+		}
+	})
+	return wrong, open
+}
+
+// secretEnv says what is wrong with an environment variable, or why that cannot be said;
+// neither, where nothing is.
+func (w *World) secretEnv(e *corev1.EnvVar, namespace string) (wrong, unknown string) {
+	if e.ValueFrom != nil {
+		return "", ""
+	}
+	if u, err := url.Parse(e.Value); err == nil && u.User != nil {
+		if pass, ok := u.User.Password(); ok && pass != "" && !strings.Contains(e.Value, "$(") {
+			return "is a URL with a password in it, for all to read", ""
+		}
+	}
+	if !envSecretName(e.Name) {
+		return "", ""
+	}
+	switch {
+	case e.Value == "":
+		return "", "it has no value, or the value was left out of the snapshot"
+	case !envSecretValue(e.Value):
+		return "", ""
+	case strings.HasSuffix(e.Name, "SECRET") && len(validation.IsDNS1123Subdomain(e.Value)) == 0:
+		// The variable may as well hold the name of a Secret.
+		ref := object.Ref{Kind: "Secret", Namespace: namespace, Name: e.Value}
+		id, ok := w.Graph.Find(ref)
+		switch {
+		case ok && w.Graph.State(id) == graph.Present:
+			return "", ""
+		case !w.Read(ref.GroupKind(), namespace):
+			return "", "its value may be the name of a Secret, which were not read"
+		}
+	}
+	return "has its value in the manifest, for all to read", ""
+}
+
+// envSecretName says that a variable is called as secrets are. What comes after the word
+// makes it something else: DB_PASSWORD_FILE is a path, AWS_ACCESS_KEY_ID a name.
+func envSecretName(name string) bool {
+	name = strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+	for _, end := range []string{
+		"PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "SECRET", "APIKEY", "API_KEY", "SECRET_KEY", "SECRETKEY", "SECRET_ACCESS_KEY",
+		"PRIVATE_KEY", "ENCRYPTION_KEY", "SIGNING_KEY", "CLIENT_SECRET", "CREDENTIAL", "CREDENTIALS",
+	} {
+		before, ok := strings.CutSuffix(name, end)
+		if !ok {
+			continue
+		}
+		// ALLOW_EMPTY_PASSWORD and USE_TOKEN are switches.
+		for _, no := range []string{"ALLOW_EMPTY_", "EMPTY_", "USE_", "ENABLE_", "DISABLE_", "REQUIRE_", "SKIP_", "PUBLIC_"} {
+			if strings.HasPrefix(before, no) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// envSecretValue says that a value may be a secret, and is no switch, no number of seconds
+// and no place where the secret is.
+func envSecretValue(value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "false", "yes", "no", "on", "off", "none", "null", "enabled", "disabled", "optional", "required", "default", "auto", "0", "1":
+		return false
+	}
+	// A path, a reference to another variable, or the address of a store of secrets.
+	return !strings.HasPrefix(value, "/") && !strings.Contains(value, "$(") && !strings.Contains(value, "://") && !strings.HasPrefix(value, "vault:")
+}

@@ -1,0 +1,164 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func securityNetworkRules() []Rule {
+	return []Rule{{
+		ID: "pod-network-policy", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(12)},
+		Title: "A network policy says who may connect to the pods",
+		Why:   "Pods that no policy selects answer to every pod of the cluster, whatever namespace it is in.",
+		Fix:   "Select the pods by a NetworkPolicy with policyTypes: [Ingress] that names who connects to them. It takes a network plug-in that heeds policies.",
+		Stack: policiesOfPods,
+	}}
+}
+
+var networkPolicyKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "NetworkPolicy"}
+
+// policyShelf is the network policies by namespace.
+type policyShelf map[string][]*networkingv1.NetworkPolicy
+
+func policiesOfPods(s *Stack, r *Result) {
+	shelf := policyShelf{}
+	for _, p := range All[*networkingv1.NetworkPolicy](s.World.Facts, networkPolicyKind.Group, networkPolicyKind.Kind) {
+		shelf[p.Namespace] = append(shelf[p.Namespace], p)
+	}
+	others := map[string]string{}
+	for _, wl := range s.Workloads() {
+		ns := wl.Ref.Namespace
+		if _, ok := others[ns]; !ok {
+			others[ns] = s.World.otherPolicies(ns)
+		}
+		policyOf(s.World, wl, shelf[ns], others[ns], r)
+	}
+}
+
+// policyOf judges the pods of a workload. The labels are those that the pods have: of two
+// pods one may be selected and the other not.
+func policyOf(w *World, wl *Workload, policies []*networkingv1.NetworkPolicy, others string, r *Result) {
+	var with []map[string]string
+	for _, p := range wl.Pods {
+		if !p.Spec.HostNetwork {
+			with = append(with, p.Labels)
+		}
+	}
+	if len(wl.Pods) == 0 && wl.Template != nil && !wl.Template.Spec.HostNetwork {
+		with = append(with, wl.Template.Labels)
+	}
+	// To a pod in the node's network, policies do not apply.
+	if len(with) == 0 {
+		return
+	}
+	worst := Finding{Severity: Info + 1}
+	for _, set := range with {
+		if f, wrong := policyOn(set, policies); wrong && f.Severity < worst.Severity {
+			worst = f
+		}
+	}
+	switch {
+	case worst.Severity > Info:
+		r.Fine(wl.Ref)
+	case others != "":
+		r.Unknown(wl.Ref, others)
+	case worst.Severity == Warning && !w.Read(networkPolicyKind, wl.Ref.Namespace):
+		r.Unknown(wl.Ref, "the network policies of the namespace "+wl.Ref.Namespace+" were not read")
+	default:
+		worst.Object = wl.Ref
+		r.Found(worst)
+	}
+}
+
+// policyOn judges pods of some labels: nothing selects them, or nothing holds back who
+// connects.
+func policyOn(set map[string]string, policies []*networkingv1.NetworkPolicy) (Finding, bool) {
+	var selecting, open []object.Ref
+	for _, p := range policies {
+		selector, err := metav1.LabelSelectorAsSelector(&p.Spec.PodSelector)
+		if err != nil || !selector.Matches(labels.Set(set)) {
+			continue
+		}
+		ref := object.Ref{Group: networkPolicyKind.Group, Kind: networkPolicyKind.Kind, Namespace: p.Namespace, Name: p.Name}
+		selecting = append(selecting, ref)
+		if !policyHasIngress(p) {
+			continue
+		}
+		if !policyOpen(p) {
+			open = append(open, object.Ref{})
+			continue
+		}
+		open = append(open, ref)
+	}
+	switch at := slices.IndexFunc(open, func(r object.Ref) bool { return r.Name != "" }); {
+	case len(selecting) == 0:
+		return Finding{Severity: Warning, Message: "no NetworkPolicy selects its pods: every pod of the cluster may connect to them"}, true
+	case len(open) == 0:
+		return Finding{Severity: Info, Related: selecting, Message: fmt.Sprintf("%s selects its pods for egress alone: every pod of the cluster may connect to them", securityKinds(selecting))}, true
+	case at >= 0:
+		return Finding{Severity: Info, Related: []object.Ref{open[at]}, Message: fmt.Sprintf("%s lets every pod of the cluster connect to its pods, on every port", securityKinds(open[at:at+1]))}, true
+	}
+	return Finding{}, false
+}
+
+// policyHasIngress: without policyTypes, a policy is for ingress whatever it says.
+func policyHasIngress(p *networkingv1.NetworkPolicy) bool {
+	return len(p.Spec.PolicyTypes) == 0 || slices.Contains(p.Spec.PolicyTypes, networkingv1.PolicyTypeIngress)
+}
+
+// policyOpen says that a rule lets in everybody in the cluster, to every port: policies add
+// up, so one such rule makes all others void.
+func policyOpen(p *networkingv1.NetworkPolicy) bool {
+	return slices.ContainsFunc(p.Spec.Ingress, func(rule networkingv1.NetworkPolicyIngressRule) bool {
+		if len(rule.Ports) > 0 {
+			return false
+		}
+		return len(rule.From) == 0 || slices.ContainsFunc(rule.From, func(peer networkingv1.NetworkPolicyPeer) bool {
+			if b := peer.IPBlock; b != nil {
+				return (b.CIDR == "0.0.0.0/0" || b.CIDR == "::/0") && len(b.Except) == 0
+			}
+			return peer.NamespaceSelector != nil && policyAnything(peer.NamespaceSelector) && (peer.PodSelector == nil || policyAnything(peer.PodSelector))
+		})
+	})
+}
+
+func policyAnything(s *metav1.LabelSelector) bool {
+	return len(s.MatchLabels)+len(s.MatchExpressions) == 0
+}
+
+// otherPolicies says why the built-in policies do not tell all: there may be policies of
+// another kind that select the pods of a namespace. Their selectors are their own, and are
+// not read here. It is empty where there are none.
+func (w *World) otherPolicies(namespace string) string {
+	for _, k := range w.Kinds.All() {
+		if !policyLike(k) {
+			continue
+		}
+		for _, ref := range w.Instances(k.GroupKind()) {
+			if ref.Namespace == "" || ref.Namespace == namespace {
+				return fmt.Sprintf("%s may say who connects to them, and is not understood here", securityKind(ref))
+			}
+		}
+		if in := namespace; !w.Read(k.GroupKind(), in) {
+			return fmt.Sprintf("%s were not read, and may say who connects to them", k)
+		}
+	}
+	return ""
+}
+
+// policyLike says that objects of a kind hold back connections, as those of Cilium, Calico,
+// Antrea and of the mesh of Istio do.
+func policyLike(k object.Resource) bool {
+	if k.GroupKind() == networkPolicyKind {
+		return false
+	}
+	return strings.HasSuffix(k.Kind, "NetworkPolicy") || k.Group == "security.istio.io" && k.Kind == "AuthorizationPolicy"
+}

@@ -1,0 +1,255 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func podSecurityRules() []Rule {
+	return []Rule{
+		{
+			ID: "pod-security-baseline", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(8)},
+			Title: "Pods keep to the Pod Security Standard baseline",
+			Why:   "What baseline forbids are the known ways from a container to its node, and from there to every other pod on it.",
+			Fix:   "Take the field out. Agents of the node (storage, network, logs, metrics) need some of them by their nature: waive it for these, in a namespace of their own.",
+			Stack: podBaseline,
+		},
+		{
+			ID: "pod-security-restricted", Category: Security, Severity: Info, Guidelines: []Guideline{maturity(8)},
+			Title: "Pods keep to the Pod Security Standard restricted",
+			Why:   "A container that cannot be root, gain rights or call odd parts of the kernel is a poor place to start from. Namespaces that enforce restricted refuse all others.",
+			Fix:   "Set runAsNonRoot: true and seccompProfile.type: RuntimeDefault for the pod; allowPrivilegeEscalation: false and capabilities.drop: [ALL] for each container. The image has to run as a user that is not root.",
+			Stack: podRestricted,
+		},
+	}
+}
+
+// podCheck is one check of the Pod Security Standards, in its newest version.
+type podCheck struct {
+	id  policy.CheckID
+	run policy.CheckPodFn
+}
+
+// podChecks returns the checks that a level adds to the one below it.
+func podChecks(level api.Level) []podCheck {
+	var out []podCheck
+	for _, c := range policy.DefaultChecks() {
+		if c.Level == level {
+			out = append(out, podCheck{c.ID, c.Versions[len(c.Versions)-1].CheckPod})
+		}
+	}
+	slices.SortFunc(out, func(a, b podCheck) int { return strings.Compare(string(a.id), string(b.id)) })
+	return out
+}
+
+// podRefusal is a check that a pod does not pass.
+type podRefusal struct {
+	id     policy.CheckID
+	reason string
+	detail string
+	places []podPlace
+}
+
+func (x *podRefusal) String() string {
+	if x.detail == "" {
+		return x.reason
+	}
+	return fmt.Sprintf("%s (%s)", x.reason, x.detail)
+}
+
+func podRefusals(checks []podCheck, v podView) []podRefusal {
+	var out []podRefusal
+	for _, c := range checks {
+		if got := c.run(v.meta, v.spec); !got.Allowed {
+			out = append(out, podRefusal{c.id, got.ForbiddenReason, got.ForbiddenDetail, podPlaces(c.id, v)})
+		}
+	}
+	return out
+}
+
+// podInherent says that pods serve their node, so that they cannot do without some of it.
+func podInherent(wl *Workload) bool {
+	if wl.Ref.Kind == "DaemonSet" {
+		return true
+	}
+	// A kubelet shows its static pods so.
+	return len(wl.Pods) > 0 && wl.Pods[0].Annotations[corev1.MirrorPodAnnotationKey] != ""
+}
+
+// podBlame says where a refusal is to be mended: in the workload, if its template has it,
+// else in the pod, to which admission gave it.
+func podBlame(wl *Workload, v podView, in []podRefusal, id policy.CheckID) (ref object.Ref, prefix, added string) {
+	if v.live && wl.Template != nil && !slices.ContainsFunc(in, func(x podRefusal) bool { return x.id == id }) {
+		return v.ref, "spec", "; the template of " + wl.Ref.Kind + " " + wl.Ref.Name + " does not have it, so it came with admission"
+	}
+	return wl.Ref, podPrefix(wl.Ref), ""
+}
+
+func podWritten(checks []podCheck, wl *Workload) []podRefusal {
+	if wl.Template == nil {
+		return nil
+	}
+	return podRefusals(checks, podView{ref: wl.Ref, meta: &wl.Template.ObjectMeta, spec: &wl.Template.Spec})
+}
+
+func podBaseline(s *Stack, r *Result) {
+	checks := podChecks(api.LevelBaseline)
+	for _, wl := range s.Workloads() {
+		written := podWritten(checks, wl)
+		told := map[policy.CheckID]bool{}
+		for _, v := range podViews(wl) {
+			for _, x := range podRefusals(checks, v) {
+				if told[x.id] {
+					continue
+				}
+				told[x.id] = true
+				ref, prefix, added := podBlame(wl, v, written, x.id)
+				f := Finding{Severity: podGravity(&x, v), Object: ref, Field: prefix, Message: fmt.Sprintf("baseline refuses %s%s", x.String(), added)}
+				if len(x.places) > 0 {
+					f.Field, f.Value = podField(prefix, x.places[0].field), x.places[0].value
+				}
+				f.Remedy = s.World.securityRemedy(wl, podWayOut(x.id))
+				if podInherent(wl) {
+					f.Severity = Warning
+					f.Remedy = fmt.Sprintf("If it serves the node and cannot do without, waive it: sysop.dev/waive: %s=why.", r.Rule.ID)
+				}
+				r.Found(f)
+			}
+		}
+		if len(told) == 0 && (wl.Template != nil || len(wl.Pods) > 0) {
+			r.Fine(wl.Ref)
+		}
+	}
+}
+
+// podRestricted tells once of a workload all that it lacks: most lack the same four things.
+func podRestricted(s *Stack, r *Result) {
+	checks := podChecks(api.LevelRestricted)
+	for _, wl := range s.Workloads() {
+		if wl.Template == nil && len(wl.Pods) == 0 {
+			continue
+		}
+		written := podWritten(checks, wl)
+		var reasons, details []string
+		f := Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}
+		placed := false
+		for _, v := range podViews(wl) {
+			for _, x := range podRefusals(checks, v) {
+				if podToldAlready(&x) {
+					continue
+				}
+				if !slices.Contains(reasons, x.reason) {
+					reasons = append(reasons, x.reason)
+				}
+				if !slices.Contains(details, x.detail) {
+					details = append(details, x.detail)
+				}
+				ref, prefix, _ := podBlame(wl, v, written, x.id)
+				// What the workload itself lacks is told with it, and not with a pod.
+				if len(x.places) > 0 && (!placed || ref == wl.Ref && f.Object != wl.Ref) {
+					placed = true
+					f.Object, f.Field, f.Value = ref, podField(prefix, x.places[0].field), x.places[0].value
+				}
+				if x.id == "runAsUser" {
+					f.Severity = Warning
+				}
+			}
+		}
+		if len(reasons) == 0 {
+			r.Fine(wl.Ref)
+			continue
+		}
+		f.Message = "restricted refuses " + securityAll(reasons)
+		f.Remedy = s.World.securityRemedy(wl, strings.Join(details, "; ")+".")
+		r.Found(f)
+	}
+}
+
+// podToldAlready says that a refusal is about volumes of the node and of nothing else:
+// baseline tells of them.
+func podToldAlready(x *podRefusal) bool {
+	return x.id == "restrictedVolumes" && len(x.places) > 0 && !slices.ContainsFunc(x.places, func(p podPlace) bool { return !strings.HasSuffix(p.field, ".hostPath.path") })
+}
+
+// podWayOut says what to do instead of what baseline refuses.
+func podWayOut(id policy.CheckID) string {
+	switch id {
+	case "privileged":
+		return "Set privileged: false, and add the capabilities that it needs, if any."
+	case "hostPathVolumes":
+		return "Use a claim, an emptyDir or a ConfigMap instead."
+	case "hostNamespaces":
+		return "Take it out; a Service gives a port to the outside."
+	case "hostPorts":
+		return "Take hostPort out, and give the port to the outside by a Service."
+	case "capabilities_baseline":
+		return "Take out the capabilities that it can do without."
+	}
+	return "Take it out."
+}
+
+// podField puts a place behind the prefix of its workload. The place of an annotation is in
+// the metadata beside the spec.
+func podField(prefix, field string) string {
+	if strings.HasPrefix(field, "metadata.") {
+		return strings.TrimSuffix(prefix, "spec") + field
+	}
+	return prefix + "." + field
+}
+
+// podGravity is an error where a container gets hold of the node without anything else
+// going wrong.
+func podGravity(x *podRefusal, v podView) Severity {
+	switch x.id {
+	case "privileged", "windowsHostProcess":
+		return Error
+	case "hostNamespaces":
+		if v.spec.HostPID {
+			return Error
+		}
+	case "hostPathVolumes":
+		if podWritesHost(v.spec) {
+			return Error
+		}
+	case "capabilities_baseline":
+		if slices.ContainsFunc(x.places, func(p podPlace) bool { return podRootCapability(p.value) }) {
+			return Error
+		}
+	}
+	return Warning
+}
+
+// podRootCapability says that one of some capabilities is enough to take the node.
+func podRootCapability(list string) bool {
+	return slices.ContainsFunc(strings.Split(list, ", "), func(c string) bool {
+		switch strings.TrimPrefix(c, "CAP_") {
+		case "ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "DAC_READ_SEARCH", "BPF":
+			return true
+		}
+		return false
+	})
+}
+
+// podWritesHost says that a container may write to a directory of the node.
+func podWritesHost(spec *corev1.PodSpec) bool {
+	host := map[string]bool{}
+	for i := range spec.Volumes {
+		if v := &spec.Volumes[i]; v.HostPath != nil {
+			host[v.Name] = true
+		}
+	}
+	writes := false
+	eachContainer(spec, func(_ string, c *corev1.Container) {
+		for _, m := range c.VolumeMounts {
+			writes = writes || host[m.Name] && !m.ReadOnly
+		}
+	})
+	return writes
+}

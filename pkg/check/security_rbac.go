@@ -1,0 +1,281 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// rbacHolder is whom rules about rights are asked of: an operator, or the pods of a stack.
+type rbacHolder struct {
+	w        *World
+	operator bool
+	// accounts are the service accounts, in order; by workload, so that a finding can name
+	// who runs as them.
+	accounts  []object.Ref
+	workloads map[object.Ref][]object.Ref
+	// tokenless are workloads whose pods have no token: whatever their accounts may do, they
+	// cannot.
+	tokenless []object.Ref
+	// own are the API groups of an operator's kinds, homes the namespaces of the accounts.
+	own, homes map[string]bool
+	// instances are the namespaces in which an operator's kinds have objects, in order.
+	instances []string
+}
+
+// rbacHolding is a rule of a role, and all the ways by which a holder comes by it.
+type rbacHolding struct {
+	Grant
+	accounts, bindings []object.Ref
+	// namespaces are where it is in force; cluster says that it is everywhere.
+	namespaces []string
+	cluster    bool
+}
+
+// rbacHit is what a topic finds in a rule.
+type rbacHit struct {
+	severity Severity
+	// field is the part of the rule (verbs, resources), value what stands there.
+	field, value string
+	// what goes on from "service account x": may read secrets.
+	what   string
+	remedy string
+}
+
+// rbacTopic is one thing that roles should not give away.
+type rbacTopic struct {
+	id string
+	// operator and pods are the words of its two rules.
+	operator, pods rbacWords
+	find           func(*rbacHolder, *rbacHolding) (rbacHit, bool)
+}
+
+// rbacWords are the words of a rule, and how much it matters.
+type rbacWords struct {
+	severity        Severity
+	title, why, fix string
+}
+
+// rbacRules makes two rules of each topic: one for operators, one for the pods of stacks.
+func rbacRules() []Rule {
+	var out []Rule
+	for _, t := range rbacTopics() {
+		out = append(out, Rule{
+			ID: "operator-" + t.id, Category: Security, Severity: t.operator.severity, Guidelines: []Guideline{maturity(6)},
+			Title: t.operator.title, Why: t.operator.why, Fix: t.operator.fix,
+			Operator: func(o *Operator, r *Result) {
+				if len(o.Workloads) == 0 {
+					r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known, and so its rights are not"))
+					return
+				}
+				t.ask(rbacOperator(o), r)
+			},
+		}, Rule{
+			ID: "pod-" + t.id, Category: Security, Severity: t.pods.severity, Guidelines: []Guideline{maturity(7)},
+			Title: t.pods.title, Why: t.pods.why, Fix: t.pods.fix,
+			Stack: func(s *Stack, r *Result) { t.ask(rbacStack(s), r) },
+		})
+	}
+	return out
+}
+
+func rbacOperator(o *Operator) *rbacHolder {
+	h := &rbacHolder{w: o.World, operator: true, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
+	in := map[string]bool{}
+	for _, gk := range o.Kinds {
+		h.own[gk.Group] = true
+		for _, ref := range o.World.Instances(gk) {
+			if ref.Namespace != "" {
+				in[ref.Namespace] = true
+			}
+		}
+	}
+	h.instances = slices.Sorted(maps.Keys(in))
+	for _, wl := range o.Workloads {
+		h.add(wl)
+	}
+	return h
+}
+
+// rbacStack is the pods of a stack that hold a token, but for those of operators.
+func rbacStack(s *Stack) *rbacHolder {
+	h := &rbacHolder{w: s.World, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
+	operated := s.World.securityOperated()
+	for _, wl := range s.Workloads() {
+		if !operated[wl.Ref] {
+			h.add(wl)
+		}
+	}
+	return h
+}
+
+func (h *rbacHolder) add(wl *Workload) {
+	for _, v := range podViews(wl) {
+		sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
+		if mounted, known := h.w.holdsToken(sa, v.spec); known && !mounted && !h.operator {
+			h.tokenless = append(h.tokenless, wl.Ref)
+			continue
+		}
+		if !slices.Contains(h.workloads[sa], wl.Ref) {
+			h.workloads[sa] = append(h.workloads[sa], wl.Ref)
+		}
+		if !slices.Contains(h.accounts, sa) {
+			h.accounts = append(h.accounts, sa)
+		}
+		h.homes[sa.Namespace] = true
+	}
+	slices.SortFunc(h.accounts, object.Compare)
+}
+
+// holdings returns the rules that any of the accounts has, each once, in the order of
+// roles; and the accounts of which not all is known.
+func (h *rbacHolder) holdings() (out []*rbacHolding, open []object.Ref) {
+	type key struct {
+		role, through object.Ref
+		index         int
+	}
+	by := map[key]*rbacHolding{}
+	for _, sa := range h.accounts {
+		grants, known := h.w.Grants(sa)
+		if !known {
+			open = append(open, sa)
+		}
+		for _, g := range grants {
+			k := key{g.Role, g.Through, g.Index}
+			if by[k] == nil {
+				by[k] = &rbacHolding{Grant: g}
+				out = append(out, by[k])
+			}
+			by[k].add(sa, &g)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *rbacHolding) int {
+		return cmp.Or(object.Compare(a.Role, b.Role), cmp.Compare(a.Index, b.Index))
+	})
+	return out, open
+}
+
+func (x *rbacHolding) add(sa object.Ref, g *Grant) {
+	if !slices.Contains(x.accounts, sa) {
+		x.accounts = append(x.accounts, sa)
+	}
+	if !slices.Contains(x.bindings, g.Binding) {
+		x.bindings = append(x.bindings, g.Binding)
+	}
+	switch {
+	case g.Namespace == "":
+		x.cluster = true
+	case !slices.Contains(x.namespaces, g.Namespace):
+		x.namespaces = append(x.namespaces, g.Namespace)
+		slices.Sort(x.namespaces)
+	}
+}
+
+// abroad returns the namespaces in which it is in force and that are not those of the
+// accounts.
+func (x *rbacHolding) abroad(h *rbacHolder) []string {
+	return slices.DeleteFunc(slices.Clone(x.namespaces), func(ns string) bool { return h.homes[ns] })
+}
+
+func (x *rbacHolding) where() string {
+	switch {
+	case x.cluster:
+		return "in the whole cluster"
+	case len(x.namespaces) == 1:
+		return "in the namespace " + x.namespaces[0]
+	}
+	return "in the namespaces " + securityList(x.namespaces)
+}
+
+// ask looks at every rule that the holder has.
+func (t *rbacTopic) ask(h *rbacHolder, r *Result) {
+	holdings, open := h.holdings()
+	for _, sa := range open {
+		r.Unknown(sa, "not all roles and bindings were read: the account may be able to do more than was seen")
+	}
+	wrong := map[object.Ref]bool{}
+	bound := map[object.Ref]Finding{}
+	for _, x := range holdings {
+		hit, ok := t.find(h, x)
+		if !ok {
+			continue
+		}
+		for _, sa := range x.accounts {
+			wrong[sa] = true
+		}
+		f := h.finding(x, &hit)
+		if f.Object != x.Binding {
+			r.Found(f)
+			continue
+		}
+		// What is wrong with a default role is that it is bound: that is told once.
+		if f.Severity == 0 {
+			f.Severity = r.Rule.Severity
+		}
+		if before, ok := bound[f.Object]; !ok || f.Severity < before.Severity {
+			bound[f.Object] = f
+		}
+	}
+	for _, ref := range slices.SortedFunc(maps.Keys(bound), object.Compare) {
+		r.Found(bound[ref])
+	}
+	for _, ref := range h.tokenless {
+		r.Fine(ref)
+	}
+	for _, sa := range h.accounts {
+		if !wrong[sa] && !slices.Contains(open, sa) {
+			r.Fine(sa)
+		}
+	}
+}
+
+func (h *rbacHolder) finding(x *rbacHolding, hit *rbacHit) Finding {
+	f := Finding{
+		Severity: hit.severity, Object: x.Role,
+		Field: fmt.Sprintf("rules[%d].%s", x.Index, hit.field), Value: hit.value, Remedy: hit.remedy,
+		Message: fmt.Sprintf("%s %s %s", rbacWho(x), hit.what, x.where()),
+	}
+	f.Related = append(f.Related, x.bindings...)
+	if h.w.grantDefault(x.Role) || h.w.grantDefault(x.Through) {
+		bound := x.Role
+		if x.Through.Name != "" {
+			bound = x.Through
+		}
+		f.Object, f.Field, f.Value = x.Binding, "roleRef.name", bound.Name
+		f.Related = append(slices.Clone(x.bindings[1:]), bound)
+		f.Remedy = fmt.Sprintf("Bind a role of its own that names what it needs, instead of %s.", bound.Name)
+	}
+	f.Related = append(f.Related, x.accounts...)
+	if !h.operator {
+		for _, sa := range x.accounts {
+			f.Related = append(f.Related, h.workloads[sa]...)
+		}
+	}
+	return f
+}
+
+// rbacWho names the accounts, and the group by which they come by it.
+func rbacWho(x *rbacHolding) string {
+	word := "service account "
+	if len(x.accounts) > 1 {
+		word = "service accounts "
+	}
+	word += securityNames(x.accounts)
+	if x.Group != "" {
+		word += " (as every member of " + x.Group + ")"
+	}
+	return word
+}
+
+// rbacValue is a part of a rule as it is written, not too long.
+func rbacValue(words []string) string {
+	const shown = 8
+	if len(words) > shown {
+		return fmt.Sprintf("%s, ... (%d)", strings.Join(words[:shown], ", "), len(words))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,119 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// rbacWildcards looks for "*" in a rule that does not mean everything at once, which is told
+// as such. How much it matters depends on what it stands for: an operator's own kinds
+// little, other people's objects more.
+func rbacWildcards(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+	if x.everything() || len(x.Rule.Resources) == 0 {
+		return rbacHit{}, false
+	}
+	var parts []string
+	for _, p := range []struct {
+		name string
+		list []string
+	}{{"verbs", x.Rule.Verbs}, {"resources", x.Rule.Resources}, {"apiGroups", x.Rule.APIGroups}} {
+		if rbacHas(p.list, "*") {
+			parts = append(parts, p.name)
+		}
+	}
+	if len(parts) == 0 {
+		return rbacHit{}, false
+	}
+	return rbacHit{
+		severity: wildcardSeverity(h, x),
+		field:    parts[0], value: "*",
+		what:   wildcardMeans(x),
+		remedy: h.spelled(x, parts),
+	}, true
+}
+
+// wildcardMeans says in words what the rule allows.
+func wildcardMeans(x *rbacHolding) string {
+	do := securityAll(x.Rule.Verbs)
+	if rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
+		do = "do anything to"
+	}
+	what := securityList(x.Rule.Resources)
+	if rbacHas(x.Rule.Resources, rbacv1.ResourceAll) {
+		what = "every resource"
+	}
+	groups := make([]string, 0, len(x.Rule.APIGroups))
+	for _, g := range x.Rule.APIGroups {
+		groups = append(groups, cmp.Or(g, "the core group"))
+	}
+	of := securityList(groups)
+	if rbacHas(x.Rule.APIGroups, rbacv1.APIGroupAll) {
+		of = "every group"
+	}
+	if len(x.Rule.ResourceNames) > 0 {
+		of += " named " + securityList(x.Rule.ResourceNames)
+	}
+	return fmt.Sprintf("may %s %s of %s", do, what, of)
+}
+
+func wildcardSeverity(h *rbacHolder, x *rbacHolding) Severity {
+	own := !slices.ContainsFunc(x.Rule.APIGroups, func(g string) bool { return !h.own[g] })
+	if own || !x.cluster || len(x.Rule.ResourceNames) > 0 {
+		return Info
+	}
+	reading := !slices.ContainsFunc(x.Rule.Verbs, func(v string) bool { return !rbacHas(rbacReading, v) })
+	// Reading is harmless but where it takes in secrets.
+	if reading && len(x.may("", "secrets", rbacReading...)) == 0 {
+		return Info
+	}
+	return Warning
+}
+
+// spelled writes out what stands behind "*", as far as the cluster's kinds say so.
+func (h *rbacHolder) spelled(x *rbacHolding, parts []string) string {
+	var out []string
+	if slices.Contains(parts, "verbs") {
+		out = append(out, "Name the verbs that it uses (of get, list, watch, create, update, patch, delete).")
+	}
+	if slices.Contains(parts, "resources") {
+		if list := h.kindsWhere(func(r object.Resource) bool { return slices.Contains(x.Rule.APIGroups, r.Group) }, wildcardPlural); len(list) > 0 {
+			out = append(out, fmt.Sprintf("Name the resources (%s).", securityList(list)))
+		} else {
+			out = append(out, "Name the resources.")
+		}
+	}
+	if slices.Contains(parts, "apiGroups") {
+		if list := h.kindsWhere(func(r object.Resource) bool { return slices.Contains(x.Rule.Resources, r.Plural) }, wildcardGroup); len(list) > 0 {
+			out = append(out, fmt.Sprintf("Name the groups (%s).", securityList(list)))
+		} else {
+			out = append(out, "Name the groups.")
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func wildcardPlural(r object.Resource) string { return r.Plural }
+
+func wildcardGroup(r object.Resource) string {
+	if r.Group == "" {
+		return `""`
+	}
+	return r.Group
+}
+
+func (h *rbacHolder) kindsWhere(want func(object.Resource) bool, say func(object.Resource) string) []string {
+	var out []string
+	for _, r := range h.w.Kinds.All() {
+		if want(r) {
+			out = append(out, say(r))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,215 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func securityScopeRules() []Rule {
+	return []Rule{
+		{
+			ID: "operator-namespaces", Category: Security, Severity: Info, Guidelines: []Guideline{maturity(9)},
+			Title:    "The operator can be confined to namespaces",
+			Why:      "Two teams on one cluster may want two versions of it, or an operator that cannot touch the other's objects. One that acts everywhere can only be had once, by all.",
+			Fix:      "Read the namespaces from an argument or an environment variable (WATCH_NAMESPACE), and let it work with Roles in these.",
+			Operator: scopeOfOperator,
+		},
+		{
+			ID: "crd-namespaced", Category: Security, Severity: Info, Guidelines: []Guideline{maturity(9)},
+			Title:      "A kind that runs pods is namespaced",
+			Why:        "Who may create an object without a namespace can make the operator run pods in any: rights and quotas of namespaces do not hold them back.",
+			Fix:        "Set scope: Namespaced in the next version of the API, and create the pods beside the custom resource. The scope of an existing definition cannot be changed.",
+			Definition: scopeOfDefinition,
+		},
+	}
+}
+
+// scopeOfDefinition judges by what objects own: a cluster-scoped kind that is configuration
+// is right to be so.
+func scopeOfDefinition(d *Definition, r *Result) {
+	if d.CRD.Spec.Scope != apiextensionsv1.ClusterScoped {
+		r.Fine(d.Ref)
+		return
+	}
+	owned := d.Workloads()
+	if len(owned) == 0 {
+		if len(d.Instances) > 0 {
+			r.Fine(d.Ref)
+		}
+		return
+	}
+	r.Found(Finding{
+		Object: d.Ref, Field: "spec.scope", Value: string(d.CRD.Spec.Scope), Related: []object.Ref{owned[0].Ref},
+		Message: fmt.Sprintf("%s has no namespace, and its objects own pods in one (%s)", d.Kind.Kind, securityKind(owned[0].Ref)),
+	})
+}
+
+// scopeSetting is an argument or environment variable that says where an operator works.
+type scopeSetting struct {
+	workload object.Ref
+	// name is that of the variable or flag; field where it is.
+	name, field string
+	// namespaces are those that it names; none means all of them, or that the value is not
+	// known.
+	namespaces []string
+}
+
+func scopeOfOperator(o *Operator, r *Result) {
+	if len(o.Workloads) == 0 {
+		r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known"))
+		return
+	}
+	if !scopeMatters(o) {
+		return
+	}
+	h := rbacOperator(o)
+	holdings, open := h.holdings()
+	at := slices.IndexFunc(holdings, h.reaches)
+	settings := scopeSettings(o)
+	switch {
+	case at < 0 && len(open) > 0:
+		r.Unknown(o.Ref(), "not all roles and bindings were read: whether its rights end at namespaces is not known")
+		return
+	case at < 0:
+		r.Fine(o.Ref())
+		return
+	}
+	wide := holdings[at]
+	f := Finding{Object: o.Ref(), Related: []object.Ref{wide.Role, wide.Binding}}
+	for _, s := range settings {
+		if len(s.namespaces) == 0 {
+			r.Fine(o.Ref())
+			return
+		}
+		f.Object, f.Field, f.Value = s.workload, s.field, strings.Join(s.namespaces, ",")
+		f.Message = fmt.Sprintf("it works in %s alone (%s), and %s gives it rights in the whole cluster", securityList(s.namespaces), s.name, securityKind(wide.Binding))
+		f.Remedy = fmt.Sprintf("Bind %s by RoleBindings in these namespaces.", securityKind(wide.bound()))
+	}
+	if len(settings) == 0 {
+		f.Message = fmt.Sprintf("it has rights in all namespaces (%s), and no argument or environment variable of its pods says that it could do with fewer", securityKind(wide.bound()))
+		f.Remedy = "If it can be told which namespaces to work in, tell it, and bind its roles there."
+	}
+	r.Found(f)
+}
+
+// scopeMatters says that some kind of the operator is namespaced: for one of cluster-wide
+// configuration there is nothing to confine.
+func scopeMatters(o *Operator) bool {
+	return slices.ContainsFunc(o.Kinds, func(gk schema.GroupKind) bool {
+		k, ok := o.World.Kinds.Kind(gk)
+		return !ok || k.Namespaced
+	})
+}
+
+// reaches says that a rule is about objects in namespaces, and in all of them. Events and
+// leases are everybody's.
+func (h *rbacHolder) reaches(x *rbacHolding) bool {
+	if !x.cluster || x.Group != "" {
+		return false
+	}
+	return slices.ContainsFunc(x.Rule.APIGroups, func(group string) bool {
+		return slices.ContainsFunc(x.Rule.Resources, func(resource string) bool {
+			name, _, _ := strings.Cut(resource, "/")
+			if name == "events" || name == "leases" {
+				return false
+			}
+			if name == "*" || group == "*" {
+				return true
+			}
+			k, ok := h.w.Kinds.Resource(schema.GroupResource{Group: group, Resource: name})
+			return ok && k.Namespaced
+		})
+	})
+}
+
+func scopeSettings(o *Operator) []scopeSetting {
+	var out []scopeSetting
+	for _, wl := range o.Workloads {
+		v, ok := podPlan(wl)
+		if !ok {
+			continue
+		}
+		prefix := podPrefix(wl.Ref)
+		eachContainer(v.spec, func(path string, c *corev1.Container) {
+			for i := range c.Env {
+				if s, ok := scopeEnv(&c.Env[i], wl.Ref.Namespace); ok {
+					s.workload, s.field = wl.Ref, fmt.Sprintf("%s.%s.env[%s]", prefix, path, c.Env[i].Name)
+					out = append(out, s)
+				}
+			}
+			for _, s := range scopeArgs(append(slices.Clone(c.Command), c.Args...), wl.Ref.Namespace) {
+				s.workload, s.field = wl.Ref, prefix+"."+path+".args"
+				out = append(out, s)
+			}
+		})
+	}
+	return out
+}
+
+// scopeWord says that a name, in small letters, is one of a setting of what to work in:
+// watch-namespace, namespaces, watched_namespaces. What names one namespace and no
+// watching (leader-election-namespace, pod-namespace) is about something else.
+func scopeWord(name string) bool {
+	name = strings.ReplaceAll(name, "_", "-")
+	for _, not := range []string{"exclude", "ignore", "deny", "denied", "label", "annotation", "selector"} {
+		if strings.Contains(name, not) {
+			return false
+		}
+	}
+	if name == "namespaces" || strings.HasSuffix(name, "-namespaces") {
+		return true
+	}
+	return strings.HasSuffix(name, "namespace") && strings.Contains(name, "watch")
+}
+
+func scopeEnv(e *corev1.EnvVar, home string) (scopeSetting, bool) {
+	name := strings.ToLower(e.Name)
+	all := e.Value == "*" && strings.HasSuffix(name, "_namespace")
+	if !all && !scopeWord(name) {
+		return scopeSetting{}, false
+	}
+	s := scopeSetting{name: e.Name}
+	switch from := e.ValueFrom; {
+	case from == nil:
+		s.namespaces = scopeNames(e.Value)
+	case from.FieldRef != nil && from.FieldRef.FieldPath == "metadata.namespace":
+		s.namespaces = []string{home}
+	}
+	return s, true
+}
+
+// scopeArgs reads -flag value, --flag=value and --flag. A flag called namespace is one as
+// well, where it does not name the operator's own.
+func scopeArgs(args []string, home string) []scopeSetting {
+	var out []scopeSetting
+	for i, arg := range args {
+		name, value, given := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if !strings.HasPrefix(arg, "-") {
+			continue
+		}
+		if !given && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			value = args[i+1]
+		}
+		own := name == "namespace" && value != "" && value != home && !strings.Contains(value, "$(")
+		if own || scopeWord(strings.ToLower(name)) {
+			out = append(out, scopeSetting{name: "--" + name, namespaces: scopeNames(value)})
+		}
+	}
+	return out
+}
+
+// scopeNames splits a list of namespaces; none for all of them, or for what is not known.
+func scopeNames(value string) []string {
+	if strings.ContainsAny(value, "*$") {
+		return nil
+	}
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == ';' })
+}

@@ -1,0 +1,167 @@
+package check
+
+import "strings"
+
+// settableRules are about what users can set of the pods that a custom resource makes.
+// What they cannot set, they must patch behind the operator's back, and it takes it away
+// again.
+func settableRules() []Rule {
+	rule := func(id string, c Category, s Severity, n int, what setting, title, why, fix string) Rule {
+		return Rule{
+			ID: id, Category: c, Severity: s, Guidelines: []Guideline{maturity(n)}, Title: title, Why: why, Fix: fix,
+			Definition: func(d *Definition, r *Result) { d.settableRule(what, r) },
+		}
+	}
+	return []Rule{
+		rule("crd-sets-resources", Robustness, Warning, 14, setsResources,
+			"Requests and limits can be set in the custom resource",
+			"Where the operator alone decides, its pods are too big for small clusters, or are killed in big ones.",
+			"Take a ResourceRequirements (resources) for each kind of pod, and hand it on to the containers."),
+		rule("crd-sets-nodes", Security, Info, 10, setsNodes,
+			"Nodes can be chosen in the custom resource",
+			"Without a node selector or node affinity, instances of different tenants cannot be kept on nodes of their own.",
+			"Take a nodeSelector or an affinity, and hand it on to the pods."),
+		rule("crd-sets-pod-affinity", Security, Info, 11, setsPodAffinity,
+			"Pod affinity can be set in the custom resource",
+			"Without it, what talks to each other cannot be kept together on a node or in a zone.",
+			"Take an affinity, and hand it on to the pods."),
+		rule("crd-sets-spread", Robustness, Info, 17, setsSpread,
+			"Anti-affinity or topology spread can be set in the custom resource",
+			"Where neither can be set, all replicas may come to lie on one node, and go with it.",
+			"Take an affinity or topologySpreadConstraints, and hand them on to the pods."),
+		rule("crd-sets-tolerations", Robustness, Info, 18, setsTolerations,
+			"Tolerations can be set in the custom resource",
+			"Without them, pods cannot run on nodes that are tainted for their purpose.",
+			"Take tolerations, and hand them on to the pods."),
+		rule("crd-sets-service-account", Security, Info, 7, setsServiceAccount,
+			"The service account of the pods can be set, or is their own",
+			"Where pods run as an account that they share with others, rights cannot be given to one instance alone.",
+			"Take a serviceAccountName, or make a service account for each instance."),
+		rule("crd-sets-security-context", Security, Info, 8, setsSecurityContext,
+			"The security context of the pods can be set in the custom resource",
+			"Clusters differ in what they allow. What cannot be set cannot be made to fit.",
+			"Take a securityContext for pods and one for containers, with defaults that keep to the restricted standard."),
+		rule("crd-sets-pod-labels", Security, Info, 12, setsPodLabels,
+			"Labels of the pods can be set in the custom resource",
+			"Network policies, budgets and bills choose pods by labels. Labels that are set by hand are lost with the next pod.",
+			"Take labels for pods (podLabels, or the metadata of a pod template), and put them on the pods beside the operator's own."),
+	}
+}
+
+// settableWords are what a setting is called in messages, and the field that mostly takes it.
+var settableWords = [...]struct{ what, field string }{
+	setsResources:       {"the requests and limits", "resources"},
+	setsNodes:           {"the nodes", "nodeSelector"},
+	setsPodAffinity:     {"the affinity", "affinity"},
+	setsSpread:          {"the spread", "topologySpreadConstraints"},
+	setsTolerations:     {"the tolerations", "tolerations"},
+	setsServiceAccount:  {"the service account", "serviceAccountName"},
+	setsSecurityContext: {"the security context", "securityContext"},
+	setsPodLabels:       {"the labels", "podLabels"},
+}
+
+func (d *Definition) settableRule(what setting, r *Result) {
+	v := d.Storage()
+	if !d.settableApplies() || schemaOf(v) == nil {
+		return
+	}
+	at, aside, ok := d.settableAt(what)
+	if ok && (!aside || settableAsideName.MatchString(d.Kind.Kind)) {
+		r.Fine(d.Ref)
+		return
+	}
+	workloads := d.ownWorkloads()
+	switch what {
+	case setsServiceAccount:
+		if len(workloads) == 0 {
+			r.Unknown(d.Ref, "no instance runs pods yet, so whether each has an account of its own is not known")
+			return
+		}
+		if d.ownAccounts(workloads) {
+			r.Fine(d.Ref)
+			return
+		}
+	case setsSpread:
+		if _, replicas := d.settable(setsReplicas); !replicas && !severalOf(workloads) {
+			return
+		}
+	}
+	words := settableWords[what]
+	if path, ok := d.settableOpen(); ok {
+		r.Unknown(d.Ref, path+" takes what the schema does not know, so it cannot be told whether "+words.what+" of pods can be set there")
+		return
+	}
+	if ok {
+		r.Unknown(d.Ref, at+" sets "+words.what+" of a part, and whether any field does so for the other pods is not clear")
+		return
+	}
+	f := Finding{
+		Object: d.Ref, Field: schemaField(v),
+		Message: "no field of " + d.Kind.Kind + " sets " + words.what + " of its pods",
+		Remedy:  "Add a field such as spec." + words.field + ", and hand it on to the pods.",
+	}
+	for _, w := range workloads {
+		f.Related = append(f.Related, w.Ref)
+	}
+	if path, ok := d.settablePruned(what); ok {
+		f.Field, f.Value = schemaField(v), path
+		f.Message = path + " has no fields in the schema, so labels that are written there are pruned"
+		f.Remedy = "Generate the schema with the fields of embedded metadata (controller-gen crd:generateEmbeddedObjectMeta=true)."
+	}
+	r.Found(f)
+}
+
+// ownAccounts says that the pods of all workloads run as service accounts that instances
+// own: then each has its own.
+func (d *Definition) ownAccounts(workloads []*Workload) bool {
+	owned := map[string]bool{}
+	for _, ref := range d.Instances {
+		for _, o := range d.World.Owned(ref) {
+			if o.Kind == "ServiceAccount" && o.Group == "" {
+				owned[o.Namespace+"/"+o.Name] = true
+			}
+		}
+	}
+	for _, w := range workloads {
+		for _, spec := range w.Specs() {
+			if !owned[w.Ref.Namespace+"/"+spec.ServiceAccountName] {
+				return false
+			}
+		}
+	}
+	return len(workloads) > 0
+}
+
+func severalOf(workloads []*Workload) bool {
+	for _, w := range workloads {
+		if w.Replicas > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// settablePruned returns the metadata of a pod template of which the schema has no fields:
+// whatever is written there is lost.
+func (d *Definition) settablePruned(what setting) (path string, ok bool) {
+	if what != setsPodLabels || d.CRD.Spec.PreserveUnknownFields {
+		return "", false
+	}
+	for _, top := range schemaDesired(d.Storage()) {
+		top.walk(func(n *schemaNode) bool {
+			holder := n.holder()
+			if !ok && n.name == "metadata" && holder != nil && strings.Contains(strings.ToLower(holder.name), "template") &&
+				len(n.props.Properties) == 0 && n.props.AdditionalProperties == nil && !schemaOpen(n.props) && settableBesidePod(holder) {
+				path, ok = n.path(), true
+			}
+			return !ok
+		})
+	}
+	return path, ok
+}
+
+// settableBesidePod says that a template is that of pods.
+func settableBesidePod(n *schemaNode) bool {
+	spec := n.props.Properties["spec"]
+	return settableHas(&spec, "containers")
+}

@@ -1,0 +1,174 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// The budgets of the searches, in nodes looked at: together about a second.
+const (
+	budgetArrange   = 1_500_000
+	budgetAdversary = 3_000_000
+	budgetBlock     = 400_000
+)
+
+// Place foresees whether pods find nodes, together and beside the pods that wait already.
+func (c *Cluster) Place(pods []Pod) Answer {
+	if len(pods) == 0 {
+		return Answer{Verdict: Fits}
+	}
+	if c.Unread.Nodes {
+		return Answer{Verdict: Undecided, Open: []string{"nodes could not be read"}}
+	}
+	g := newGround(c, pods)
+	if len(g.nodes) == 0 {
+		names := make([]string, 0, len(pods))
+		for _, p := range pods {
+			names = append(names, p.Name)
+		}
+		return Answer{Verdict: Impossible, Proofs: []Proof{{Pods: names, Reason: "NoNodes", Message: "the cluster has no nodes"}}}
+	}
+	q := &question{ground: g, arrange: budgetArrange, adversary: budgetAdversary, block: budgetBlock}
+	return q.answer(g.classes())
+}
+
+// question is what is gathered on the way to an answer.
+type question struct {
+	*ground
+	arrange, adversary, block int
+
+	asked, waiting []*class
+	proofs         []Proof
+	open           []string
+	placed         []placement
+	// evicted says that some only found a node without pods that could be evicted or end.
+	unplaced bool
+}
+
+type placement struct {
+	c    *candidate
+	node int
+}
+
+func (q *question) answer(classes []*class) Answer {
+	for _, c := range classes {
+		switch {
+		case !c.asked:
+			c.dead = c.of.lost != nil || c.in[least].empty()
+			if !c.dead {
+				q.waiting = append(q.waiting, c)
+			}
+		case q.judgeAlone(c):
+			q.asked = append(q.asked, c)
+		}
+	}
+	for _, part := range q.connected(q.asked) {
+		q.judgeTogether(part)
+	}
+	a := Answer{Proofs: q.proofs, Open: q.open}
+	if len(q.proofs) > 0 {
+		a.Verdict = Impossible
+		return a
+	}
+	if !q.unplaced && len(q.open) == 0 {
+		q.judgeAlways()
+		a.Open = q.open
+	}
+	if !q.unplaced {
+		a.Placement = q.placements()
+	}
+	a.Verdict = Fits
+	if len(q.open) > 0 {
+		a.Verdict = Undecided
+	}
+	return a
+}
+
+func (q *question) placements() []Placed {
+	slices.SortFunc(q.placed, func(a, b placement) int { return cmp.Compare(a.c.asked, b.c.asked) })
+	out := make([]Placed, 0, len(q.placed))
+	for _, p := range q.placed {
+		out = append(out, Placed{Pod: p.c.name, Node: q.nodes[p.node].Name})
+	}
+	return out
+}
+
+func (q *question) leave(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	if !slices.Contains(q.open, s) {
+		q.open = append(q.open, s)
+	}
+}
+
+// judgeAlone notes what is lost or open of a class on its own, and says whether it is to be
+// placed with others.
+func (q *question) judgeAlone(c *class) bool {
+	switch {
+	case c.of.lost != nil:
+		q.prove(Proof{Pods: c.names(), Reason: c.of.lost.Reason, Message: c.of.lost.Message})
+		return false
+	case c.of.foreign:
+		q.unplaced = true
+	case c.in[least].empty():
+		q.prove(q.alone(c))
+		return false
+	}
+	for _, m := range c.members {
+		for _, o := range m.open {
+			q.leave("%s %s", m.name, o)
+		}
+	}
+	if q.Unread.Pods {
+		q.leave("not all pods of the cluster could be read, so that it is not known what room is left")
+	}
+	return !c.of.foreign
+}
+
+// prove adds a proof, and joins it to one of the same words about other pods.
+func (q *question) prove(p Proof) {
+	for i := range q.proofs {
+		if o := &q.proofs[i]; o.Reason == p.Reason && o.Message == p.Message && slices.EqualFunc(o.Nodes, p.Nodes, func(a, b NodeReason) bool { return a.Message == b.Message && slices.Equal(a.Nodes, b.Nodes) }) {
+			o.Pods = append(o.Pods, p.Pods...)
+			return
+		}
+	}
+	q.proofs = append(q.proofs, p)
+}
+
+// judgeTogether looks for a proof against classes that share nodes, and for a placement.
+func (q *question) judgeTogether(classes []*class) {
+	model := q.newModel(classes, least)
+	if p, ok := q.counted(model); ok {
+		q.prove(p)
+		return
+	}
+	beside := q.newModel(classes, now)
+	found := beside.arrange(&q.arrange)
+	if found.done {
+		for i, nodes := range found.nodes {
+			for k, n := range nodes {
+				q.placed = append(q.placed, placement{classes[i].members[k], n})
+			}
+		}
+		return
+	}
+	q.unplaced = true
+	without := model.arrange(&q.arrange)
+	switch {
+	case without.done:
+		q.leave("%s: room is there only once pods that are ending have gone, pods of a lower priority are evicted, or pods that wait have been placed", people(namesOf(classes)))
+	case without.tried:
+		q.prove(q.together(model))
+	default:
+		q.leave("%s: no placement was found, and not all could be tried", people(namesOf(classes)))
+	}
+}
+
+func namesOf(classes []*class) []string {
+	var out []string
+	for _, c := range classes {
+		out = append(out, c.names()...)
+	}
+	return out
+}

@@ -1,0 +1,180 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelpers "k8s.io/component-helpers/resource"
+)
+
+// dimension is something of which a node has an amount: pods, millicores, bytes, devices,
+// volumes that it can attach, local volumes.
+type dimension struct {
+	name   string
+	reason string
+}
+
+// The names of dimensions that are no resource.
+const (
+	dimPods   = "pods"
+	dimAttach = "\x00attach/"
+	dimLocal  = "\x00local/"
+)
+
+// requestsOf returns what a pod requests: millicores of cpu, units of all else. Of a pod
+// that runs, what was granted counts too.
+func requestsOf(pod *corev1.Pod, runs bool) map[string]int64 {
+	list := resourcehelpers.PodRequests(pod, resourcehelpers.PodResourcesOptions{UseStatusResources: runs, InPlacePodLevelResourcesVerticalScalingEnabled: runs})
+	out := make(map[string]int64, len(list)+1)
+	for name, q := range list {
+		if name == corev1.ResourcePods || !counted(name) {
+			continue
+		}
+		if v := amount(name, q); v > 0 {
+			out[string(name)] = v
+		}
+	}
+	out[dimPods] = 1
+	return out
+}
+
+func amount(name corev1.ResourceName, q resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+// counted says that the scheduler looks at a resource. Native resources that it does not
+// know (storage) are left out.
+func counted(name corev1.ResourceName) bool {
+	switch name {
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourcePods:
+		return true
+	}
+	s := string(name)
+	return strings.Contains(s, "/") || strings.HasPrefix(s, corev1.ResourceHugePagesPrefix) || strings.HasPrefix(s, corev1.ResourceAttachableVolumesPrefix)
+}
+
+// measure lays out what candidates want, and what nodes have left in each world.
+func (g *ground) measure() {
+	g.dimOf = map[string]int{}
+	names := []string{dimPods}
+	for _, c := range g.candidates {
+		for name := range c.requests {
+			names = append(names, name)
+		}
+	}
+	names = append(names, g.volumes.attachDims(g)...)
+	slices.Sort(names[1:])
+	for _, name := range names {
+		if _, ok := g.dimOf[name]; !ok {
+			g.dimOf[name] = len(g.dims)
+			g.dims = append(g.dims, dimension{name: name, reason: dimensionReason(name)})
+		}
+	}
+	for _, c := range g.candidates {
+		c.want = make([]int64, len(g.dims))
+		for name, v := range c.requests {
+			c.want[g.dimOf[name]] = v
+		}
+	}
+	d := len(g.dims)
+	g.alloc = make([]int64, len(g.nodes)*d)
+	for i, n := range g.nodes {
+		for name, q := range n.Status.Allocatable {
+			if k, ok := g.dimOf[string(name)]; ok {
+				g.alloc[i*d+k] = amount(name, q)
+			}
+		}
+	}
+	g.volumes.allocate(g)
+	for w := range worlds {
+		g.free[w] = slices.Clone(g.alloc)
+	}
+	for i := range g.settled {
+		g.occupy(&g.settled[i])
+	}
+	g.volumes.occupy(g)
+}
+
+func (g *ground) occupy(s *settled) {
+	d := len(g.dims)
+	for name, v := range requestsOf(s.pod, true) {
+		k, ok := g.dimOf[name]
+		if !ok {
+			continue
+		}
+		for w := now; w <= s.stays; w++ {
+			g.free[w][s.node*d+k] -= v
+		}
+	}
+}
+
+func dimensionReason(name string) string {
+	switch name {
+	case dimPods:
+		return "TooManyPods"
+	case string(corev1.ResourceCPU):
+		return "InsufficientCPU"
+	case string(corev1.ResourceMemory):
+		return "InsufficientMemory"
+	case string(corev1.ResourceEphemeralStorage):
+		return "InsufficientEphemeralStorage"
+	}
+	switch {
+	case strings.HasPrefix(name, dimAttach):
+		return "VolumeLimit"
+	case strings.HasPrefix(name, dimLocal):
+		return "NoVolume"
+	}
+	return "InsufficientResource"
+}
+
+// words names a dimension for people.
+func (d dimension) words() string {
+	switch {
+	case strings.HasPrefix(d.name, dimAttach):
+		return "volumes of " + strings.TrimPrefix(d.name, dimAttach)
+	case strings.HasPrefix(d.name, dimLocal):
+		return "local volumes of class " + d.name[strings.LastIndexByte(d.name, '/')+1:]
+	}
+	return d.name
+}
+
+// show writes an amount of a dimension: 0.5 for 500 millicores, 3.5Gi for bytes.
+func (d dimension) show(v int64) string {
+	switch {
+	case d.name == string(corev1.ResourceCPU):
+		return strconv.FormatFloat(float64(v)/1000, 'f', -1, 64)
+	case d.name == string(corev1.ResourceMemory), d.name == string(corev1.ResourceEphemeralStorage), strings.HasPrefix(d.name, corev1.ResourceHugePagesPrefix):
+		return resource.NewQuantity(v, resource.BinarySI).String()
+	}
+	return strconv.FormatInt(v, 10)
+}
+
+// pair writes two amounts of a dimension, rounded if they stay different by it.
+func (d dimension) pair(a, b int64) (string, string) {
+	x, y := d.round(a), d.round(b)
+	if x != y || a == b {
+		return x, y
+	}
+	return d.show(a), d.show(b)
+}
+
+func (d dimension) round(v int64) string {
+	exact := d.show(v)
+	if len(exact) <= 6 || d.name == string(corev1.ResourceCPU) || v < 1<<10 {
+		return exact
+	}
+	for i, unit := range []string{"Pi", "Ti", "Gi", "Mi", "Ki"} {
+		if size := int64(1) << (50 - 10*i); v >= size {
+			return fmt.Sprintf("%.1f%s", float64(v)/float64(size), unit)
+		}
+	}
+	return exact
+}
