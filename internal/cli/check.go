@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type checkOptions struct {
+	*common
+	args       []string
+	selector   string
+	categories []string
+	waivers    string
+	failOn     string
+	all        bool
+
+	atomic atomicOptions
+}
+
+func newCheck(env Env) *cobra.Command {
+	o := &checkOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name", "sarif", "junit")}
+	o.atomic.common = o.common
+	cmd := &cobra.Command{
+		Use:   "check [KIND|OPERATOR|ROOT...]",
+		Short: "Check operators and stacks against guidelines, or foresee whether manifests will start",
+		Long: `Check operators, the definitions of their custom resources, and application stacks
+against the guidelines of the operator maturity model and the principles for
+operators: what is wrong, where, why it matters, and how to mend it. docs/guidelines.md
+has every rule; nothing is written to the cluster.
+
+KIND is a custom kind: its definition is checked. OPERATOR is the name of an operator,
+of its workload, or its API group: it is checked with its definitions and its own pods.
+ROOT is a stack, as for the other commands. Without any of them these are all operators
+of the cluster, and the stacks of the namespace, or with -A of the cluster.
+
+What could not be read is not decided, never wrong. A score is the share of what is as
+it should be, of what could be decided: errors weigh 4, warnings 2, the rest 1. What is
+meant so is waived, in a file (--waivers) or on the object, by the annotation
+sysop.dev/waive: id=reason.
+
+With --atomic the question is another: will all of the manifests of -f start, or all
+of a ROOT's stack anew, or would a part be left hanging? Each object and each pod
+template is tried in a dry run; what they name, quotas, storage and room on the nodes
+are looked at over the whole. The verdict is one of three: impossible, with the proof;
+fits, with a placement; not decided, with what could not be judged.`,
+		Example: `  # operators and stacks of the example, with their scores
+  kubectl sysop check -A --from demo
+
+  # one stack, finding by finding, with evidence and remedies
+  kubectl sysop check moodle/moodle-2 --from demo
+  kubectl sysop check deployment/wordpress -o wide --from demo
+
+  # one kind, one category
+  kubectl sysop check moodle --from demo
+  kubectl sysop check -A --category security --from demo
+
+  # in a pipeline: a report, and exit code 2 where there are errors
+  kubectl sysop check -A -o sarif --from demo > check.sarif
+  kubectl sysop check moodle/moodle-1 --fail-on error --from demo
+
+  # will all of it start?
+  kubectl sysop check --atomic -f shop.yaml
+  kubectl sysop check --atomic moodle/moodle-1 --from demo`,
+		ValidArgsFunction: o.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, those with these labels")
+	f.StringSliceVar(&o.categories, "category", nil, "only rules of these categories: "+strings.Join(categoryNames(), ", "))
+	f.StringVar(&o.waivers, "waivers", "", "findings that are meant so, from a YAML FILE")
+	f.StringVar(&o.failOn, "fail-on", "", "exit with code 2 where a finding is as bad as this: error or warning")
+	f.BoolVar(&o.all, "all", false, "list every finding of every subject")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	o.atomic.flags(cmd)
+	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(categoryNames(), cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warning"}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func categoryNames() []string {
+	var names []string
+	for _, c := range check.Categories() {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+// complete completes roots, and kinds without a name.
+func (o *checkOptions) complete(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return o.completeRoots(cmd, args, prefix)
+}
+
+// question is what was asked, as values.
+type checkQuestion struct {
+	rules    []check.Rule
+	waivers  []check.Waiver
+	selector labels.Selector
+	failOn   check.Severity // 0 for none
+}
+
+func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	q := &checkQuestion{}
+	var err error
+	if q.selector, err = parseSelector(o.selector); err != nil {
+		return nil, err
+	}
+	if q.selector != nil && len(o.args) == 0 {
+		return nil, errors.New("--selector chooses among all of a TYPE: name one")
+	}
+	if len(o.atomic.files) > 0 && !o.atomic.on {
+		return nil, withHint(errors.New("--filename is of --atomic"), "write check --atomic -f "+o.atomic.files[0])
+	}
+	switch o.failOn {
+	case "":
+	case "error":
+		q.failOn = check.Error
+	case "warning":
+		q.failOn = check.Warning
+	default:
+		return nil, withHint(fmt.Errorf("unknown value %q of --fail-on", o.failOn), "write error or warning")
+	}
+	if q.rules, err = rulesIn(o.categories); err != nil {
+		return nil, err
+	}
+	q.waivers, err = readWaivers(ctx, o.waivers)
+	return q, err
+}
+
+// rulesIn returns the rules of some categories; of none named, all.
+func rulesIn(names []string) ([]check.Rule, error) {
+	want := map[check.Category]bool{}
+	for _, name := range names {
+		if _, err := oneOf("--category", name, categoryNames()); err != nil {
+			return nil, err
+		}
+		want[check.Category(name)] = true
+	}
+	var rules []check.Rule
+	for _, r := range check.Rules() {
+		if len(want) == 0 || want[r.Category] {
+			rules = append(rules, r)
+		}
+	}
+	return rules, nil
+}
+
+func oneOf(flag, value string, valid []string) (string, error) {
+	for _, v := range valid {
+		if v == value {
+			return v, nil
+		}
+	}
+	return "", withHint(fmt.Errorf("unknown value %q of %s", value, flag), "write one of "+strings.Join(valid, ", "))
+}
+
+func (o *checkOptions) run(ctx context.Context) error {
+	q, err := o.question(ctx)
+	if err != nil {
+		return err
+	}
+	if o.atomic.on {
+		return o.atomic.run(ctx, o.args, q.failOn)
+	}
+	c := &checking{o: o, q: q}
+	if err := c.read(ctx); err != nil {
+		return err
+	}
+	if err := c.subjects(ctx); err != nil {
+		return err
+	}
+	report := check.NewReport(c.found, q.waivers, c.world, c.session.moment())
+	c.session.tell(c.graph)
+	if err := o.write(view.Check(report, c.options())); err != nil {
+		return err
+	}
+	c.tell(report)
+	c.session.done(c.graph)
+	if q.failOn != 0 && report.Worst(q.failOn) {
+		return errNotFine
+	}
+	return nil
+}

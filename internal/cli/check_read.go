@@ -1,0 +1,351 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// checking is one answer of the check command, before it is shown.
+type checking struct {
+	o       *checkOptions
+	q       *checkQuestion
+	session *session
+	facts   *check.Collector
+	graph   *graph.Graph
+	world   *check.World
+
+	targets     targets
+	operators   []*check.Operator // those that are asked about
+	definitions []object.Ref
+	stacks      []metrics.Stack
+	found       []*check.Subject
+	home        string
+}
+
+// targets are what the arguments name.
+type targets struct {
+	everything bool
+	kinds      []object.Resource // custom ones, to check their definitions
+	operators  []string
+	roots      []rootArg
+}
+
+// facting has the session that opens next keep what rules look at.
+func (c *common) facting() *check.Collector {
+	facts := check.NewCollector()
+	c.wholly = check.Whole()
+	c.extract = append(c.extract, func(*session) inventory.Extractor {
+		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+			facts.Add(o)
+			return nil
+		}
+	})
+	return facts
+}
+
+// surroundings are the kinds of the whole cluster that say how pods of one namespace are
+// run, and what they may do.
+var surroundings = []schema.GroupKind{
+	{Kind: "Node"},
+	{Kind: "Namespace"},
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"},
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"},
+}
+
+// read reads what the targets need.
+func (c *checking) read(ctx context.Context) error {
+	c.facts = c.o.facting()
+	var err error
+	if c.session, err = c.o.open(ctx); err != nil {
+		return err
+	}
+	s := c.session
+	if c.targets, err = c.aim(); err != nil {
+		return err
+	}
+	t := &c.targets
+	roots := func(g *graph.Graph) []graph.ID { return s.resolve(g, t.roots, c.q.selector) }
+	var ask source.Ask
+	switch {
+	case t.everything:
+		// An operator may run in any namespace, and may be allowed things in any.
+		ask, roots = source.Ask{All: true}, s.everything
+	case len(t.operators)+len(t.kinds) > 0:
+		ask = source.Ask{All: true}
+	default:
+		ask = s.ask(t.roots)
+		if !ask.All {
+			ask.Kinds = append(ask.Kinds, surroundings...)
+		}
+	}
+	if c.graph, err = s.read(ctx, ask, roots, c.stackOptions()); err != nil {
+		return err
+	}
+	if err := s.missing(c.graph, t.roots, c.q.selector); err != nil {
+		return err
+	}
+	defer c.o.clock.stage("check")()
+	c.world = check.NewWorld(c.graph, c.facts, s.kinds, s.inv.Covered)
+	c.world.Catalogued = s.catalogued
+	return c.choose()
+}
+
+func (c *checking) stackOptions() graph.StackOptions {
+	return graph.StackOptions{NoInferred: c.o.noInferred}
+}
+
+// catalogued names the operator that the catalogue knows of a kind.
+func (s *session) catalogued(gk schema.GroupKind) (string, bool) {
+	r, ok := s.kinds.Kind(gk)
+	if !ok {
+		return "", false
+	}
+	entry, _, ok := catalog.KindOf(r)
+	return entry.Name, ok
+}
+
+// aim reads the arguments: roots have a slash, or a type before them; a custom kind alone
+// is its definition, any other kind all of it; and what is no kind is an operator.
+func (c *checking) aim() (targets, error) {
+	var t targets
+	args := c.o.args
+	if len(args) == 0 {
+		t.everything = true
+		return t, nil
+	}
+	kinds := c.session.kinds
+	var rest []string
+	for i, arg := range args {
+		if strings.Contains(arg, "/") {
+			if name, ok := strings.CutPrefix(arg, "operator/"); ok {
+				t.operators = append(t.operators, name)
+				continue
+			}
+			rest = append(rest, arg)
+			continue
+		}
+		kind, err := kinds.Find(arg)
+		_, unknown := errors.AsType[*object.UnknownKindError](err)
+		switch {
+		case err == nil && i == 0 && len(args) > 1 && !c.areTargets(args[1:]):
+			// TYPE NAME...
+			roots, err := selectedRoots(args, c.q.selector, kinds)
+			t.roots = roots
+			return t, err
+		case err == nil && kind.Custom && c.q.selector == nil:
+			t.kinds = append(t.kinds, kind)
+		case err == nil:
+			roots, err := selectedRoots([]string{arg}, c.q.selector, kinds)
+			if err != nil {
+				return t, err
+			}
+			t.roots = append(t.roots, roots...)
+		case unknown:
+			t.operators = append(t.operators, arg)
+		default:
+			return t, err
+		}
+	}
+	if len(rest) > 0 {
+		roots, err := selectedRoots(rest, c.q.selector, kinds)
+		if err != nil {
+			return t, err
+		}
+		t.roots = append(t.roots, roots...)
+	}
+	// A definition as a root is checked as one.
+	t.roots = slices.DeleteFunc(t.roots, func(r rootArg) bool {
+		if r.group != "" || r.kind.GroupKind() != definitionKind {
+			return false
+		}
+		for _, k := range kinds.All() {
+			if k.Custom && (r.name == "" || k.String() == r.name) {
+				t.kinds = append(t.kinds, k)
+			}
+		}
+		return len(t.kinds) > 0
+	})
+	return t, nil
+}
+
+// areTargets says that each of the arguments means something by itself.
+func (c *checking) areTargets(args []string) bool {
+	return !slices.ContainsFunc(args, func(arg string) bool {
+		if strings.Contains(arg, "/") {
+			return false
+		}
+		_, err := c.session.kinds.Find(arg)
+		return err != nil
+	})
+}
+
+// choose finds the operators, definitions and stacks that are asked about.
+func (c *checking) choose() error {
+	t := &c.targets
+	opts := c.stackOptions()
+	if t.everything {
+		c.operators = c.world.Operators()
+		for _, o := range c.operators {
+			c.definitions = append(c.definitions, o.Definitions...)
+		}
+		c.stacks = c.session.find(c.graph, opts)
+		if !c.o.allNamespaces && c.session.namespace != "" {
+			c.stacks = slices.DeleteFunc(c.stacks, func(s metrics.Stack) bool { return s.Ref.Namespace != c.session.namespace })
+		}
+		c.home = c.session.namespace
+		return nil
+	}
+	for _, name := range t.operators {
+		found := c.world.FindOperator(name)
+		if len(found) == 0 {
+			return c.noSuch(name)
+		}
+		for _, o := range found {
+			c.operators = append(c.operators, o)
+			c.definitions = append(c.definitions, o.Definitions...)
+			for _, w := range o.Workloads {
+				if id, ok := c.graph.Find(w.Ref); ok {
+					c.stacks = append(c.stacks, metrics.Stack{Ref: w.Ref, Roots: []graph.ID{id}})
+				}
+			}
+		}
+	}
+	for _, k := range t.kinds {
+		c.definitions = append(c.definitions, object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: k.String()})
+	}
+	for _, r := range t.roots {
+		c.stacks = append(c.stacks, c.session.stacksOf(c.graph, r, c.session.nodes(c.graph, r, c.q.selector))...)
+	}
+	c.home = c.session.home(c.graph, c.session.resolve(c.graph, t.roots, c.q.selector))
+	return nil
+}
+
+func (c *checking) noSuch(name string) error {
+	var names []string
+	for _, o := range c.world.Operators() {
+		names = append(names, o.Name)
+	}
+	err := fmt.Errorf("%q is no kind and no operator", name)
+	if near := c.world.NearOperators(name); len(near) > 0 {
+		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
+	}
+	const few = 8
+	switch {
+	case len(names) == 0:
+		return withHint(err, "no operators were found; a stack is written TYPE/NAME")
+	case len(names) > few:
+		names = append(names[:few:few], "...")
+	}
+	return withHint(err, "operators are "+strings.Join(names, ", ")+"; a stack is written TYPE/NAME")
+}
+
+// subjects checks everything that is asked about.
+func (c *checking) subjects(ctx context.Context) error {
+	defer c.o.clock.stage("check")()
+	seen := map[object.Ref]bool{}
+	for _, o := range c.operators {
+		c.found = append(c.found, o.Check(c.q.rules))
+	}
+	if err := c.define(ctx); err != nil {
+		return err
+	}
+	for _, s := range c.stacks {
+		if seen[s.Ref] {
+			continue
+		}
+		seen[s.Ref] = true
+		opts := c.stackOptions()
+		opts.As = map[graph.ID]graph.ID{}
+		for _, id := range s.Roots {
+			opts.As[id] = s.Roots[0]
+		}
+		stack := &check.Stack{World: c.world, Ref: s.Ref, Stack: c.graph.Stack(s.Roots, opts)}
+		c.found = append(c.found, stack.Check(c.q.rules))
+	}
+	return nil
+}
+
+// define checks the definitions. Each is read whole and let go: they are huge.
+func (c *checking) define(ctx context.Context) error {
+	refs := slices.Compact(slices.SortedFunc(slices.Values(c.definitions), object.Compare))
+	if len(refs) == 0 || !slices.ContainsFunc(c.q.rules, func(r check.Rule) bool { return r.Definition != nil }) {
+		return nil
+	}
+	said := map[string][]string{}
+	for _, f := range c.session.findings {
+		said[f.CRD] = append(said[f.CRD], f.String())
+	}
+	declared := map[string]annotations.Declaration{}
+	for _, d := range c.session.declared {
+		declared[d.CRD] = d
+	}
+	var failed error
+	subjects := map[object.Ref]*check.Subject{}
+	err := c.session.readDefinitions(ctx, refs, func(fields map[string]any) {
+		d, err := check.NewDefinition(c.world, fields)
+		if err != nil {
+			failed = err
+			return
+		}
+		of := declared[d.CRD.Name]
+		d.Relationships, d.Composition, d.Annotations = len(of.Rules), of.Composition, said[d.CRD.Name]
+		d.Operator = c.world.OperatorOf(d.Kind)
+		if of.Usage.ConfigMap != "" {
+			d.Usage, d.UsageMissing = c.usage(ctx, of.Usage, d.Operator)
+		}
+		subjects[d.Ref] = d.Check(c.q.rules)
+	})
+	for _, ref := range refs {
+		if s := subjects[ref]; s != nil {
+			c.found = append(c.found, s)
+		}
+	}
+	if err == nil {
+		err = failed
+	}
+	return err
+}
+
+// usage reads the text that a usage annotation names, or says why it cannot be read. An
+// annotation that names no namespace means the user's, or that of the operator.
+func (c *checking) usage(ctx context.Context, u annotations.Usage, operator *check.Operator) (text, missing string) {
+	texts, ok := c.session.source.(manuals)
+	if !ok {
+		return "", "this source has no texts of ConfigMaps"
+	}
+	places := []string{u.Namespace}
+	if u.Namespace == "" {
+		places = []string{c.session.namespace}
+		if operator != nil {
+			for _, w := range operator.Workloads {
+				places = append(places, w.Ref.Namespace)
+			}
+		}
+	}
+	for _, ns := range places {
+		if ns == "" {
+			continue
+		}
+		text, err := texts.Manual(ctx, ns, u.ConfigMap, u.Key)
+		if err == nil {
+			return text, ""
+		}
+		missing = err.Error()
+	}
+	return "", cmp.Or(missing, "no namespace is known to look in for ConfigMap "+u.ConfigMap)
+}

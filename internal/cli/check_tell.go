@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// largestWaivers is more than any file of them has.
+const largestWaivers = 1 << 20
+
+// readWaivers reads the file of --waivers; none where it is not given. Any problem refuses
+// all: a waiver that is left out silently would fail somebody's pipeline.
+func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
+	if name == "" {
+		return nil, nil
+	}
+	data, err := readFile(ctx, name, largestWaivers, "file of waivers")
+	if err != nil {
+		if ctx.Err() == nil {
+			err = fmt.Errorf("read the waivers: %w", err)
+		}
+		return nil, err
+	}
+	waivers, problems := check.ParseWaivers(name, data, check.Rules())
+	if len(problems) > 0 {
+		return nil, withHint(&linesError{placed(name, problems)}, "docs/check.md has the grammar")
+	}
+	return waivers, nil
+}
+
+// options say how much is shown: of one subject every finding, of many the scores first.
+func (c *checking) options() view.CheckOptions {
+	return view.CheckOptions{
+		Namespace: c.home, All: c.o.all, Summary: c.targets.everything && !c.o.all,
+		Version: buildVersion(),
+	}
+}
+
+// tell sums up on stderr, for people.
+func (c *checking) tell(r *check.Report) {
+	if !c.o.human() {
+		return
+	}
+	if len(r.Subjects) == 0 {
+		fmt.Fprintln(c.o.env.ErrOut, "nothing to check: no operators and no stacks were found")
+		return
+	}
+	for i := range r.Malformed {
+		fmt.Fprintf(c.o.env.ErrOut, "warning: %s: annotation %s: %s\n", safe(r.Malformed[i].Object.String()), check.WaiveAnnotation, safe(r.Malformed[i].Why))
+	}
+	for i := range r.Unused {
+		w := &r.Unused[i].Waiver
+		fmt.Fprintf(c.o.env.ErrOut, "warning: %s: the waiver of %s is not used: %s\n", safe(w.Origin), safe(w.Rule), safe(r.Unused[i].Why))
+	}
+	var parts []string
+	for _, s := range check.Severities() {
+		if n := r.Scores.Found[s]; n > 0 {
+			parts = append(parts, plural(n, s.String()))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing wrong was found"}
+	}
+	fmt.Fprintf(c.o.env.ErrOut, "%s: %s\n", plural(len(r.Subjects), "subject"), strings.Join(parts, ", "))
+}
