@@ -200,7 +200,7 @@ func hangings() []hanging {
 			topic: "scheduling", words: nil, unschedulable: "node affinity/selector",
 		},
 		{
-			name: "ports", batch: webOf(4, "containers: [{name: web, image: web, ports: [{containerPort: 80, hostPort: 23456}]}]"),
+			name: "ports", batch: webOf(12, "containers: [{name: web, image: web, ports: [{containerPort: 80, hostPort: 23456}]}]"),
 			topic: "scheduling", words: []string{"port"}, unschedulable: "didn't have free ports",
 		},
 		{
