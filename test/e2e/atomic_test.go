@@ -204,8 +204,9 @@ func hangings() []hanging {
 			topic: "scheduling", words: []string{"port"}, unschedulable: "didn't have free ports",
 		},
 		{
+			// Whoever plays volumes would make one of any class, were it not told to fail.
 			name:  "claim without class",
-			batch: "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {storageClassName: none-such, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n" + webOf(1, "volumes: [{name: d, persistentVolumeClaim: {claimName: data}}], "+plainContainer),
+			batch: "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, annotations: {sysop.dev/fail: pending}}\nspec: {storageClassName: none-such, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n" + webOf(1, "volumes: [{name: d, persistentVolumeClaim: {claimName: data}}], "+plainContainer),
 			topic: "storage", words: []string{"none-such"}, unschedulable: "unbound immediate PersistentVolumeClaims",
 		},
 		{
