@@ -101,6 +101,8 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"graph", "graph moodles -A -o json --from demo"},
 		{"problems", "graph moodles -A --problems -o json --from demo"},
 		{"problems", "graph ingress/wordpress --problems -o yaml --from demo"},
+		{"preflight", "check --atomic moodle/moodle-1 -o json --from demo"},
+		{"preflight", "check --atomic deployment/wordpress --autoscaler -o yaml --from demo"},
 		{"path", "path moodle/moodle-1 pvc/data-cluster1-mysql-0 -o json --from demo"},
 		{"path", "path moodle/moodle-1 moodle/moodle-1 -o yaml --from demo"},
 		{"impact", "impact secret/cluster1-secret -o json --from demo"},
