@@ -81,6 +81,7 @@ func readWorld(t testing.TB, text string, unread ...string) *testWorld {
 		d.Creator = made[d.Ref]
 		d.Relationships = len(declared[d.CRD.Name].Rules)
 		d.Annotations = said[d.CRD.Name]
+		d.Composition = declared[d.CRD.Name].Composition
 		if u := declared[d.CRD.Name].Usage; u.ConfigMap != "" {
 			if d.Usage, err = snap.Manual(context.Background(), u.Namespace, u.ConfigMap, u.Key); err != nil {
 				d.UsageMissing = err.Error()
