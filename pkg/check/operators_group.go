@@ -165,7 +165,7 @@ func (s *operatorSearch) joins(def, wl int, mains map[int]bool, defs []int) bool
 		}
 	}
 	for main := range mains {
-		if (acts || signs.has(signRead)) && s.kin(main, wl) || acts && s.twins(main, wl) {
+		if (acts || signs.has(signRead|signAny)) && s.kin(main, wl) || acts && s.twins(main, wl) {
 			return true
 		}
 	}
