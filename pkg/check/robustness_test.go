@@ -211,7 +211,7 @@ func TestRobustBudgets(t *testing.T) {
 		},
 		{
 			name: "an operator guards its primary", root: "Database.db.example/ns/pg", says: []string{"until the operator of Database.db.example/pg moves the pod"},
-			yaml: robustClusterPods("n1") + strings.Replace(robustBudget("pg", "pg", "minAvailable: 1", 0, 1, 1, 1), "uid: b-pg", "uid: b-pg, ownerReferences: [{apiVersion: db.example/v1, kind: Database, name: pg, uid: pg, controller: true}]", 1),
+			yaml:  robustClusterPods("n1") + strings.Replace(robustBudget("pg", "pg", "minAvailable: 1", 0, 1, 1, 1), "uid: b-pg", "uid: b-pg, ownerReferences: [{apiVersion: db.example/v1, kind: Database, name: pg, uid: pg, controller: true}]", 1),
 			wrong: []string{"info PodDisruptionBudget.policy/ns/pg spec.minAvailable = 1"},
 		},
 	})
