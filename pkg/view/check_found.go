@@ -45,44 +45,53 @@ type foundKey struct {
 // gravest first, then in the order of the rules. Findings that say the same of several
 // objects are one, unless all are wanted.
 func (v *checkView) found(g *checkGroup, waived, all bool) []checkFound {
-	var out []checkFound
-	at := map[foundKey]int{}
-	seen := map[foundKey]bool{}
+	f := folder{at: map[foundKey]int{}, seen: map[foundKey]bool{}, apart: all}
 	for _, s := range g.subjects {
 		for _, r := range s.Results {
 			for i := range r.Wrong {
-				f := &r.Wrong[i]
-				if (f.Waived != nil) != waived {
-					continue
+				if (r.Wrong[i].Waived != nil) == waived {
+					f.add(r.Rule, &r.Wrong[i])
 				}
-				k := foundKey{rule: r.Rule.ID, severity: f.Severity, message: f.Message, field: f.Field, value: f.Value, remedy: f.Remedy}
-				if waived {
-					k.waived = f.Waived.Origin
-				}
-				one := k
-				one.object = f.Object
-				if seen[one] {
-					continue
-				}
-				seen[one] = true
-				if all {
-					k = one
-				}
-				n, ok := at[k]
-				if !ok {
-					n = len(out)
-					at[k] = n
-					out = append(out, checkFound{rule: r.Rule, finding: f})
-				}
-				out[n].objects = append(out[n].objects, f.Object)
 			}
 		}
 	}
+	out := f.out
 	order := v.ruleOrder()
 	slices.SortStableFunc(out, func(a, b checkFound) int {
 		return cmp.Or(cmp.Compare(a.finding.Severity, b.finding.Severity), cmp.Compare(order[a.rule.ID], order[b.rule.ID]))
 	})
 	return out
+}
+
+// folder makes findings that say the same one.
+type folder struct {
+	out   []checkFound
+	at    map[foundKey]int
+	seen  map[foundKey]bool
+	apart bool
+}
+
+func (o *folder) add(rule *check.Rule, f *check.Finding) {
+	k := foundKey{rule: rule.ID, severity: f.Severity, message: f.Message, field: f.Field, value: f.Value, remedy: f.Remedy}
+	if f.Waived != nil {
+		k.waived = f.Waived.Origin
+	}
+	one := k
+	one.object = f.Object
+	if o.seen[one] {
+		return
+	}
+	o.seen[one] = true
+	if o.apart {
+		k = one
+	}
+	n, ok := o.at[k]
+	if !ok {
+		n = len(o.out)
+		o.at[k] = n
+		o.out = append(o.out, checkFound{rule: rule, finding: f})
+	}
+	o.out[n].objects = append(o.out[n].objects, f.Object)
 }
 
 // open returns what could not be decided of a group, and leaves out what nobody can decide.
