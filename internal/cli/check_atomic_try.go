@@ -171,7 +171,7 @@ func (a *foreseen) standIn() string {
 // podTrial makes a trial of a pod of an object's template; nil where it has none, or where
 // the object itself was refused.
 func (a *foreseen) podTrial(of *trial) *trial {
-	if of.said.Reason != "" || podTemplatePath(of.item.Ref) == nil {
+	if of.said.Reason != "" || podTemplatePath(of.item.Ref) == nil || idle(of.item.Object) {
 		return nil
 	}
 	from := of.said.Admitted
@@ -200,6 +200,13 @@ func (a *foreseen) podTrial(of *trial) *trial {
 	delete(fields, "status")
 	t.Trial = source.Trial{Resource: podResource, Object: &unstructured.Unstructured{Object: fields}, New: true}
 	return t
+}
+
+// idle says that no pod is to be made now: whether one would be admitted does not matter.
+func idle(of *unstructured.Unstructured) bool {
+	replicas, counted, _ := unstructured.NestedInt64(of.Object, "spec", "replicas")
+	suspended, _, _ := unstructured.NestedBool(of.Object, "spec", "suspend")
+	return counted && replicas == 0 || suspended
 }
 
 var podResource = object.Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true}
@@ -237,7 +244,7 @@ func (a *foreseen) hear(t *trial, said source.Tried) {
 	switch ofContent := said.Code == http.StatusBadRequest || said.Code == http.StatusUnprocessableEntity; {
 	case t.instead != "" && !ofContent:
 		t.undecided("namespace %s is not there yet; in %s, where it was tried instead, it was refused: %s", ns, t.instead, said.Message)
-	case ofQuota(said.Message) && (t.pod != nil && t.item.Exists || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
+	case ofQuota(said.Message) && (t.pod != nil && (t.item.Exists || t.item.Ref.Kind == "CronJob") || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
 		// The pods that are there count, and what counts changes: the sums tell.
 		t.silent = true
 	case strings.Contains(said.Message, "violates PodSecurity") && a.changesSecurity(ns):
