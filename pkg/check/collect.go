@@ -44,10 +44,13 @@ var kept = []schema.GroupVersionKind{
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRoleBinding"},
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "Role"},
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleBinding"},
+	{Group: "resource.k8s.io", Version: "v1", Kind: "DeviceClass"},
 	{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"},
+	{Group: "storage.k8s.io", Version: "v1", Kind: "CSIDriver"},
 	{Group: "storage.k8s.io", Version: "v1", Kind: "CSINode"},
 	{Group: "storage.k8s.io", Version: "v1", Kind: "CSIStorageCapacity"},
 	{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"},
+	{Group: "storage.k8s.io", Version: "v1", Kind: "VolumeAttachment"},
 }
 
 // Whole returns the kinds that a Collector wants whole, as the Go types of these versions.

@@ -1,13 +1,24 @@
 package check
 
+import "slices"
+
 // consumabilityRules are about definitions as users meet them: through kubectl explain,
 // get, apply and scale.
 func consumabilityRules() []Rule {
-	rules := []Rule{
+	rules := slices.Concat(crdSchemaRules(), crdKubectlRules(), crdDeclaredRules())
+	for i := range rules {
+		rules[i].Category = Consumability
+	}
+	return rules
+}
+
+// crdSchemaRules are about what a schema says, and what it refuses.
+func crdSchemaRules() []Rule {
+	return []Rule{
 		{
 			ID: "crd-schema", Severity: Warning, Guidelines: []Guideline{maturity(2)}, Definition: crdSchemaPresent,
 			Title: "Every served version has a schema",
-			Why:   "Without a schema the server stores whatever is written. A misspelt field has no effect, and nobody is told.",
+			Why:   "Without a schema the server stores whatever is written. A field with a mistake in its name has no effect, and nobody is told.",
 			Fix:   "Generate the schema from the Go types (controller-gen), or write it by hand, for every version that is served.",
 		},
 		{
@@ -37,7 +48,7 @@ func consumabilityRules() []Rule {
 		{
 			ID: "crd-enumerations", Severity: Info, Guidelines: []Guideline{maturity(15)}, Definition: crdSchemaEnumerations,
 			Title: "Values that the description lists are listed in the schema",
-			Why:   "A list of values in the text helps readers, but the server takes a misspelt value all the same.",
+			Why:   "A list of values in the text helps readers, but the server takes a value with a mistake all the same.",
 			Fix:   "List the values as an enum (+kubebuilder:validation:Enum).",
 		},
 		{
@@ -52,6 +63,12 @@ func consumabilityRules() []Rule {
 			Why:   "An order is done once. Kept in Git and applied again, it is done again, or never; and the spec no longer says how things are.",
 			Fix:   "Say what is to hold (a version, a schedule, a number), or make a kind of its own of which each object is one deed (Backup, Restore), or take an annotation that kubectl sets.",
 		},
+	}
+}
+
+// crdKubectlRules are about what kubectl makes of a definition.
+func crdKubectlRules() []Rule {
+	return []Rule{
 		{
 			ID: "crd-printer-columns", Severity: Info, Guidelines: []Guideline{maturity(3)}, Definition: crdPrinterColumns,
 			Title: "kubectl get shows columns of the kind's own",
@@ -100,6 +117,12 @@ func consumabilityRules() []Rule {
 			Why:   "kubectl apply keeps a copy of the object in an annotation, and annotations hold 256 KiB. A bigger definition is refused unless it is applied by the server.",
 			Fix:   "Apply it with --server-side, or leave out the descriptions of embedded pod templates.",
 		},
+	}
+}
+
+// crdDeclaredRules are about what a definition says of others in its annotations.
+func crdDeclaredRules() []Rule {
+	return []Rule{
 		{
 			ID: "crd-relationships", Severity: Info, Guidelines: []Guideline{maturity(4)}, Definition: crdRelationships,
 			Title: "What objects of the kind need and make is declared",
@@ -125,8 +148,4 @@ func consumabilityRules() []Rule {
 			Fix:   "Install the ConfigMap with the operator, and name it as namespace.configmap.key in resource/usage.",
 		},
 	}
-	for i := range rules {
-		rules[i].Category = Consumability
-	}
-	return rules
 }

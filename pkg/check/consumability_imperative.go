@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // A field is an order, and no wish, where setting it makes something happen once. Nothing
@@ -35,17 +33,21 @@ var imperativeVerbs = map[string]bool{
 
 var (
 	// imperativeFlag are booleans that can only mean a deed.
-	imperativeFlag = regexp.MustCompile(`^(restart|reboot|redeploy|rerun|retrigger|resync|trigger|run|execute|rollback)$|^(force)?(rolling)?(re)?(start|boot|deploy|run|sync|trigger|build|load)Requested$|^(trigger|retrigger|request)[A-Z]|^(do|perform)(Restart|Backup|Restore|Upgrade|Rollback|Failover|Switchover|Reload|Cleanup|Repair|Sync|Migration|Rebalance|Reset)`)
+	imperativeFlag = regexp.MustCompile(`^(restart|reboot|redeploy|rerun|retrigger|resync|trigger|run|execute|rollback)$|(?i:^(force)?(rolling)?(restart|reboot|redeploy|rerun|resync|rebuild|reload|rollout|failover|switchover|backup|restore|upgrade|repair)requested$)|` +
+		`^force(Rolling)?(Restart|Reboot|Redeploy|Resync|Failover|Switchover|Reconcile|Reload|Rollout)$|` +
+		`^(run|do|perform|execute|trigger|start|take|make|request)(Full)?(Restart|Backup|Restore|Upgrade|Rollback|Failover|Switchover|Reload|Cleanup|Repair|Sync|Resync|Rebalance|Reset|Snapshot|Dump|Rebuild|Build|Reboot|Deploy|Redeploy|Compaction)$`)
 	// imperativeNow are names of any type that ask for a deed at once.
 	imperativeNow = regexp.MustCompile(`^([a-z]+[A-Z][a-zA-Z]*|[a-z]{3,})Now$`)
 	// imperativeNonce are texts and numbers of which any change is an order.
 	imperativeNonce = regexp.MustCompile(`(?i)^(force)?(re-?start|re-?deploy(ment)?|re-?boot|re-?load|re-?sync|re-?run|rollout|savepoint|failover|restore|upgrade|backup|reconcile)\w*?(nonce|token|trigger|reason|counter)$|TriggerNonce$`)
 	// imperativeChosen are fields of which the values tell whether they order a deed.
-	imperativeChosen = regexp.MustCompile(`^(action|command|operation|verb|order|desiredAction|[a-z]+Action|[a-z]+Command|[a-z]+Operation)$`)
+	imperativeChosen = regexp.MustCompile(`^(action|command|operation|verb|order|(desired|requested|admin)(Action|Command|Operation))$`)
 	// imperativeOnce are words of a description by which an operator takes back what users
 	// set: then it was no wish.
 	imperativeOnce = regexp.MustCompile(`(?i)(set|reset|revert|switch|turn|flip|chang)(s|ed|ted|ped|es)?( it| this| the (field|flag|value))? (back )?to false (once|after|when|by the|as soon)|back to false|automatically (reset|cleared|unset)|(cleared|unset|removed) by the (operator|controller) (once|after|when)|one[- ](time|shot) (action|operation|trigger|restart)`)
 	// imperativeRule are words of a description by which an action is that of a rule.
+	// imperativeIf are words by which it is done only when something else happens.
+	imperativeIf   = regexp.MustCompile(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
 	imperativeRule = regexp.MustCompile(`(?i)\b(allow|deny|drop|reject|keep|match|rule|polic|if |when|traffic|request|relabel|violat|enforc|alert|on failure|fails)`)
 )
 
@@ -79,7 +81,7 @@ func crdImperative(d *Definition, r *Result) {
 
 // imperativeWhy says why a field is an order; nothing where it is none.
 func imperativeWhy(n *schemaNode) string {
-	if !n.field() || imperativeOfContainer(n) {
+	if !n.field() {
 		return ""
 	}
 	switch n.props.Type {
@@ -110,6 +112,11 @@ func imperativeWhy(n *schemaNode) string {
 
 // imperativeValues says whether the values of an action are deeds.
 func imperativeValues(n *schemaNode) string {
+	// An action within a list is that of a rule.
+	listed := false
+	for at := n.up; at != nil; at = at.up {
+		listed = listed || !at.field() && at.name != ""
+	}
 	var verbs []string
 	for _, raw := range n.props.Enum {
 		text := strings.Trim(string(raw.Raw), `"`)
@@ -117,15 +124,13 @@ func imperativeValues(n *schemaNode) string {
 			verbs = append(verbs, text)
 		}
 	}
-	if len(verbs) > 1 {
+	if len(verbs) > 1 && !listed && !imperativeIf.MatchString(n.props.Description) {
 		return "its values are " + strings.Join(verbs, ", ")
 	}
-	// Without values only an action of the whole object is clear: one within a list is that
-	// of a rule.
-	listed := false
-	for at := n.up; at != nil; at = at.up {
-		listed = listed || !at.field() && at.name != ""
+	if imperativeOfContainer(n) {
+		return ""
 	}
+	// Without values only an action of the whole object is clear.
 	if len(n.props.Enum) > 0 || listed || n.depth() > 2 || !slices.Contains([]string{"action", "command", "operation"}, n.name) || imperativeRule.MatchString(n.props.Description) {
 		return ""
 	}
@@ -144,5 +149,5 @@ func imperativeOfContainer(n *schemaNode) bool {
 			return true
 		}
 	}
-	return schemaBuiltIn(&apiextensionsv1.JSONSchemaProps{Properties: beside})
+	return false
 }

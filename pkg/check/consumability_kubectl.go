@@ -232,10 +232,14 @@ func (d *Definition) crdScalePaths(v *apiextensionsv1.CustomResourceDefinitionVe
 	scale := v.Subresources.Scale
 	at := "spec.versions[" + v.Name + "].subresources.scale."
 	wrong := false
-	for _, p := range []struct{ field, path, then string }{
+	paths := []struct{ field, path, then string }{
 		{"specReplicasPath", scale.SpecReplicasPath, "it cannot be scaled"},
 		{"statusReplicasPath", scale.StatusReplicasPath, "autoscalers always see 0 replicas"},
-	} {
+	}
+	if scale.LabelSelectorPath != nil {
+		paths = append(paths, struct{ field, path, then string }{"labelSelectorPath", *scale.LabelSelectorPath, "a HorizontalPodAutoscaler finds no selector, and refuses it"})
+	}
+	for _, p := range paths {
 		if lost := schemaPathLost(root.props, p.path); lost != "" {
 			wrong = true
 			r.Found(Finding{

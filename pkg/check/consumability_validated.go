@@ -80,7 +80,7 @@ func crdSchemaValidated(d *Definition, r *Result) {
 		if schemaChecked(n.props) {
 			checked++
 		}
-		if n.field() && schemaPlain(n.props) && !schemaOpen(n.props) {
+		if n.field() && n.depth() > 1 && schemaPlain(n.props) && !schemaOpen(n.props) {
 			plain++
 		}
 	})

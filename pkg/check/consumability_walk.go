@@ -58,16 +58,6 @@ func (n *schemaNode) depth() int {
 	return depth
 }
 
-// within says whether a field above has one of the names.
-func (n *schemaNode) within(names ...string) bool {
-	for at := n.holder(); at != nil; at = at.holder() {
-		if slices.Contains(names, at.name) {
-			return true
-		}
-	}
-	return false
-}
-
 // walk visits the node and everything below it in the order of names, and goes deeper
 // where visit says so. A structural schema has no cycles: it cannot refer.
 func (n *schemaNode) walk(visit func(*schemaNode) bool) {

@@ -33,6 +33,14 @@ type Grant struct {
 	Group string
 }
 
+// bound is the role that its binding names.
+func (g *Grant) bound() object.Ref {
+	if g.Through.Name != "" {
+		return g.Through
+	}
+	return g.Role
+}
+
 var (
 	clusterRoleKind        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
 	clusterRoleBindingKind = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding"}
@@ -41,11 +49,11 @@ var (
 )
 
 // Grants returns what a service account may do, by itself and by its groups, in the order
-// of bindings and rules: those of the whole cluster first. known is false where bindings or
-// roles were not read whole: then it may do more. Only RBAC is looked at; what a webhook
+// of bindings and rules: those of the whole cluster first. known is false where bindings, or
+// roles that are bound to it, were not read: then it may do more. Only RBAC is looked at; what a webhook
 // or the Node authorizer allows besides is not in it.
 func (w *World) Grants(sa object.Ref) (grants []Grant, known bool) {
-	known = w.Read(clusterRoleKind, "") && w.Read(clusterRoleBindingKind, "") && w.Read(roleBindingKind, "") && w.Read(roleKind, "")
+	known = w.Read(clusterRoleBindingKind, "") && w.Read(roleBindingKind, "")
 	x := w.bindings.of(w)
 	for _, at := range x.about(sa) {
 		rules, ok := w.granted(at.ref, at.binding)
@@ -155,7 +163,7 @@ func (w *World) granted(ref rbacv1.RoleRef, binding object.Ref) (grants []Grant,
 	r, ok := Of[*rbacv1.ClusterRole](w.Facts, role)
 	switch {
 	case ok && r.AggregationRule != nil:
-		return w.aggregated(role, r), true
+		return w.aggregated(role, r), len(r.Rules) > 0 || w.Read(clusterRoleKind, "")
 	case ok:
 		return grantsOf(role, r.Rules), true
 	case ref.Name == clusterAdmin:

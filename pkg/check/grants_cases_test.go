@@ -129,13 +129,14 @@ subjects: [{kind: ServiceAccount, name: app, namespace: shop}]
 		rules  int
 	}{
 		"cluster-admin":            {role: "cluster-admin", known: true, rules: 2},
-		"cluster-admin, unread":    {role: "cluster-admin", unread: []string{"ClusterRole"}, rules: 2},
+		"cluster-admin, unread":    {role: "cluster-admin", unread: []string{"ClusterRole"}, known: true, rules: 2},
 		"a role that is not there": {role: "gone", known: true},
 		"a role that was not read": {role: "gone", unread: []string{"ClusterRole"}},
 		"a role of every cluster":  {role: "edit"},
 		"one of the system":        {role: "system:node"},
 		"bindings of namespaces":   {role: "gone", unread: []string{"RoleBinding"}},
-		"roles of namespaces":      {role: "gone", unread: []string{"Role"}},
+		"bindings of the cluster":  {role: "gone", unread: []string{"ClusterRoleBinding"}},
+		"roles nobody is bound to": {role: "gone", unread: []string{"Role"}, known: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := readWorld(t, bind(c.role), c.unread...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
 func robustBackupRules() []Rule {
@@ -27,6 +28,8 @@ func robustBackupRules() []Rule {
 // backupSearch looks for signs that the data of a stack is backed up.
 type backupSearch struct {
 	s *Stack
+	// orders are all backups and schedules that were read.
+	orders []object.Ref
 	// maybe are objects that may be such a sign, and of which that is not known.
 	maybe []string
 }
@@ -53,11 +56,10 @@ func robustBackup(s *Stack, r *Result) {
 	if len(keepers) == 0 {
 		return
 	}
-	search := &backupSearch{s: s}
-	whole := search.ofStack()
+	search := &backupSearch{s: s, orders: s.World.Facts.backupOrders()}
 	for _, k := range keepers {
 		switch sign := search.of(k.c, k.claims); {
-		case sign || whole:
+		case sign:
 			r.Fine(k.c.Ref)
 		case len(search.maybe) > 0:
 			r.Unknown(k.c.Ref, "it is not known whether "+robustList(search.maybe)+" backs up its data")
@@ -66,26 +68,11 @@ func robustBackup(s *Stack, r *Result) {
 		default:
 			r.Found(Finding{
 				Object: k.c.Ref, Field: crewTemplatePath(k.c.Workloads[0]) + ".volumes", Related: k.claims,
-				Message: fmt.Sprintf("keeps data in %s, and there is no sign of a backup: no backup or snapshot names it, no schedule covers %s, and no CronJob or side-car is called so",
+				Message: fmt.Sprintf("keeps data in %s, and there is no sign of a backup: no backup or snapshot names it, no schedule covers %s, and no CronJob or side-car for backups has to do with it",
 					robustCount(len(k.claims), "claim"), k.claims[0].Namespace),
 			})
 		}
 	}
-}
-
-// ofStack looks for what holds for all of the stack: a member that is a backup, or whose
-// spec asks for backups, or that a backup serves or needs.
-func (b *backupSearch) ofStack() bool {
-	w := b.s.World
-	for _, ref := range b.s.Members() {
-		if said, ok := w.Facts.robust.said(w.Facts, ref); ok && (said.Is && !said.Paused || len(said.Fields) > 0) {
-			return true
-		}
-		if w.backedUp(ref) {
-			return true
-		}
-	}
-	return false
 }
 
 // said returns what a custom resource says of backups.
@@ -100,7 +87,7 @@ func (f *robustFacts) said(c *Collector, ref object.Ref) (backupSaid, bool) {
 // cluster's shared ground, where everybody's backups meet, that says nothing.
 func (w *World) backedUp(ref object.Ref) bool {
 	id, ok := w.Graph.Find(ref)
-	if !ok || graph.IsBoundary(ref) || ref.Kind == "Secret" || ref.Kind == "ConfigMap" || ref.Kind == "ServiceAccount" {
+	if !ok || backupGround(ref) {
 		return false
 	}
 	for e := range w.Graph.In(id) {
@@ -119,10 +106,9 @@ func (w *World) backedUp(ref object.Ref) bool {
 func (b *backupSearch) of(c *crew, claims []object.Ref) bool {
 	w := b.s.World
 	b.maybe = nil
-	for _, ref := range slices.Concat(claims, robustPodRefs(c.Pods)) {
-		if w.backedUp(ref) {
-			return true
-		}
+	kept := slices.Concat(claims, robustPodRefs(c.Pods), w.robustAncestors(c))
+	if slices.ContainsFunc(kept, func(ref object.Ref) bool { return w.backedUp(ref) || w.asksForBackups(ref) }) {
+		return true
 	}
 	for _, wl := range c.Workloads {
 		for _, x := range wl.crewContainers() {
@@ -131,14 +117,20 @@ func (b *backupSearch) of(c *crew, claims []object.Ref) bool {
 			}
 		}
 	}
-	return b.scheduled(claims[0].Namespace) || b.cronJobs(claims[0].Namespace, claims)
+	return b.scheduled(claims[0].Namespace) || b.cronJobs(claims[0].Namespace, c, kept)
+}
+
+// asksForBackups says whether the fields of a custom resource ask for backups.
+func (w *World) asksForBackups(ref object.Ref) bool {
+	said, ok := w.Facts.robust.said(w.Facts, ref)
+	return ok && len(said.Fields) > 0
 }
 
 // scheduled looks for backups of whole namespaces: Velero's, which name them, and others
 // that lie in the namespace and name nothing that is known.
 func (b *backupSearch) scheduled(namespace string) bool {
 	w := b.s.World
-	for _, ref := range w.Facts.backupOrders() {
+	for _, ref := range b.orders {
 		said, _ := w.Facts.robust.said(w.Facts, ref)
 		switch {
 		case said.Paused || said.NoVolumes:
@@ -155,7 +147,7 @@ func (b *backupSearch) scheduled(namespace string) bool {
 		case ref.Namespace != namespace:
 		case strings.HasPrefix(ref.Group, "k8up."):
 			return true // It takes all claims of its namespace.
-		case !w.namesAnything(ref):
+		case !w.backupNames(ref):
 			b.maybe = append(b.maybe, ref.String())
 		}
 	}
@@ -183,26 +175,52 @@ func (s *backupSaid) covers(namespace string) bool {
 	return (len(s.Included) == 0 || names(s.Included)) && !names(s.Excluded)
 }
 
-// namesAnything says whether an object is known to serve or need another one that is
+// backupNames says whether an object is known to serve or need another one that is
 // there: then that is what it is for.
-func (w *World) namesAnything(ref object.Ref) bool {
+func (w *World) backupNames(ref object.Ref) bool {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return false
 	}
 	for e := range w.Graph.Out(id) {
 		to := w.Graph.Ref(e.To)
-		if w.Graph.State(e.To) == graph.Present && !graph.IsBoundary(to) && to.Kind != "Secret" && to.Kind != "ConfigMap" && to.Kind != "ServiceAccount" {
+		if e.Relation != relation.Owns && w.Graph.State(e.To) == graph.Present && !backupGround(to) && (to.Kind != "PersistentVolumeClaim" || w.keptByOthers(e.To)) {
 			return true
 		}
 	}
 	return false
 }
 
-// cronJobs looks for CronJobs of the namespace that are called backups. One that reaches
-// the stack is a sign; of another it is not known what it is for.
-func (b *backupSearch) cronJobs(namespace string, claims []object.Ref) bool {
+// keptByOthers says whether something that lasts mounts a claim: else it may be where
+// backups are put.
+func (w *World) keptByOthers(claim graph.ID) bool {
+	for e := range w.Graph.In(claim) {
+		if wl, ok := w.Workload(w.Graph.Ref(e.From)); ok && wl.Lasting() {
+			return true
+		}
+	}
+	return false
+}
+
+// backupGround tells what many share, and what says nothing of whose data is backed up.
+func backupGround(r object.Ref) bool {
+	if r.Group == "" && (r.Kind == "Secret" || r.Kind == "ConfigMap" || r.Kind == "ServiceAccount") {
+		return true
+	}
+	return graph.IsBoundary(r) || strings.HasSuffix(r.Kind, "Location") || strings.HasSuffix(r.Kind, "Storage") || strings.HasSuffix(r.Kind, "Repository")
+}
+
+// cronJobs looks for CronJobs of the namespace that are called backups. One that mounts
+// or asks what is kept is a sign. One that names something else is for that; of one that
+// names nothing it is not known what it is for.
+func (b *backupSearch) cronJobs(namespace string, c *crew, kept []object.Ref) bool {
 	w := b.s.World
+	for _, p := range c.Pods {
+		kept = append(kept, w.Serving(crewPodRef(p), robustServiceKind)...)
+	}
+	for _, wl := range c.Workloads {
+		kept = append(kept, wl.Ref)
+	}
 	for _, job := range All[*batchv1.CronJob](w.Facts, "batch", "CronJob") {
 		if job.Namespace != namespace || job.Spec.Suspend != nil && *job.Spec.Suspend {
 			continue
@@ -212,27 +230,27 @@ func (b *backupSearch) cronJobs(namespace string, claims []object.Ref) bool {
 			continue
 		}
 		ref := object.Ref{Group: "batch", Kind: "CronJob", Namespace: namespace, Name: job.Name}
-		mounts := robustClaimsOf(spec, namespace, "")
-		if slices.ContainsFunc(mounts, func(m object.Ref) bool { return slices.Contains(claims, m) }) || b.reaches(ref) {
+		switch {
+		case w.backupReaches(ref, kept):
 			return true
+		case !w.backupNames(ref):
+			b.maybe = append(b.maybe, ref.String())
 		}
-		b.maybe = append(b.maybe, ref.String())
 	}
 	return false
 }
 
-// reaches says whether an object is in the stack, or needs a member that is not data.
-func (b *backupSearch) reaches(ref object.Ref) bool {
-	id, ok := b.s.World.Graph.Find(ref)
+// backupReaches says whether an object needs or serves some others, or is owned by one of them.
+func (w *World) backupReaches(from object.Ref, these []object.Ref) bool {
+	id, ok := w.Graph.Find(from)
 	if !ok {
 		return false
 	}
-	if b.s.Stack.Has(id) {
+	if top := w.Top(from); top != from && slices.Contains(these, top) {
 		return true
 	}
-	for e := range b.s.World.Graph.Out(id) {
-		to := b.s.World.Graph.Ref(e.To)
-		if b.s.Stack.Has(e.To) && !b.s.Stack.Boundary(e.To) && to.Kind != "ConfigMap" && to.Kind != "ServiceAccount" {
+	for e := range w.Graph.Out(id) {
+		if e.Relation != relation.Owns && slices.Contains(these, w.Graph.Ref(e.To)) {
 			return true
 		}
 	}

@@ -16,7 +16,6 @@ var (
 	robustPodKind     = schema.GroupKind{Kind: "Pod"}
 	robustServiceKind = schema.GroupKind{Kind: "Service"}
 	robustBudgetKind  = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
-	robustClaimKind   = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 	robustCronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
 )
 
@@ -130,6 +129,24 @@ func (w *World) alike(wl *Workload, owner object.Ref) []*Workload {
 	return slices.DeleteFunc(w.workloadsOf(refs), func(x *Workload) bool {
 		return crewKey(x) != same || x.Lasting() != wl.Lasting()
 	})
+}
+
+// robustAncestors returns the owners above a crew's workloads, at any height, each once.
+func (w *World) robustAncestors(c *crew) []object.Ref {
+	var out []object.Ref
+	for _, wl := range c.Workloads {
+		at := wl.Ref
+		for range deepest {
+			owner, ok := w.owner(at)
+			if !ok {
+				break
+			}
+			if at = owner; !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
 }
 
 // crewKey is equal for workloads whose containers have the same names, and images that

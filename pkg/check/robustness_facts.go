@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -28,6 +30,18 @@ type backupSaid struct {
 	Narrow, NoVolumes  bool
 	// Unread says that only its metadata was read.
 	Unread bool
+}
+
+// WantedEverywhere returns the kinds of which objects in any namespace may say something of
+// a stack in one: those that order backups, as Velero's schedules do.
+func WantedEverywhere(kinds *object.Kinds) []schema.GroupKind {
+	var out []schema.GroupKind
+	for _, k := range kinds.All() {
+		if r := (object.Ref{Group: k.Group, Kind: k.Kind}); k.Custom && isBackup(r) && (k.Group == "velero.io" || isVagueBackup(r)) {
+			out = append(out, k.GroupKind())
+		}
+	}
+	return out
 }
 
 // note keeps what an object says; it is called under the lock of the collector.

@@ -222,7 +222,9 @@ func robustHeldUp(in *robustInjection, own, others []corev1.ContainerStatus) (Fi
 	if in.pod.Spec.RestartPolicy == corev1.RestartPolicyAlways || in.pod.Spec.RestartPolicy == "" || len(others) == 0 {
 		return Finding{}, false
 	}
-	if slices.ContainsFunc(others, func(c corev1.ContainerStatus) bool { return c.State.Terminated == nil || c.State.Terminated.ExitCode != 0 }) {
+	if slices.ContainsFunc(others, func(c corev1.ContainerStatus) bool {
+		return c.State.Terminated == nil || c.State.Terminated.ExitCode != 0
+	}) {
 		return Finding{}, false
 	}
 	i := slices.IndexFunc(own, func(c corev1.ContainerStatus) bool { return c.State.Running != nil && !robustNative(in.pod, c.Name) })

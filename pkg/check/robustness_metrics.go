@@ -53,8 +53,12 @@ func robustMetrics(s *Stack, r *Result) {
 	})
 }
 
-// robustSubject is what the stack is called, where that is an object, or else another.
+// robustSubject is what the stack is called, where that is an object that lasts, or else
+// another.
 func robustSubject(s *Stack, otherwise object.Ref) object.Ref {
+	if wl, ok := s.World.Workload(s.Ref); ok && !wl.Lasting() {
+		return otherwise
+	}
 	if id, ok := s.World.Graph.Find(s.Ref); ok && s.World.Graph.State(id) == graph.Present {
 		return s.Ref
 	}

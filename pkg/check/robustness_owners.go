@@ -142,9 +142,6 @@ func (w *World) robustUnowned(ref object.Ref, marks map[string]string) bool {
 	if !ok || len(w.Graph.OwnersOf(id)) > 0 || !robustMade(ref.GroupKind()) {
 		return false
 	}
-	if w.broken(ref) {
-		return false // It names an owner, and owner-valid tells what is wrong with that.
-	}
 	labels := w.Graph.Labels(id)
 	for k, v := range marks {
 		if labels[k] != v {
@@ -154,11 +151,14 @@ func (w *World) robustUnowned(ref object.Ref, marks map[string]string) bool {
 	if _, helm := w.Facts.Note(ref, graph.HelmName); helm || strings.EqualFold(labels["app.kubernetes.io/managed-by"], "Helm") {
 		return false
 	}
+	if w.robustBroken(ref) {
+		return false // It names an owner, and owner-valid tells what is wrong with that.
+	}
 	return labels["argocd.argoproj.io/instance"] == "" && labels["kustomize.toolkit.fluxcd.io/name"] == "" && labels["helm.toolkit.fluxcd.io/name"] == ""
 }
 
-// broken says whether an owner reference of an object is wrong.
-func (w *World) broken(ref object.Ref) bool {
+// robustBroken says whether an owner reference of an object is wrong.
+func (w *World) robustBroken(ref object.Ref) bool {
 	return slices.ContainsFunc(w.Graph.Problems(), func(p graph.Problem) bool { return p.Object == ref && strings.HasPrefix(p.Reason, "Owner") })
 }
 

@@ -153,7 +153,7 @@ func robustLiveness(s *Stack, r *Result) {
 		case first != nil:
 			r.Found(Finding{
 				Object: wl.Ref, Field: first.Path + ".livenessProbe",
-				Message: robustContainers(lacks) + " no liveness probe: if it hangs without ending, nobody restarts it",
+				Message: robustContainers(lacks) + " no liveness probe: what hangs without ending is not restarted",
 			})
 		case looked:
 			r.Fine(wl.Ref)

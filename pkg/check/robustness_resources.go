@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,12 +74,9 @@ func (w *World) robustDefaults(namespace string) robustDefaults {
 			if item.Type != corev1.LimitTypeContainer {
 				continue
 			}
-			for name, q := range item.DefaultRequest {
-				d.requests[name] = q
-			}
-			for name, q := range item.Default {
-				d.requests[name], d.limits[name] = q, q
-			}
+			maps.Copy(d.requests, item.Default)
+			maps.Copy(d.requests, item.DefaultRequest)
+			maps.Copy(d.limits, item.Default)
 		}
 	}
 	return d

@@ -94,14 +94,10 @@ func (w *World) needing(service object.Ref, crews []*crew) []object.Ref {
 	own := map[object.Ref]bool{}
 	for _, c := range crews {
 		for _, wl := range c.Workloads {
-			for at, n := wl.Ref, 0; n < deepest; n++ {
-				own[at] = true
-				owner, ok := w.owner(at)
-				if !ok {
-					break
-				}
-				at = owner
-			}
+			own[wl.Ref] = true
+		}
+		for _, owner := range w.robustAncestors(c) {
+			own[owner] = true
 		}
 	}
 	var out []object.Ref

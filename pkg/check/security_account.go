@@ -42,12 +42,15 @@ func accountTokenIn(volumes []corev1.Volume) bool {
 }
 
 // holdsToken says whether containers get a token of their service account. The pod's own
-// word is asked first, then the account's; without either they do.
-func (w *World) holdsToken(sa object.Ref, spec *corev1.PodSpec) (mounted, known bool) {
-	if accountTokenIn(spec.Volumes) {
+// word is asked first, then the account's; without either they do. Static pods never do.
+func (w *World) holdsToken(sa object.Ref, v podView) (mounted, known bool) {
+	switch {
+	case accountTokenIn(v.spec.Volumes):
 		return true, true
+	case v.meta.Annotations[corev1.MirrorPodAnnotationKey] != "":
+		return false, true
 	}
-	if auto := spec.AutomountServiceAccountToken; auto != nil {
+	if auto := v.spec.AutomountServiceAccountToken; auto != nil {
 		return *auto, true
 	}
 	if a, ok := Of[*corev1.ServiceAccount](w.Facts, sa); ok {
@@ -56,33 +59,45 @@ func (w *World) holdsToken(sa object.Ref, spec *corev1.PodSpec) (mounted, known 
 	return true, w.Read(serviceAccountKind, sa.Namespace)
 }
 
-// ownGrants are those of bindings that name the account, and not a group.
-func (w *World) ownGrants(sa object.Ref) []Grant {
-	grants, _ := w.Grants(sa)
-	return slices.DeleteFunc(grants, func(g Grant) bool { return g.Group != "" })
+// ownBindings are those that name the account, and not a group. Whether the role that they
+// bind was read does not matter.
+func (w *World) ownBindings(sa object.Ref) []grantBinding {
+	return slices.DeleteFunc(w.bindings.of(w).about(sa), func(b grantBinding) bool { return b.group != "" })
+}
+
+// accountViews returns one of the pods of a workload for each account: while it is rolled
+// out anew there may be two.
+func accountViews(wl *Workload) []podView {
+	var out []podView
+	for _, v := range podViews(wl) {
+		if !slices.ContainsFunc(out, func(o podView) bool { return o.spec.ServiceAccountName == v.spec.ServiceAccountName }) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 func accountOfOperator(o *Operator, r *Result) {
 	if len(o.Workloads) == 0 {
-		r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known, and so its service account is not"))
+		r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known"))
 	}
 	for _, wl := range o.Workloads {
-		for _, v := range podViews(wl) {
+		for _, v := range accountViews(wl) {
 			sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
 			f := Finding{Object: wl.Ref, Field: podPrefix(wl.Ref) + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa}}
 			if sa.Name == "default" {
 				f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, as do all pods there that name none", sa.Namespace)
-				if grants := o.World.ownGrants(sa); len(grants) > 0 {
+				if bound := o.World.ownBindings(sa); len(bound) > 0 {
 					f.Severity = Error
-					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its rights to every pod there that names no account", sa.Namespace, securityKind(grants[0].Binding))
-					f.Related = append(f.Related, grants[0].Binding)
+					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its rights to every pod there that names no account", sa.Namespace, securityKind(bound[0].binding))
+					f.Related = append(f.Related, bound[0].binding)
 				}
 				r.Found(f)
 				continue
 			}
 			if others := o.sharing(sa); len(others) > 0 {
 				f.Related = append(f.Related, others...)
-				f.Message = fmt.Sprintf("%s also runs as %s, and has all rights of the operator", securityKinds(others), sa.Name)
+				f.Message = fmt.Sprintf("its account %s is also that of %s, with all rights of the operator", sa.Name, securityKinds(others))
 				f.Remedy = fmt.Sprintf("Give %s an account of its own.", securityKinds(others))
 				r.Found(f)
 				continue
@@ -132,7 +147,7 @@ func accountOfPods(s *Stack, r *Result) {
 		if operated[wl.Ref] {
 			continue
 		}
-		for _, v := range podViews(wl) {
+		for _, v := range accountViews(wl) {
 			s.World.accountOfPod(wl, v, r)
 		}
 	}
@@ -144,7 +159,7 @@ func (w *World) accountOfPod(wl *Workload, v podView, r *Result) {
 		r.Fine(wl.Ref)
 		return
 	}
-	mounted, known := w.holdsToken(sa, v.spec)
+	mounted, known := w.holdsToken(sa, v)
 	switch {
 	case !known:
 		r.Unknown(wl.Ref, fmt.Sprintf("%s was not read: whether its pods get its token is not known", securityKind(sa)))
@@ -158,21 +173,13 @@ func (w *World) accountOfPod(wl *Workload, v podView, r *Result) {
 		Message: fmt.Sprintf("its pods run as the account default of the namespace %s, with its token", sa.Namespace),
 	}
 	f.Remedy = w.securityRemedy(wl, "Set serviceAccountName; or automountServiceAccountToken: false, where the pods do not talk to the API.")
-	if grants := w.ownGrants(sa); len(grants) > 0 {
+	if bound := w.ownBindings(sa); len(bound) > 0 {
 		f.Severity = Warning
-		f.Message = fmt.Sprintf("%s; %s gives that account %s", f.Message, securityKind(grants[0].Binding), securityKind(grants[0].bound()))
-		f.Related = append(f.Related, grants[0].Binding)
+		f.Message = fmt.Sprintf("%s; %s gives that account %s", f.Message, securityKind(bound[0].binding), bound[0].ref.Kind+" "+bound[0].ref.Name)
+		f.Related = append(f.Related, bound[0].binding)
 	}
 	if _, custom := w.securityWriter(wl); !custom && wl.Template != nil {
 		f.Patch = podPatch(wl.Ref, "automountServiceAccountToken: false")
 	}
 	r.Found(f)
-}
-
-// bound is the role that a binding names.
-func (g *Grant) bound() object.Ref {
-	if g.Through.Name != "" {
-		return g.Through
-	}
-	return g.Role
 }

@@ -74,6 +74,10 @@ func policyOf(w *World, wl *Workload, policies []*networkingv1.NetworkPolicy, ot
 		r.Unknown(wl.Ref, "the network policies of the namespace "+wl.Ref.Namespace+" were not read")
 	default:
 		worst.Object = wl.Ref
+		if !wl.Lasting() {
+			// What ends by itself seldom listens.
+			worst.Severity = Info
+		}
 		r.Found(worst)
 	}
 }

@@ -136,39 +136,52 @@ func podRestricted(s *Stack, r *Result) {
 		if wl.Template == nil && len(wl.Pods) == 0 {
 			continue
 		}
-		written := podWritten(checks, wl)
-		var reasons, details []string
-		f := Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}
-		placed := false
+		lacks := podLacks{wl: wl, written: podWritten(checks, wl), f: Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}}
 		for _, v := range podViews(wl) {
 			for _, x := range podRefusals(checks, v) {
-				if podToldAlready(&x) {
-					continue
-				}
-				if !slices.Contains(reasons, x.reason) {
-					reasons = append(reasons, x.reason)
-				}
-				if !slices.Contains(details, x.detail) {
-					details = append(details, x.detail)
-				}
-				ref, prefix, _ := podBlame(wl, v, written, x.id)
-				// What the workload itself lacks is told with it, and not with a pod.
-				if len(x.places) > 0 && (!placed || ref == wl.Ref && f.Object != wl.Ref) {
-					placed = true
-					f.Object, f.Field, f.Value = ref, podField(prefix, x.places[0].field), x.places[0].value
-				}
-				if x.id == "runAsUser" {
-					f.Severity = Warning
+				if !podToldAlready(&x) {
+					lacks.add(v, &x)
 				}
 			}
 		}
-		if len(reasons) == 0 {
+		if len(lacks.reasons) == 0 {
 			r.Fine(wl.Ref)
 			continue
 		}
-		f.Message = "restricted refuses " + securityAll(reasons)
-		f.Remedy = s.World.securityRemedy(wl, strings.Join(details, "; ")+".")
-		r.Found(f)
+		lacks.f.Message = "restricted refuses " + securityAll(lacks.reasons)
+		lacks.f.Remedy = s.World.securityRemedy(wl, strings.Join(lacks.details, "; ")+".")
+		r.Found(lacks.f)
+	}
+}
+
+// podLacks gathers what restricted refuses in a workload.
+type podLacks struct {
+	wl               *Workload
+	written          []podRefusal
+	reasons, details []string
+	f                Finding
+	placed           bool
+}
+
+func (l *podLacks) add(v podView, x *podRefusal) {
+	if !slices.Contains(l.reasons, x.reason) {
+		l.reasons = append(l.reasons, x.reason)
+	}
+	if !slices.Contains(l.details, x.detail) {
+		l.details = append(l.details, x.detail)
+	}
+	if x.id == "runAsUser" {
+		l.f.Severity = Warning
+	}
+	if len(x.places) == 0 {
+		return
+	}
+	// What the workload itself lacks is told with it, and not with a pod; and the gravest
+	// of it first.
+	ref, prefix, _ := podBlame(l.wl, v, l.written, x.id)
+	if !l.placed || ref == l.wl.Ref && l.f.Object != l.wl.Ref || x.id == "runAsUser" && ref == l.f.Object {
+		l.placed = true
+		l.f.Object, l.f.Field, l.f.Value = ref, podField(prefix, x.places[0].field), x.places[0].value
 	}
 }
 

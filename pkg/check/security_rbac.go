@@ -68,11 +68,10 @@ func rbacRules() []Rule {
 			ID: "operator-" + t.id, Category: Security, Severity: t.operator.severity, Guidelines: []Guideline{maturity(6)},
 			Title: t.operator.title, Why: t.operator.why, Fix: t.operator.fix,
 			Operator: func(o *Operator, r *Result) {
-				if len(o.Workloads) == 0 {
-					r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known, and so its rights are not"))
-					return
+				// Where nothing is known to run it, that is told once, with its service account.
+				if len(o.Workloads) > 0 {
+					t.ask(rbacOperator(o), r)
 				}
-				t.ask(rbacOperator(o), r)
 			},
 		}, Rule{
 			ID: "pod-" + t.id, Category: Security, Severity: t.pods.severity, Guidelines: []Guideline{maturity(7)},
@@ -116,7 +115,7 @@ func rbacStack(s *Stack) *rbacHolder {
 func (h *rbacHolder) add(wl *Workload) {
 	for _, v := range podViews(wl) {
 		sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
-		if mounted, known := h.w.holdsToken(sa, v.spec); known && !mounted && !h.operator {
+		if mounted, known := h.w.holdsToken(sa, v); known && !mounted && !h.operator {
 			h.tokenless = append(h.tokenless, wl.Ref)
 			continue
 		}

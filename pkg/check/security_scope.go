@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,11 +62,7 @@ type scopeSetting struct {
 }
 
 func scopeOfOperator(o *Operator, r *Result) {
-	if len(o.Workloads) == 0 {
-		r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known"))
-		return
-	}
-	if !scopeMatters(o) {
+	if len(o.Workloads) == 0 || !scopeMatters(o) {
 		return
 	}
 	h := rbacOperator(o)

@@ -43,9 +43,9 @@ func (d *Definition) settableAt(what setting) (path string, aside, ok bool) {
 var settableAsideName = regexp.MustCompile(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
 
 // settableAside says that a field is one of a part beside the others. Of a kind that is
-// itself for backups, nothing is.
+// itself for backups that says nothing.
 func settableAside(n *schemaNode) bool {
-	for at := n.holder(); at != nil; at = at.holder() {
+	for at := n; at != nil; at = at.up {
 		if settableAsideName.MatchString(at.name) {
 			return true
 		}
@@ -63,7 +63,7 @@ func settableBeside(n *schemaNode) bool {
 func settableOpenName(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "podtemplate") || strings.Contains(name, "podspec") || strings.Contains(name, "override") ||
-		slices.Contains([]string{"template", "values", "pod", "patches", "patch", "helmvalues", "podpolicy", "deployment", "statefulset"}, name)
+		slices.Contains([]string{"template", "values", "pod", "pods", "patches", "patch", "helmvalues", "podpolicy", "deployment", "statefulset"}, name)
 }
 
 // settableOpen returns the first field that the schema leaves open, and in which anything
@@ -97,8 +97,8 @@ func settableOpenAt(n *schemaNode) bool {
 }
 
 // settableApplies says whether objects of the kind run pods: instances own some, by no
-// other custom resource in between, or the schema has replicas beside an image or the
-// template of a pod.
+// other custom resource in between, or the schema has replicas beside an image, resources
+// or the template of a pod.
 func (d *Definition) settableApplies() bool {
 	return len(d.ownWorkloads()) > 0 || d.settableRuns()
 }
@@ -115,21 +115,37 @@ func (d *Definition) ownWorkloads() []*Workload {
 	return out
 }
 
-// settableRuns says that the schema has replicas beside an image, or beside a pod.
+// settableRuns says that the schema has replicas beside an image, the resources of a
+// container or the template of a pod. A pod template alone may be there for others to use.
 func (d *Definition) settableRuns() bool {
 	runs := false
 	for _, top := range schemaDesired(d.Storage()) {
 		top.walk(func(n *schemaNode) bool {
-			p := n.props
-			replicas, ok := p.Properties["replicas"]
-			if ok && replicas.Type == "integer" {
-				template := p.Properties["template"]
-				pod := template.Properties["spec"]
-				image, has := p.Properties["image"]
-				runs = runs || has && image.Type == "string" || settableHas(&pod, "containers")
-			}
-			return !runs && !schemaBuiltIn(p)
+			runs = runs || settableRunsHere(n)
+			return !runs && !schemaBuiltIn(n.props)
 		})
 	}
 	return runs
+}
+
+func settableRunsHere(n *schemaNode) bool {
+	replicas := false
+	for _, name := range []string{"replicas", "replicaCount", "instances", "numberOfInstances"} {
+		p := n.props.Properties[name]
+		replicas = replicas || p.Type == "integer"
+	}
+	if !replicas {
+		return false
+	}
+	for _, name := range []string{"image", "imageName"} {
+		if p := n.props.Properties[name]; p.Type == "string" {
+			return true
+		}
+	}
+	if p, ok := n.props.Properties["resources"]; ok && settableResources(&schemaNode{up: n, name: "resources", props: &p}) {
+		return true
+	}
+	template := n.props.Properties["template"]
+	pod := template.Properties["spec"]
+	return settableHas(&pod, "containers")
 }

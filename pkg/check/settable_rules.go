@@ -52,8 +52,8 @@ func settableRules() []Rule {
 var settableWords = [...]struct{ what, field string }{
 	setsResources:       {"the requests and limits", "resources"},
 	setsNodes:           {"the nodes", "nodeSelector"},
-	setsPodAffinity:     {"the affinity", "affinity"},
-	setsSpread:          {"the spread", "topologySpreadConstraints"},
+	setsPodAffinity:     {"the pod affinity", "affinity"},
+	setsSpread:          {"the anti-affinity or spread", "topologySpreadConstraints"},
 	setsTolerations:     {"the tolerations", "tolerations"},
 	setsServiceAccount:  {"the service account", "serviceAccountName"},
 	setsSecurityContext: {"the security context", "securityContext"},

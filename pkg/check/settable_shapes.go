@@ -210,7 +210,7 @@ func settableSecurityContext(n *schemaNode) bool {
 var (
 	settableLabelsName = regexp.MustCompile(`(?i)^(pods?|additional|extra|common|custom|workload|template)_?labels$|^(additional|extra)PodLabels$`)
 	settablePodParts   = regexp.MustCompile(`(?i)pod|template`)
-	settablePod        = regexp.MustCompile(`(?i)pod`)
+	settablePod        = regexp.MustCompile(`(?i)pod([^d]|$)`)
 	// settableOtherParts are the names of what is made beside pods, and of what labels
 	// select.
 	settableOtherParts = regexp.MustCompile(`(?i)service|ingress|secret|volume|claim|pvc|storage|pdb|budget|configmap|selector|match|backup|monitor|route|balancer|certificate|namespace|bucket|issuer|rule|expose`)

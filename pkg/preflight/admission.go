@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,7 +36,12 @@ func (f *foresight) admission() {
 			f.podSaid(c, a)
 		}
 	}
-	f.looked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", many(objects, "object"), many(pods, "template"))
+	switch {
+	case pods > 0:
+		f.looked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", many(objects, "object"), many(pods, "template"))
+	case objects > 0:
+		f.looked[Admitted] = fmt.Sprintf("the API server would admit %s", many(objects, "object"))
+	}
 	f.podSecurity()
 }
 
@@ -44,22 +50,23 @@ func (f *foresight) object(it *Item, a *Admission) {
 	case a.Undecided != "":
 		f.add(Judgement{Topic: Admitted, Verdict: undecided, Object: it.Ref, Reason: "NotTried", Message: a.Undecided})
 	case a.Admitted != nil:
+	case f.summed(Judgement{Topic: Admitted, Object: it.Ref, Reason: a.Reason}, it.Ref.Namespace, a):
 	case f.awaits(a).Name != "":
 		f.note("the API server could not try %s, since it needs %s of the batch", plain(it.Ref), plain(f.awaits(a)))
 	default:
 		f.add(Judgement{Topic: Admitted, Verdict: impossible, Object: it.Ref, Reason: a.Reason, Message: "the API server refuses it: " + trim(a.Message)})
-		f.lose(it)
+		f.refuse(it)
 	}
 }
 
 // podSaid judges what the API server said of a pod of a template. Of quotas it counts one
 // pod and all that is there: what that means for the batch is for the sums to say.
 func (f *foresight) podSaid(c *crew, a *Admission) {
-	j := Judgement{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: "spec.template", Reason: a.Reason}
+	j := Judgement{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: c.template(), Reason: a.Reason}
 	switch {
 	case a.Undecided != "":
 		j.Verdict, j.Reason, j.Message = undecided, "NotTried", "its pods: "+a.Undecided
-	case a.Admitted != nil, f.summed(c, a):
+	case a.Admitted != nil, f.summed(j, c.pod.Namespace, a):
 		return
 	case f.awaits(a).Name != "":
 		f.note("the API server could not try the pods of %s, since they need %s of the batch: webhooks on pods were not asked", plain(c.of), plain(f.awaits(a)))
@@ -69,20 +76,44 @@ func (f *foresight) podSaid(c *crew, a *Admission) {
 		j.Message = "its pods are there, but the API server would refuse new ones: " + trim(a.Message)
 	default:
 		j.Message = "the API server refuses its pods: " + trim(a.Message)
-		c.lost = true
+		c.refuse()
 	}
 	f.add(j)
 }
 
-// summed says that a pod was refused for a quota that was read: then the sums tell more.
-func (f *foresight) summed(c *crew, a *Admission) bool {
+// refusal is one of the API server for a quota.
+type refusal struct {
+	Judgement
+	quota object.Ref
+}
+
+// summed says that something was refused for a quota that was read: then the sums tell
+// more, and j is kept in case that they do not.
+func (f *foresight) summed(j Judgement, namespace string, a *Admission) bool {
 	_, after, ok := strings.Cut(a.Message, "exceeded quota: ")
 	if !ok {
 		return false
 	}
 	name, _, _ := strings.Cut(after, ",")
-	q, ok := check.Of[*corev1.ResourceQuota](f.World.Facts, object.Ref{Kind: "ResourceQuota", Namespace: c.pod.Namespace, Name: name})
-	return ok && q.Status.Hard != nil
+	ref := object.Ref{Kind: "ResourceQuota", Namespace: namespace, Name: name}
+	if _, ok := check.Of[*corev1.ResourceQuota](f.World.Facts, ref); !ok {
+		return false
+	}
+	j.Verdict, j.Message = undecided, "the API server refuses it now, though by the sums there is enough: "+trim(a.Message)
+	f.byQuota = append(f.byQuota, refusal{j, ref})
+	return true
+}
+
+// refusals tells of refusals for quotas of which the sums said nothing.
+func (f *foresight) refusals() {
+	for _, r := range f.byQuota {
+		told := slices.ContainsFunc(f.found, func(j Judgement) bool {
+			return j.Topic == Quota && j.Object.Namespace == r.quota.Namespace && lends(near(r.quota, r.quota.Namespace), j.Message)
+		})
+		if !told {
+			f.add(r.Judgement)
+		}
+	}
 }
 
 // awaits returns the object of the batch for the want of which the API server could not
@@ -130,14 +161,15 @@ func (f *foresight) podSecurity() {
 			continue
 		}
 		j := Judgement{
-			Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: "spec.template", Reason: "PodSecurity",
+			Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Reason: "PodSecurity",
 			Message: fmt.Sprintf("Namespace/%s enforces Pod Security %q, which refuses its pods: %s", c.pod.Namespace, p.Enforce.Level, result.ForbiddenDetail()),
 			Remedy:  "set the security context that the level asks for, or run it in a namespace that allows it",
 		}
-		if c.guess {
+		if j.Field = c.template(); c.guess {
 			j.Verdict = undecided
+		} else {
+			c.refuse()
 		}
-		c.lost = j.Verdict == impossible
 		f.basis(&j, c)
 		f.add(j)
 	}

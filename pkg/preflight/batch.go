@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,8 +81,12 @@ func (f *foresight) ofKind(gk schema.GroupKind) []*Item {
 }
 
 // together returns the objects of a kind as they would be with the batch: those of the
-// cluster, and new ones of the batch. Of one that is in both it is the cluster's.
+// cluster, and new ones of the batch. Of one that is in both it is the cluster's. They are
+// shared, and must not be changed.
 func together[T any, P pointer[T]](f *foresight, gk schema.GroupKind) []P {
+	if have, ok := f.sets[gk].([]P); ok {
+		return have
+	}
 	out := slices.Clone(check.All[P](f.World.Facts, gk.Group, gk.Kind))
 	for _, it := range f.ofKind(gk) {
 		if _, ok := check.Of[P](f.World.Facts, it.Ref); ok {
@@ -92,6 +97,7 @@ func together[T any, P pointer[T]](f *foresight, gk schema.GroupKind) []P {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b P) int { return object.Compare(refOf(gk, a), refOf(gk, b)) })
+	f.sets[gk] = out
 	return out
 }
 
@@ -123,26 +129,25 @@ func (f *foresight) labelsOf(namespace string) (labels map[string]string, known 
 	labels = map[string]string{"kubernetes.io/metadata.name": namespace}
 	if ns, ok := check.Of[*corev1.Namespace](f.World.Facts, ref); ok {
 		known = true
-		for k, v := range ns.Labels {
-			labels[k] = v
-		}
+		maps.Copy(labels, ns.Labels)
 	}
 	if it := f.items[ref]; it != nil {
 		known = known || !it.Exists
-		for k, v := range it.Object.GetLabels() {
-			labels[k] = v
-		}
+		maps.Copy(labels, it.Object.GetLabels())
 	}
 	return labels, known
 }
 
 // definitions are the CustomResourceDefinitions of the batch by what they define.
 func (f *foresight) definitions() map[schema.GroupKind]*Item {
-	out := map[schema.GroupKind]*Item{}
+	if f.defined != nil {
+		return f.defined
+	}
+	f.defined = map[schema.GroupKind]*Item{}
 	for _, it := range f.ofKind(definitionKind) {
 		group, _, _ := unstructured.NestedString(it.Object.Object, "spec", "group")
 		kind, _, _ := unstructured.NestedString(it.Object.Object, "spec", "names", "kind")
-		out[schema.GroupKind{Group: group, Kind: kind}] = it
+		f.defined[schema.GroupKind{Group: group, Kind: kind}] = it
 	}
-	return out
+	return f.defined
 }

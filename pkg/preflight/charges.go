@@ -136,7 +136,7 @@ func (f *foresight) count(b *budget) {
 	}
 	for _, p := range check.All[*corev1.Pod](f.World.Facts, "", "Pod") {
 		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-		if does, _ := covers(b.ResourceQuota, p); p.Namespace == b.Namespace && does && !ended {
+		if p.Namespace == b.Namespace && covers(b.ResourceQuota, p) && !ended {
 			plus(b.used, masked(podUsage(p), b.hard), 1)
 		}
 	}

@@ -147,7 +147,10 @@ func (f *foresight) class(name string) *storagev1.StorageClass {
 
 // volumes are those that there would be, each in the phase in which it can be bound.
 func (f *foresight) volumes() []*corev1.PersistentVolume {
-	all := together[corev1.PersistentVolume](f, volumeKind)
+	if f.pvs != nil {
+		return f.pvs
+	}
+	all := slices.Clone(together[corev1.PersistentVolume](f, volumeKind))
 	for i, v := range all {
 		if it := f.items[refOf(volumeKind, v)]; it != nil && !it.Exists {
 			v = v.DeepCopy()
@@ -155,6 +158,7 @@ func (f *foresight) volumes() []*corev1.PersistentVolume {
 			all[i] = v
 		}
 	}
+	f.pvs = all
 	return all
 }
 

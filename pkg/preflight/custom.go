@@ -19,15 +19,14 @@ import (
 // customResource finds the pods of a custom resource: those of a footprint, those that it
 // has, or those that another one of its kind has. Else nobody can tell.
 func (f *foresight) customResource(it *Item) {
-	if prints := f.Footprints[it.Ref]; len(prints) > 0 {
+	if prints, declared := f.Footprints[it.Ref]; declared {
 		for i := range prints {
 			f.footprint(it, &prints[i])
 		}
 		return
 	}
-	self := f.runs(it.Ref)
 	if it.Exists {
-		f.changed(it, self)
+		f.changed(it, f.runs(it.Ref))
 		return
 	}
 	if kinds, ok := f.composes(it.Ref.GroupKind()); ok && !slices.ContainsFunc(kinds, mayRun) {
@@ -37,8 +36,9 @@ func (f *foresight) customResource(it *Item) {
 	switch {
 	case len(pods) > 0:
 		f.like(it, donor, pods)
+	case f.definitions()[it.Ref.GroupKind()] == nil && !f.isServed(it.Ref.GroupKind()):
 	case others > 0 && f.World.Read(podKind, ""):
-		f.note("that %s runs no pods, as none of the %s does that are there", plain(it.Ref), many(others, it.Ref.Kind))
+		f.note("whether %s runs pods: of the objects of its kind that are there (%d) none does", plain(it.Ref), others)
 	default:
 		f.add(Judgement{
 			Topic: Scheduling, Verdict: undecided, Object: it.Ref, Field: "kind", Value: it.Ref.GroupKind().String(), Reason: "PodsUnknown",
@@ -68,7 +68,7 @@ func (f *foresight) changed(it *Item, pods []*check.Workload) {
 	switch live := f.Live[it.Ref]; {
 	case f.Anew:
 		for _, c := range f.copies(it, it.Ref, pods) {
-			c.by, c.guess = "the pods that it has now", false
+			c.guess = false
 		}
 	case live != nil && within(it.Object.Object["spec"], live["spec"]):
 	case len(pods) == 0 && f.World.Read(podKind, ""):
@@ -100,11 +100,10 @@ func (f *foresight) composes(gk schema.GroupKind) ([]string, bool) {
 // custom resources of which one cannot know.
 func mayRun(kind string) bool {
 	name, group, _ := strings.Cut(kind, ".")
-	switch {
-	case group == "" || group == "apps" || group == "batch":
+	if group == "" || group == "apps" || group == "batch" {
 		return slices.Contains([]string{"Pod", "ReplicationController", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"}, name)
 	}
-	return customGroup(group)
+	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
 // runs returns the workloads that an object made, at any depth: by ownership or, of a
@@ -183,10 +182,10 @@ func (f *foresight) like(it *Item, donor object.Ref, pods []*check.Workload) {
 	size, field := sizeOf(it.Object.Object)
 	was, _ := sizeOf(f.Live[donor])
 	for _, c := range crews {
-		c.by, c.guess = "like "+plain(donor), true
+		c.by, c.guess = "like those of "+plain(donor), true
 		if size >= 0 && len(c.nodes) == 0 && !c.ends && (was == c.wanted || was < 0 && len(crews) == 1) {
 			c.wanted = size
-			c.by += fmt.Sprintf(" and its %s, %d", field, size)
+			c.by += fmt.Sprintf(" (its %s is %d)", field, size)
 		}
 		f.rests(c)
 	}
@@ -197,7 +196,7 @@ func (f *foresight) like(it *Item, donor object.Ref, pods []*check.Workload) {
 func (f *foresight) rests(c *crew) {
 	j := Judgement{
 		Topic: Scheduling, Verdict: fits, Object: c.item.Ref, Reason: "Footprint",
-		Message: fmt.Sprintf("it is taken to run %s, as %s says", many(c.wanted, "pod"), c.by),
+		Message: fmt.Sprintf("it is taken to run %s, as is declared in %s", many(c.wanted, "pod"), c.by),
 	}
 	if c.guess {
 		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is taken to run %s %s", many(c.wanted, "pod"), c.by)

@@ -30,6 +30,9 @@ func (f *foresight) daemonSet(it *Item) {
 	c := f.enlist(it, &d.Spec.Template, 0)
 	f.label(c, appsv1.ControllerRevisionHashLabelKey, "foreseen")
 	f.replaced(c)
+	if d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
+		c.stay()
+	}
 	f.onNodes(c)
 	if c.wanted == 0 && f.World.Read(nodeKind, "") {
 		f.note("%s would run on no node: none has the labels that it selects and only taints that it tolerates", plain(it.Ref))

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
@@ -40,30 +43,31 @@ type foresight struct {
 	looked map[Topic]string
 	notes  map[string]bool
 	placed []schedule.Placed
+	// byQuota are refusals of the API server for a quota, which the sums tell better.
+	byQuota []refusal
+	once
+}
+
+// once is what is looked up often, and found out at the first question.
+type once struct {
+	defined map[schema.GroupKind]*Item
+	sets    map[schema.GroupKind]any
+	pvs     []*corev1.PersistentVolume
+	says    map[*Item][]graph.Problem
 }
 
 // Foresee says whether all of a batch will start. It never fails: what cannot be told is
 // not decided, and says why. Its cost is that of a few schedule.Cluster.Place, besides a
 // pass over the batch and the objects of its namespaces.
 func Foresee(q Question) *Report {
-	return foresee(q, place)
-}
-
-// place asks the cluster where pods would be.
-func place(c *schedule.Cluster, pods []schedule.Pod) schedule.Answer {
-	if p, ok := any(c).(interface {
-		Place(pods []schedule.Pod) schedule.Answer
-	}); ok {
-		return p.Place(pods)
-	}
-	return schedule.Answer{Verdict: undecided, Open: []string{"nodes are not looked at yet"}}
+	return foresee(q, (*schedule.Cluster).Place)
 }
 
 func foresee(q Question, place placer) *Report {
 	f := &foresight{
 		Question: q, place: place, items: map[object.Ref]*Item{},
 		said: map[object.Ref]*Admission{}, saidPod: map[object.Ref]*Admission{},
-		looked: map[Topic]string{}, notes: map[string]bool{},
+		looked: map[Topic]string{}, notes: map[string]bool{}, once: once{sets: map[schema.GroupKind]any{}, says: map[*Item][]graph.Problem{}},
 	}
 	for i := range q.Batch {
 		it := &q.Batch[i]
@@ -87,6 +91,7 @@ func foresee(q Question, place placer) *Report {
 	f.quotas()
 	f.storage()
 	f.scheduling()
+	f.refusals()
 	return f.report()
 }
 
@@ -105,7 +110,9 @@ func (f *foresight) note(format string, args ...any) { f.notes[fmt.Sprintf(forma
 func (f *foresight) report() *Report {
 	r := &Report{Verdict: fits, Placement: f.placed, Grows: f.grows()}
 	for _, c := range f.crews {
-		r.Pods += c.missing()
+		if !c.later {
+			r.Pods += c.missing()
+		}
 	}
 	told := map[Topic]bool{}
 	for _, j := range f.found {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -17,7 +17,7 @@ import (
 // the batch stand for those of the same name.
 func (f *foresight) limitRanges(namespace string) []*corev1.LimitRange {
 	by := map[string]*corev1.LimitRange{}
-	for _, r := range check.All[*corev1.LimitRange](f.World.Facts, "", "LimitRange") {
+	for _, r := range together[corev1.LimitRange](f, limitKind) {
 		if r.Namespace == namespace {
 			by[r.Name] = r
 		}
@@ -86,22 +86,8 @@ func filled(list, from corev1.ResourceList) corev1.ResourceList {
 func (f *foresight) limits() {
 	n := 0
 	for _, c := range f.crews {
-		if c.lost || c.missing() == 0 && !c.later {
-			continue
-		}
-		a := f.saidPod[c.item.Ref]
-		told := a != nil && (a.Admitted != nil || a.Message != "" && a.Undecided == "" && f.awaits(a).Name == "") && c.by == ""
-		if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
-			f.add(Judgement{Topic: Limits, Verdict: undecided, Object: c.item.Ref, Reason: "Unread", Message: unread(limitKind, c.pod.Namespace) + ": whether they allow its pods is not known"})
-		}
-		for _, r := range f.limitRanges(c.pod.Namespace) {
-			if told && !f.inBatch(refOf(limitKind, r)) {
-				continue
-			}
-			n++
-			for _, b := range breaches(r, c.pod) {
-				f.limited(c.item, c, r, b)
-			}
+		if !c.lost && (c.missing() > 0 || c.later) {
+			n += f.limitsOf(c)
 		}
 	}
 	for _, c := range f.claims {
@@ -118,6 +104,26 @@ func (f *foresight) limits() {
 	}
 }
 
+// limitsOf holds the pods of a crew against the LimitRanges, and returns how many there are.
+func (f *foresight) limitsOf(c *crew) (n int) {
+	a := f.saidPod[c.item.Ref]
+	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Undecided == "" && f.awaits(a).Name == "") && c.by == ""
+	if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
+		f.add(Judgement{Topic: Limits, Verdict: undecided, Object: c.item.Ref, Reason: "Unread", Message: unread(limitKind, c.pod.Namespace) + ": whether they allow its pods is not known"})
+	}
+	for _, r := range f.limitRanges(c.pod.Namespace) {
+		if told && !f.inBatch(refOf(limitKind, r)) {
+			continue
+		}
+		n++
+		for _, b := range breaches(r, c.pod) {
+			b.field = c.spec() + "." + b.field
+			f.limited(c.item, c, r, b)
+		}
+	}
+	return n
+}
+
 // breach is one thing that a LimitRange does not allow.
 type breach struct {
 	field, value, message string
@@ -132,8 +138,9 @@ func (f *foresight) limited(it *Item, c *crew, r *corev1.LimitRange, b breach) {
 	if c != nil {
 		if c.guess {
 			j.Verdict = undecided
+		} else {
+			c.refuse()
 		}
-		c.lost = c.lost || j.Verdict == impossible
 		f.basis(&j, c)
 	}
 	f.add(j)
@@ -147,7 +154,7 @@ func breaches(r *corev1.LimitRange, p *corev1.Pod) []breach {
 			for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 				for i := range list {
 					c := &list[i]
-					out = append(out, held(l, "container "+c.Name, fmt.Sprintf("spec.containers[%s].resources", c.Name), c.Resources.Requests, c.Resources.Limits)...)
+					out = append(out, held(l, "container "+c.Name, fmt.Sprintf("containers[%s].resources", c.Name), c.Resources.Requests, c.Resources.Limits)...)
 				}
 			}
 		case corev1.LimitTypePod:
@@ -155,7 +162,7 @@ func breaches(r *corev1.LimitRange, p *corev1.Pod) []breach {
 			bare.Spec.Overhead = nil
 			requests := resourcehelper.PodRequests(bare, resourcehelper.PodResourcesOptions{})
 			limits := resourcehelper.PodLimits(bare, resourcehelper.PodResourcesOptions{})
-			out = append(out, held(l, "the pod as a whole", "spec.containers[].resources", requests, limits)...)
+			out = append(out, held(l, "the pod as a whole", "containers[].resources", requests, limits)...)
 		}
 	}
 	return out
@@ -170,7 +177,11 @@ func claimBreaches(r *corev1.LimitRange, c *corev1.PersistentVolumeClaim) []brea
 		}
 		l.MaxLimitRequestRatio = nil
 		asked := c.Spec.Resources.Requests
-		out = append(out, held(l, "claim "+c.Name, "", asked, asked)...)
+		for _, b := range held(l, "claim "+c.Name, "", asked, asked) {
+			b.message = strings.Replace(b.message, "has limits of", "asks for", 1)
+			b.message = strings.Replace(b.message, "has requests of", "asks for", 1)
+			out = append(out, b)
+		}
 	}
 	return out
 }

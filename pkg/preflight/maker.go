@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -104,16 +104,13 @@ func anyText(v any, is func(string) bool) bool {
 	return false
 }
 
-// custom says whether an object of the batch is one that an operator acts on: its group is
-// none of Kubernetes' own.
+// custom says whether an object of the batch is one that an operator acts on.
 func (f *foresight) custom(it *Item) bool {
-	return customGroup(it.Ref.Group)
+	r, served := f.World.Kinds.Kind(it.Ref.GroupKind())
+	return served && r.Custom || f.definitions()[it.Ref.GroupKind()] != nil
 }
 
-func customGroup(group string) bool {
-	switch group {
-	case "apiextensions.k8s.io", "apiregistration.k8s.io":
-		return false
-	}
-	return !scheme.Scheme.IsGroupRegistered(group)
+func (f *foresight) isServed(gk schema.GroupKind) bool {
+	_, ok := f.World.Kinds.Kind(gk)
+	return ok
 }

@@ -43,10 +43,18 @@ type crew struct {
 	start     int
 	// base is what the names of its pods start with.
 	base string
-	// lost says that the pods cannot be made or would not start for a reason that is told
-	// already.
-	lost bool
+	// lost says that the pods would not start, refused that they would not even be made, for
+	// a reason that is told already.
+	lost, refused bool
+	// lighter says that a new pod can be wherever an old one was.
+	lighter bool
 }
+
+// stay says that nothing replaces the old pods.
+func (c *crew) stay() { c.kept, c.old = append(c.kept, c.old...), nil }
+
+// refuse says that the pods are not made at all.
+func (c *crew) refuse() { c.lost, c.refused = true, true }
 
 // missing is how many pods are to be placed.
 func (c *crew) missing() int { return max(0, c.wanted-len(c.kept)) }
@@ -87,7 +95,7 @@ func (f *foresight) readCrews() {
 
 // enlist makes a crew of a template, and holds it against the pods that are there.
 func (f *foresight) enlist(it *Item, template *corev1.PodTemplateSpec, wanted int) *crew {
-	c := &crew{item: it, of: it.Ref, wanted: wanted, base: it.Ref.Name}
+	c := &crew{item: it, of: it.Ref, wanted: wanted, base: it.Ref.Name, overlap: true}
 	c.pod = f.podOf(it, template)
 	f.crews = append(f.crews, c)
 	return c
@@ -113,10 +121,15 @@ func (f *foresight) deployment(it *Item) {
 	c := f.enlist(it, &d.Spec.Template, f.replicas(it, d.Spec.Replicas))
 	f.label(c, appsv1.DefaultDeploymentUniqueLabelKey, "foreseen")
 	f.replaced(c)
-	if len(c.old) == 0 || d.Spec.Paused {
+	if len(c.old) == 0 {
 		return
 	}
-	if c.overlap = d.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType; c.overlap {
+	switch {
+	case d.Spec.Paused:
+		c.stay()
+	case d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType:
+		c.overlap = false
+	default:
 		c.first = firstOf(d.Spec.Strategy.RollingUpdate, c.wanted)
 	}
 }
@@ -133,6 +146,9 @@ func (f *foresight) statefulSet(it *Item) {
 	}
 	f.label(c, appsv1.ControllerRevisionHashLabelKey, it.Ref.Name+"-foreseen")
 	f.replaced(c)
+	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+		c.stay()
+	}
 }
 
 func (f *foresight) replicaSet(it *Item) {

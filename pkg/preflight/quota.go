@@ -40,8 +40,8 @@ func (f *foresight) quotas() {
 		charges := f.charges(namespace)
 		for _, b := range f.budgets(namespace) {
 			n++
-			f.hold(b, charges)
 			f.mustSpecify(b)
+			f.hold(b, charges)
 		}
 	}
 	if n > 0 {
@@ -69,7 +69,7 @@ func (f *foresight) budgets(namespace string) []*budget {
 		if q.Namespace != namespace {
 			continue
 		}
-		b := &budget{ResourceQuota: q, item: f.items[refOf(quotaKind, q)], hard: q.Status.Hard, used: q.Status.Used, unread: map[corev1.ResourceName]string{}}
+		b := &budget{ResourceQuota: q, item: f.items[refOf(quotaKind, q)], hard: hardOf(q), used: q.Status.Used, unread: map[corev1.ResourceName]string{}}
 		out = append(out, b)
 		if b.item == nil {
 			continue
@@ -86,6 +86,14 @@ func (f *foresight) budgets(namespace string) []*budget {
 	return out
 }
 
+// hardOf is what a quota enforces; until its controller has seen it, what it will.
+func hardOf(q *corev1.ResourceQuota) corev1.ResourceList {
+	if q.Status.Hard != nil {
+		return q.Status.Hard
+	}
+	return q.Spec.Hard
+}
+
 // charge is what something of the batch would use.
 type charge struct {
 	item  *Item
@@ -100,8 +108,7 @@ func (c *charge) counts(b *budget) bool {
 	if c.pod == nil {
 		return len(b.Spec.Scopes) == 0 && (b.Spec.ScopeSelector == nil || len(b.Spec.ScopeSelector.MatchExpressions) == 0)
 	}
-	does, _ := covers(b.ResourceQuota, c.pod)
-	return does
+	return covers(b.ResourceQuota, c.pod)
 }
 
 // tally is what a course would use of one resource, and who most of it.
@@ -160,7 +167,9 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way course) 
 		}
 		n := 1
 		if c.crew != nil {
-			n = way.new(c.crew)
+			if n = way.new(c.crew); c.crew.refused {
+				continue
+			}
 		}
 		t.add(c.item, who, c.usage[name], n)
 	}
@@ -173,20 +182,20 @@ func (f *foresight) freed(b *budget, name corev1.ResourceName, way course, endin
 	var sum resource.Quantity
 	off := func(list []*corev1.Pod) {
 		for _, p := range list {
-			if does, _ := covers(b.ResourceQuota, p); does && p.Namespace == b.Namespace {
+			if covers(b.ResourceQuota, p) && p.Namespace == b.Namespace {
 				sum.Add(podUsage(p)[name])
 			}
 		}
 	}
 	for _, c := range f.crews {
 		off(c.waiting)
-		if !way.old(c) {
+		if !way.old(c) || !c.overlap {
 			off(c.old)
 		}
 	}
 	if ending {
 		var going []*corev1.Pod
-		for _, p := range check.All[*corev1.Pod](f.World.Facts, "", "Pod") {
+		for _, p := range together[corev1.Pod](f, podKind) {
 			if p.DeletionTimestamp != nil && !f.listed(p) {
 				going = append(going, p)
 			}
@@ -203,10 +212,10 @@ func (f *foresight) listed(p *corev1.Pod) bool {
 
 // hold holds the batch against one quota, resource by resource.
 func (f *foresight) hold(b *budget, charges []charge) {
-	if b.hard == nil {
+	if scope := strangeScope(b.ResourceQuota); scope != "" {
 		f.add(Judgement{
-			Topic: Quota, Verdict: undecided, Object: f.firstIn(b.Namespace).Ref, Reason: "QuotaUnknown",
-			Message: fmt.Sprintf("%s has no figures in its status yet", near(b.ref(), b.Namespace)),
+			Topic: Quota, Verdict: undecided, Object: f.firstIn(b.Namespace).Ref, Reason: "ScopeUnknown",
+			Message: fmt.Sprintf("%s has the scope %s, of which it is not known what it chooses", near(b.ref(), b.Namespace), scope),
 		})
 		return
 	}
@@ -253,27 +262,16 @@ func (f *foresight) over(b *budget, charges []charge, name corev1.ResourceName, 
 	if !exceeded {
 		return false
 	}
-	least := course{never, certain}
-	if t := tallied(b, charges, name, least); true {
-		if text, yes := too(t, least, true); yes {
-			j.Object, j.Message = itemOf(t, all).Ref, text+": part of it cannot be created"
+	for _, try := range f.tries(name) {
+		t := tallied(b, charges, name, try.course)
+		text, yes := too(t, try.course, true)
+		if try.fine && !yes {
+			return false
+		}
+		if !try.fine && yes {
+			j.Object, j.Message = itemOf(t, all).Ref, try.before+text+try.after
 			f.add(j)
 			return true
-		}
-	}
-	for _, one := range f.crews {
-		if one.ends && !one.guess && !one.later {
-			way := course{never, func(c *crew) int {
-				if c == one {
-					return min(1, c.missing())
-				}
-				return certain(c)
-			}}
-			if text, yes := too(tallied(b, charges, name, way), way, true); yes {
-				j.Object, j.Message = one.item.Ref, text+": its pods cannot be created"
-				f.add(j)
-				return true
-			}
 		}
 	}
 	j.Verdict, j.Reason, j.Message = undecided, "QuotaInTurns", message+" at the same time; it may do once old pods, or those of Jobs, are gone"
@@ -282,13 +280,6 @@ func (f *foresight) over(b *budget, charges []charge, name corev1.ResourceName, 
 	}
 	f.add(j)
 	return true
-}
-
-func itemOf(t, all *tally) *Item {
-	if t.item != nil {
-		return t.item
-	}
-	return all.item
 }
 
 func quantity(q resource.Quantity) string { return " " + q.String() }
@@ -300,21 +291,22 @@ func (f *foresight) mustSpecify(b *budget) {
 		if a := f.saidPod[c.item.Ref]; c.pod.Namespace != b.Namespace || c.lost || c.missing() == 0 && !c.later || a != nil && a.Admitted != nil && b.item == nil && c.by == "" {
 			continue
 		}
-		if does, _ := covers(b.ResourceQuota, c.pod); !does || c.pod.Spec.Resources != nil {
+		if !covers(b.ResourceQuota, c.pod) || c.pod.Spec.Resources != nil {
 			continue
 		}
 		for _, list := range [][]corev1.Container{c.pod.Spec.InitContainers, c.pod.Spec.Containers} {
 			for i := range list {
 				if lacks := unstated(&list[i], b.hard); len(lacks) > 0 {
 					j := Judgement{
-						Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("spec.containers[%s].resources", list[i].Name), Reason: "QuotaWantsFigures",
+						Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("%s.containers[%s].resources", c.spec(), list[i].Name), Reason: "QuotaWantsFigures",
 						Message: fmt.Sprintf("%s limits %s, so every container must state it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), list[i].Name),
 						Remedy:  "state it, or have a LimitRange give a default",
 					}
 					if c.guess {
 						j.Verdict = undecided
+					} else {
+						c.refuse()
 					}
-					c.lost = c.lost || j.Verdict == impossible
 					f.basis(&j, c)
 					f.add(j)
 				}

@@ -23,6 +23,8 @@ type fate struct {
 	message string
 }
 
+const refusesPods = "the API server refuses every pod"
+
 // fates are those of the built-in rules, by name. A rule that is not here is not decided;
 // one with no verdict is judged elsewhere, or does not matter.
 var fates = map[string]fate{
@@ -42,9 +44,9 @@ var fates = map[string]fate{
 	"pod-volume-claim":            {impossible, "ClaimMissing", "pods stay Pending"},
 	"pod-resource-claim":          {impossible, "ClaimMissing", "pods stay Pending"},
 	"pod-resource-claim-template": {impossible, "ClaimMissing", "pods stay Pending"},
-	"pod-service-account":         {impossible, "ServiceAccountMissing", "the API server refuses every pod"},
-	"pod-priority-class":          {impossible, "PriorityClassMissing", "the API server refuses every pod"},
-	"pod-runtime-class":           {impossible, "RuntimeClassMissing", "the API server refuses every pod"},
+	"pod-service-account":         {impossible, "ServiceAccountMissing", refusesPods},
+	"pod-priority-class":          {impossible, "PriorityClassMissing", refusesPods},
+	"pod-runtime-class":           {impossible, "RuntimeClassMissing", refusesPods},
 	"pod-node":                    {impossible, "NodeMissing", "the pod is taken away"},
 	"pod-pull-secret":             {undecided, "PullSecretMissing", "images that need it cannot be pulled; others can"},
 	"statefulset-service":         {undecided, "ReferenceMissing", "pods start, but have no names in DNS"},
@@ -117,9 +119,14 @@ func (f *foresight) reference(it *Item, e graph.Edge) {
 		j.Remedy = ""
 	}
 	if j.Verdict == impossible {
-		f.lose(it)
+		f.lose(it, what.refuses())
 	}
 	f.add(j)
+}
+
+// refuses says that the pods are not made at all.
+func (w fate) refuses() bool {
+	return w.message == refusesPods
 }
 
 // follows is what a diagnosis says of a reference that no rule of ours is about; nothing
@@ -130,7 +137,10 @@ func (f *foresight) follows(it *Item, e graph.Edge) string {
 	}
 	id, _ := f.Graph.Find(it.Ref)
 	to := f.Graph.Ref(e.To)
-	for _, p := range f.Graph.Stack([]graph.ID{id}, graph.StackOptions{}).Diagnose() {
+	if _, asked := f.says[it]; !asked {
+		f.says[it] = f.Graph.Stack([]graph.ID{id}, graph.StackOptions{}).Diagnose()
+	}
+	for _, p := range f.says[it] {
 		if p.Object != it.Ref || p.Related != to || p.Severity > graph.Warning {
 			continue
 		}
@@ -153,14 +163,17 @@ func idle(f *foresight, it *Item) bool {
 	return false
 }
 
-// lose marks the pods of an object as judged: they are looked for no room.
-func (f *foresight) lose(it *Item) {
+// lose marks the pods of an object as judged: no room is looked for. Those that are refused
+// are not even made.
+func (f *foresight) lose(it *Item, refused bool) {
 	for _, c := range f.crews {
 		if c.item == it {
-			c.lost = true
+			c.lost, c.refused = true, c.refused || refused
 		}
 	}
 }
+
+func (f *foresight) refuse(it *Item) { f.lose(it, true) }
 
 // givenToAll tells what the control plane makes in every namespace.
 func givenToAll(r object.Ref) bool {
@@ -244,7 +257,7 @@ func (f *foresight) asked(namespace string) bool {
 func (f *foresight) loseAll(namespace string) {
 	for _, it := range f.order {
 		if it.Ref.Namespace == namespace {
-			f.lose(it)
+			f.refuse(it)
 		}
 	}
 }
@@ -301,7 +314,7 @@ func (f *foresight) keyOf(c *crew, in *corev1.Container, env *corev1.EnvVar) {
 	c.lost = true
 	f.add(Judgement{
 		Topic: References, Verdict: impossible, Object: c.of, Reason: "CreateContainerConfigError",
-		Field: fmt.Sprintf("spec.containers[%s].env[%s].valueFrom", in.Name, env.Name), Value: key,
+		Field: fmt.Sprintf(c.spec()+".containers[%s].env[%s].valueFrom", in.Name, env.Name), Value: key,
 		Message: fmt.Sprintf("container %s takes key %q of %s, which the batch makes without it (keys: %s): the container cannot start", in.Name, key, near(ref, ref.Namespace), strings.Join(keys, ", ")),
 		Remedy:  "correct the key, or add it",
 	})

@@ -21,6 +21,10 @@ func (f *foresight) replaced(c *crew) {
 	for _, p := range wl.Pods {
 		f.sort(c, p, same)
 	}
+	c.lighter = len(c.old) > 0
+	for _, p := range c.old {
+		c.lighter = c.lighter && lighter(c, p)
+	}
 }
 
 // stays is replaced for a controller that never replaces a pod that is there.

@@ -2,7 +2,7 @@ package preflight
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -36,7 +36,7 @@ func (f *foresight) ask(base *schedule.Cluster, way course) (schedule.Answer, in
 	at.Pods = append([]*corev1.Pod(nil), base.Pods...)
 	var pods []schedule.Pod
 	for _, c := range f.crews {
-		if way.old(c) {
+		if way.old(c) && c.overlap {
 			at.Pods = append(at.Pods, c.old...)
 		}
 		if !c.lost && !c.later {
@@ -59,8 +59,10 @@ func (f *foresight) scheduling() {
 	if n == 0 {
 		return
 	}
+	defer func() {
+		f.looked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", many(n, "pod"), many(nodesOf(f.placed), "node"))
+	}()
 	old, ends, guess := f.has(func(c *crew) bool { return len(c.old) > 0 }), f.has(func(c *crew) bool { return c.ends }), f.has(func(c *crew) bool { return c.guess })
-	f.looked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", many(n, "pod"), many(nodesOf(all.Placement), "node"))
 	f.placed = all.Placement
 	if !old && !ends && !guess {
 		f.answered(all, "")
@@ -71,13 +73,37 @@ func (f *foresight) scheduling() {
 		gone, _ = f.ask(base, course{never, everything})
 		f.placed = gone.Placement
 	}
-	if all.Verdict == fits && gone.Verdict == fits {
+	if gone.Verdict == fits && (all.Verdict == fits || f.inPlace(base)) {
 		return
 	}
 	if f.hopeless(base, ends || guess, gone) || f.stuck(base) {
 		return
 	}
 	f.open(all, gone, guess)
+}
+
+// inPlace says that each new pod of the only roll-out finds the room that an old one leaves:
+// it asks for no more, nobody else looks for room, and where one must run first there is
+// room for it.
+func (f *foresight) inPlace(base *schedule.Cluster) bool {
+	var one *crew
+	for _, c := range f.crews {
+		if c.lost || c.later || c.missing() == 0 {
+			continue
+		}
+		if one != nil || !c.lighter || c.wanted > len(c.old) {
+			return false
+		}
+		one = c
+	}
+	if one == nil || slices.ContainsFunc(base.Pods, func(p *corev1.Pod) bool { return p.Spec.NodeName == "" }) {
+		return false
+	}
+	if one.first == 0 {
+		return true
+	}
+	first, _ := f.ask(base, course{always, func(*crew) int { return 1 }})
+	return first.Verdict == fits
 }
 
 func (f *foresight) has(is func(*crew) bool) bool {
@@ -160,100 +186,6 @@ func ready(pods []*corev1.Pod) bool {
 		}
 	}
 	return true
-}
-
-// open tells of a course that was not decided.
-func (f *foresight) open(all, gone schedule.Answer, guess bool) {
-	switch {
-	case gone.Verdict == fits:
-		f.unsure(all, "OldPodsFirst", "the new pods fit once the old ones are gone, but not for certain beside them: the roll-out may wait")
-	case gone.Verdict == undecided:
-		f.answered(gone, "")
-	case guess:
-		f.unsure(gone, "LikeAnother", "not all pods fit if the custom resources run what was assumed of them")
-	default:
-		f.unsure(gone, "TakesTurns", "not all pods fit at the same time: some would wait until those of Jobs have ended")
-	}
-}
-
-// unsure adds one judgement that is not decided, with the proofs of an answer as reasons.
-func (f *foresight) unsure(a schedule.Answer, reason, message string) {
-	j := Judgement{Topic: Scheduling, Verdict: undecided, Reason: reason, Message: message}
-	for i, p := range a.Proofs {
-		if i == 0 {
-			j.Message += " (" + p.Message + ")"
-			j.Nodes = p.Nodes
-		}
-		if c := f.crewOf(p.Pods); c != nil && j.Object.Name == "" {
-			j.Object = c.item.Ref
-			f.basis(&j, c)
-		}
-	}
-	f.add(j)
-}
-
-// answered adds what an answer says.
-func (f *foresight) answered(a schedule.Answer, because string) {
-	switch a.Verdict {
-	case impossible:
-		for _, p := range a.Proofs {
-			j := Judgement{Topic: Scheduling, Verdict: impossible, Reason: p.Reason, Message: because + p.Message, Nodes: p.Nodes, Remedy: remedies[p.Reason]}
-			if c := f.crewOf(p.Pods); c != nil {
-				j.Object = c.item.Ref
-				f.basis(&j, c)
-			}
-			f.add(j)
-		}
-	case undecided:
-		for _, why := range a.Open {
-			j := Judgement{Topic: Scheduling, Verdict: undecided, Reason: "NotDecided", Message: why}
-			if c := f.spokenOf(why); c != nil {
-				j.Object = c.item.Ref
-			}
-			f.add(j)
-		}
-	}
-}
-
-// basis says on whose word the pods are known.
-func (f *foresight) basis(j *Judgement, c *crew) {
-	if c.by != "" {
-		j.Message += fmt.Sprintf("; it is known by %s what pods it runs", c.by)
-	}
-}
-
-// remedies by the reason of a proof.
-var remedies = map[string]string{
-	"Taint":        "add a toleration, or nodes without the taint",
-	"NodeSelector": "correct the selector, or label a node",
-	"NodeAffinity": "correct the affinity, or label a node",
-	"Port":         "use another host port, or fewer pods than nodes",
-}
-
-// crewOf returns the crew of the first pod that is named.
-func (f *foresight) crewOf(pods []string) *crew {
-	for _, name := range pods {
-		for _, c := range f.crews {
-			if who, _, _ := strings.Cut(name, ", pod "); who == plain(c.of) {
-				return c
-			}
-		}
-	}
-	return nil
-}
-
-// spokenOf returns the crew whose object is named in a sentence; the only one, where there
-// is one.
-func (f *foresight) spokenOf(sentence string) *crew {
-	if len(f.crews) == 1 {
-		return f.crews[0]
-	}
-	for _, c := range f.crews {
-		if strings.Contains(sentence, plain(c.of)) {
-			return c
-		}
-	}
-	return nil
 }
 
 // cronJobs tries the pods of CronJobs, each by itself: on empty nodes, since nobody knows

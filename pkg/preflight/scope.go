@@ -6,31 +6,34 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// covers says whether a quota counts a pod: by its scopes, all of which must hold. unsure
-// is set where a scope is not known here.
-func covers(q *corev1.ResourceQuota, p *corev1.Pod) (does, unsure bool) {
+// scopesOf are all that a quota chooses by.
+func scopesOf(q *corev1.ResourceQuota) []corev1.ScopedResourceSelectorRequirement {
+	var out []corev1.ScopedResourceSelectorRequirement
 	for _, s := range q.Spec.Scopes {
-		is, known := inScope(corev1.ScopedResourceSelectorRequirement{ScopeName: s, Operator: corev1.ScopeSelectorOpExists}, p)
-		if !known {
-			return false, true
-		}
-		if !is {
-			return false, false
+		out = append(out, corev1.ScopedResourceSelectorRequirement{ScopeName: s, Operator: corev1.ScopeSelectorOpExists})
+	}
+	if q.Spec.ScopeSelector != nil {
+		out = append(out, q.Spec.ScopeSelector.MatchExpressions...)
+	}
+	return out
+}
+
+// covers says whether a quota counts a pod: all of its scopes must choose it.
+func covers(q *corev1.ResourceQuota, p *corev1.Pod) bool {
+	return !slices.ContainsFunc(scopesOf(q), func(s corev1.ScopedResourceSelectorRequirement) bool {
+		is, _ := inScope(s, p)
+		return !is
+	})
+}
+
+// strangeScope returns a scope that is not known here; empty where all are.
+func strangeScope(q *corev1.ResourceQuota) string {
+	for _, s := range scopesOf(q) {
+		if _, known := inScope(s, &corev1.Pod{}); !known {
+			return string(s.ScopeName)
 		}
 	}
-	if q.Spec.ScopeSelector == nil {
-		return true, false
-	}
-	for _, s := range q.Spec.ScopeSelector.MatchExpressions {
-		is, known := inScope(s, p)
-		if !known {
-			return false, true
-		}
-		if !is {
-			return false, false
-		}
-	}
-	return true, false
+	return ""
 }
 
 func inScope(s corev1.ScopedResourceSelectorRequirement, p *corev1.Pod) (is, known bool) {

@@ -16,6 +16,7 @@ const noProvisioner = "kubernetes.io/no-provisioner"
 // storage says whether the claims that are to be made find a volume, or somebody who makes
 // one. Which node a volume suits is a matter of scheduling.
 func (f *foresight) storage() {
+	f.sharedVolumes()
 	if len(f.claims) == 0 {
 		return
 	}
@@ -163,6 +164,9 @@ func (f *foresight) byHand(claims []*claim) {
 	for n, c := range claims {
 		tried := map[string]bool{}
 		if !give(n, tried) {
+			if c.crew != nil {
+				c.crew.lost = true
+			}
 			f.add(Judgement{
 				Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",
 				Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", many(len(tried), "volume"), c.Name, wants(c.PersistentVolumeClaim)),

@@ -1,0 +1,204 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+var (
+	rbacReading = []string{"get", "list", "watch"}
+	rbacWriting = []string{"create", "update", "patch"}
+)
+
+func rbacHas(list []string, word string) bool { return slices.Contains(list, word) }
+
+// everything says that a rule means every object of every kind, and more than reading it.
+func (x *rbacHolding) everything() bool {
+	return rbacHas(x.Rule.APIGroups, rbacv1.APIGroupAll) && rbacHas(x.Rule.Resources, rbacv1.ResourceAll) && len(x.Rule.ResourceNames) == 0 &&
+		slices.ContainsFunc(rbacWriting, func(v string) bool { return grantNames(x.Rule.Verbs, v) })
+}
+
+func rbacEverything(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+	if !x.everything() {
+		return rbacHit{}, false
+	}
+	hit := rbacHit{severity: Error, field: "verbs", value: rbacValue(x.Rule.Verbs), what: "may do everything"}
+	if !rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
+		hit.what = fmt.Sprintf("may %s everything", securityAll(x.Rule.Verbs))
+	}
+	if !x.cluster {
+		hit.severity = Warning
+	}
+	return hit, true
+}
+
+// rbacSecrets looks for reading by no name. In its own namespace an operator keeps secrets
+// of its own, and an application may mount all of them anyhow.
+func rbacSecrets(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+	verbs := x.may("", "secrets", rbacReading...)
+	if len(verbs) == 0 || len(x.Rule.ResourceNames) > 0 || x.everything() {
+		return rbacHit{}, false
+	}
+	hit := rbacHit{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s every secret", securityAll(verbs))}
+	abroad := x.abroad(h)
+	switch {
+	case x.cluster && h.operator:
+		hit.severity = Warning
+		if len(h.instances) > 0 && !h.instancesEverywhere() {
+			hit.remedy = fmt.Sprintf("Its custom resources are in %s: bind the role there by RoleBindings, if it can be told to work there alone; or name the secrets by resourceNames.", securityList(h.instances))
+		}
+	case x.cluster:
+		hit.severity = Error
+	case len(abroad) > 0 && !h.operator:
+		hit.severity = Warning
+	case len(abroad) > 0, !h.operator:
+		hit.severity = Info
+	default:
+		return rbacHit{}, false
+	}
+	return hit, true
+}
+
+// instancesEverywhere says that it would not help to name the namespaces.
+func (h *rbacHolder) instancesEverywhere() bool { return len(h.instances) > 8 }
+
+// rbacPower is a verb on a resource that is as good as another's rights.
+type rbacPower struct {
+	group, resource string
+	verbs           []string
+	// namespaced says that a Role can give it.
+	namespaced bool
+	what       string
+}
+
+func rbacEscalations() []rbacPower {
+	const group = rbacv1.GroupName
+	return []rbacPower{
+		{group, "clusterroles", []string{"escalate"}, false, "write cluster roles beyond its own rights"},
+		{group, "roles", []string{"escalate"}, true, "write roles beyond its own rights"},
+		{group, "clusterroles", []string{"bind"}, true, "bind every cluster role"},
+		{group, "roles", []string{"bind"}, true, "bind every role"},
+		{"", "users", []string{"impersonate"}, false, "act as every user"},
+		{"", "groups", []string{"impersonate"}, false, "act as every group"},
+		{"", "serviceaccounts", []string{"impersonate"}, true, "act as every service account"},
+		{"", "serviceaccounts/token", []string{"create"}, true, "make tokens of every service account"},
+		{"certificates.k8s.io", "signers", []string{"approve"}, false, "approve certificates of every user"},
+	}
+}
+
+// rbacEscalation looks for what is not narrowed by names. bind on a ClusterRole counts in a
+// Role, too: a RoleBinding may name one.
+func rbacEscalation(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+	if x.everything() {
+		return rbacHit{}, false
+	}
+	var can, verbs []string
+	for _, p := range rbacEscalations() {
+		if !x.cluster && !p.namespaced || len(x.may(p.group, p.resource, p.verbs...)) == 0 {
+			continue
+		}
+		if len(x.Rule.ResourceNames) > 0 && !rbacSignsAll(&p, x.Rule.ResourceNames) {
+			continue
+		}
+		can = append(can, p.what)
+		verbs = append(verbs, p.verbs...)
+	}
+	if len(can) == 0 {
+		return rbacHit{}, false
+	}
+	slices.Sort(verbs)
+	verbs = slices.Compact(verbs)
+	if rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
+		verbs = []string{rbacv1.VerbAll}
+	}
+	hit := rbacHit{severity: Error, field: "verbs", value: rbacValue(verbs), what: "may " + securityList(can)}
+	if !x.cluster {
+		hit.severity = Warning
+	}
+	return hit, true
+}
+
+// rbacSignsAll says whether a narrowed right to approve certificates still makes users: the
+// signer of the API server's own clients is among its names.
+func rbacSignsAll(p *rbacPower, signers []string) bool {
+	return p.resource == "signers" && slices.ContainsFunc(signers, func(s string) bool {
+		return s == "kubernetes.io/*" || s == "kubernetes.io/kube-apiserver-client"
+	})
+}
+
+// rbacExec: since Kubernetes 1.35 pods/exec has to be created, also where a WebSocket
+// begins with a GET. Of nodes/proxy a GET is enough: behind it is all that the kubelet
+// serves, its own way to run commands among it.
+func rbacExec(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+	if len(x.Rule.ResourceNames) > 0 || x.everything() {
+		return rbacHit{}, false
+	}
+	var on []string
+	for resource, verbs := range map[string][]string{
+		"pods/exec": {"create"}, "pods/attach": {"create"}, "pods/ephemeralcontainers": {"update", "patch"},
+		"nodes/proxy": {"create", "get"},
+	} {
+		if len(x.may("", resource, verbs...)) > 0 && (x.cluster || strings.HasPrefix(resource, "pods/")) {
+			on = append(on, resource)
+		}
+	}
+	if len(on) == 0 {
+		return rbacHit{}, false
+	}
+	slices.Sort(on)
+	hit := rbacHit{severity: Warning, field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may run commands in every pod (%s)", securityList(on))}
+	if !x.cluster {
+		hit.severity = Info
+	}
+	return hit, true
+}
+
+func rbacAdmission(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+	if !x.cluster || len(x.Rule.ResourceNames) > 0 || x.everything() {
+		return rbacHit{}, false
+	}
+	const webhooks = "admissionregistration.k8s.io"
+	var on, do []string
+	severity := Info
+	for _, r := range [][2]string{
+		{webhooks, "mutatingwebhookconfigurations"},
+		{webhooks, "validatingwebhookconfigurations"},
+		{webhooks, "mutatingadmissionpolicies"},
+		{"apiregistration.k8s.io", "apiservices"},
+		{"apiextensions.k8s.io", "customresourcedefinitions"},
+	} {
+		verbs := x.may(r[0], r[1], rbacWriting...)
+		if len(verbs) == 0 {
+			continue
+		}
+		// A rule has one list of verbs for all of its resources.
+		on, do = append(on, r[1]), verbs
+		if r[1] != "customresourcedefinitions" {
+			severity = Warning
+		}
+	}
+	if len(on) == 0 {
+		return rbacHit{}, false
+	}
+	return rbacHit{severity: severity, field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}, true
+}
+
+// rbacRolesWritten leaves out what is worse, and told as an escalation.
+func rbacRolesWritten(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+	if _, worse := rbacEscalation(h, x); worse || x.everything() || len(x.Rule.ResourceNames) > 0 {
+		return rbacHit{}, false
+	}
+	var on, do []string
+	for _, r := range []string{"clusterroles", "clusterrolebindings", "roles", "rolebindings"} {
+		if verbs := x.may(rbacv1.GroupName, r, rbacWriting...); len(verbs) > 0 && (x.cluster || !strings.HasPrefix(r, "cluster")) {
+			on, do = append(on, r), verbs
+		}
+	}
+	if len(on) == 0 {
+		return rbacHit{}, false
+	}
+	return rbacHit{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}, true
+}

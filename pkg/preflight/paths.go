@@ -1,0 +1,23 @@
+package preflight
+
+// spec is the path of the pod's spec in the object that runs it, as people write it there.
+func (c *crew) spec() string {
+	switch {
+	case c.by != "":
+		return "pod"
+	case c.of.GroupKind() == podKind:
+		return "spec"
+	}
+	return c.template() + ".spec"
+}
+
+// template is the path of the pod's template.
+func (c *crew) template() string {
+	switch {
+	case c.by != "" || c.of.GroupKind() == podKind:
+		return ""
+	case c.of.Kind == "CronJob":
+		return "spec.jobTemplate.spec.template"
+	}
+	return "spec.template"
+}

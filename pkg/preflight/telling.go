@@ -1,0 +1,143 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+)
+
+// open tells of a course that was not decided.
+func (f *foresight) open(all, gone schedule.Answer, guess bool) {
+	switch {
+	case gone.Verdict == fits:
+		f.unsure(all, "OldPodsFirst", "the new pods fit once the old ones are gone, but not for certain beside them: the roll-out may wait")
+	case gone.Verdict == undecided:
+		f.answered(gone, "")
+	case guess:
+		f.unsure(gone, "LikeAnother", "not all pods fit if the custom resources run what was assumed of them")
+	default:
+		f.unsure(gone, "TakesTurns", "not all pods fit at the same time: some would wait until those of Jobs have ended")
+	}
+}
+
+// unsure adds one judgement that is not decided, with the proofs of an answer as reasons.
+func (f *foresight) unsure(a schedule.Answer, reason, message string) {
+	j := Judgement{Topic: Scheduling, Verdict: undecided, Reason: reason, Message: message}
+	for i, p := range a.Proofs {
+		if i == 0 {
+			j.Message += " (" + f.about(p.Pods) + p.Message + ")"
+			j.Nodes = p.Nodes
+		}
+		if c := f.crewOf(p.Pods); c != nil && j.Object.Name == "" {
+			j.Object = c.item.Ref
+			f.basis(&j, c)
+		}
+	}
+	f.add(j)
+}
+
+// answered adds what an answer says.
+func (f *foresight) answered(a schedule.Answer, because string) {
+	switch a.Verdict {
+	case impossible:
+		for _, p := range a.Proofs {
+			j := Judgement{Topic: Scheduling, Verdict: impossible, Reason: p.Reason, Message: because + f.about(p.Pods) + p.Message, Nodes: p.Nodes, Remedy: remedies[p.Reason]}
+			if c := f.crewOf(p.Pods); c != nil {
+				j.Object = c.item.Ref
+				f.basis(&j, c)
+			}
+			f.add(j)
+		}
+	case undecided:
+		for _, why := range a.Open {
+			j := Judgement{Topic: Scheduling, Verdict: undecided, Reason: "NotDecided", Message: why}
+			if c := f.spokenOf(why); c != nil {
+				j.Object = c.item.Ref
+			}
+			f.add(j)
+		}
+	}
+}
+
+// basis says on whose word the pods are known.
+func (f *foresight) basis(j *Judgement, c *crew) {
+	switch {
+	case c.by == "":
+	case c.guess:
+		j.Message += "; its pods are taken to be " + c.by
+	default:
+		j.Message += "; its pods are those that are declared in " + c.by
+	}
+}
+
+// about says which objects a proof is about, where there is more than one.
+func (f *foresight) about(pods []string) string {
+	var names []string
+	for _, pod := range pods {
+		who, _, _ := strings.Cut(pod, ", pod ")
+		if !slices.Contains(names, who) {
+			names = append(names, who)
+		}
+	}
+	switch {
+	case len(names) < 2:
+		return ""
+	case len(names) > 4:
+		names = append(names[:3], fmt.Sprintf("%d more", len(names)-3))
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + ": "
+}
+
+// remedies by the reason of a proof.
+var remedies = map[string]string{
+	"InsufficientCPU":              "ask for less CPU, free some, or add nodes",
+	"InsufficientMemory":           "ask for less memory, free some, or add nodes",
+	"InsufficientEphemeralStorage": "ask for less ephemeral storage, free some, or add nodes",
+	"InsufficientResource":         "ask for less, or add nodes that have it",
+	"TooManyPods":                  "free places for pods, or add nodes",
+	"Cordoned":                     "uncordon a node (kubectl uncordon)",
+	"NodeName":                     "correct nodeName, or leave it out",
+	"NoNodes":                      "add nodes",
+	"Taint":                        "add a toleration, or nodes without the taint",
+	"NodeSelector":                 "correct the selector or affinity, or label a node",
+	"Port":                         "use another host port, or fewer pods than nodes",
+	"AntiAffinity":                 "run fewer replicas, add nodes, or make the anti-affinity preferred",
+	"Affinity":                     "correct the affinity, or run what it asks for first",
+	"Spread":                       "run other replicas, add nodes or zones, or let whenUnsatisfiable be ScheduleAnyway",
+	"TopologyLabel":                "label the nodes with the topology key",
+	"ClaimInUse":                   "use a claim for each pod, or an access mode that allows several",
+	"VolumeNodeAffinity":           "run it where its volume is, or give it another claim",
+	"VolumeZone":                   "run it in the zone of its volume, or give it another claim",
+	"VolumeTopology":               "use a class that makes volumes where the pod may run",
+	"StorageCapacity":              "ask for less storage, or use another class",
+	"VolumeLimit":                  "add nodes: a node can only attach so many volumes",
+	"NoVolume":                     "create a PersistentVolume that suits it on a node that takes the pod",
+}
+
+// crewOf returns the crew of the first pod that is named.
+func (f *foresight) crewOf(pods []string) *crew {
+	for _, name := range pods {
+		for _, c := range f.crews {
+			if who, _, _ := strings.Cut(name, ", pod "); who == plain(c.of) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// spokenOf returns the crew whose object is named in a sentence; the only one, where there
+// is one.
+func (f *foresight) spokenOf(sentence string) *crew {
+	if len(f.crews) == 1 {
+		return f.crews[0]
+	}
+	for _, c := range f.crews {
+		if strings.Contains(sentence, plain(c.of)) {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// try is a course that settles the matter: fine says that all is well if it is within the
+// quota, else it is impossible if it is not.
+type try struct {
+	course
+	fine          bool
+	before, after string
+}
+
+// tries are the courses by which a quota is judged, one after another: what is there for
+// sure; roll-outs that take turns; each Job's first pod; and roll-outs that cannot begin.
+func (f *foresight) tries(name corev1.ResourceName) []try {
+	out := []try{{course: course{never, certain}, after: ": part of it cannot be created"}}
+	for _, one := range f.crews {
+		if one.ends && !one.guess && !one.later {
+			out = append(out, try{after: ": its pods cannot be created", course: course{never, func(c *crew) int {
+				if c == one {
+					return min(1, c.missing())
+				}
+				return certain(c)
+			}}})
+		}
+		if one.first > 0 && ready(one.old) && !one.guess {
+			out = append(out, try{
+				before: fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", many(len(one.old), "old pod")),
+				course: course{func(c *crew) bool { return c == one }, func(c *crew) int {
+					if c == one {
+						return 1
+					}
+					return 0
+				}},
+			})
+		}
+	}
+	return append(out, try{fine: true, course: course{always, func(c *crew) int {
+		if len(c.old) > 0 && c.overlap && noMore(c, name) {
+			return min(1, c.first)
+		}
+		return c.missing()
+	}}})
+}
+
+// noMore says that a new pod uses no more of a resource than any old one.
+func noMore(c *crew, name corev1.ResourceName) bool {
+	is := podUsage(c.pod)[name]
+	return !slices.ContainsFunc(c.old, func(p *corev1.Pod) bool {
+		was := podUsage(p)[name]
+		return is.Cmp(was) > 0
+	}) && c.wanted <= len(c.old)
+}
+
+func itemOf(t, all *tally) *Item {
+	if t.item != nil {
+		return t.item
+	}
+	return all.item
+}
