@@ -189,7 +189,7 @@ spec:
 		"apiVersion: a/v1\nspec: {size: 3}":       "admitted",
 		"apiVersion: a/v1\nspec: {size: many}":    "Invalid",
 		"apiVersion: a/v1\nspec: {none: 3}":       "Invalid",
-		"apiVersion: a/v1\nspec: {mode: other}":       "undecided",
+		"apiVersion: a/v1\nspec: {mode: other}":   "undecided",
 		"apiVersion: a/v1alpha1\nspec: {size: 3}": "NotServed",
 		"apiVersion: a/v2\nspec: {size: 3}":       "NotServed",
 	} {
