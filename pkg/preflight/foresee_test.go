@@ -93,11 +93,11 @@ func question(t *testing.T, in map[string]string) Question {
 	q.Footprints = map[object.Ref][]Footprint{}
 	for name, data := range in {
 		if ref, ok := strings.CutPrefix(name, "footprint "); ok {
-			var f Footprint
+			var f []Footprint
 			if err := yaml.Unmarshal([]byte(data), &f); err != nil {
 				t.Fatal(err)
 			}
-			q.Footprints[parse(t, ref)] = []Footprint{f}
+			q.Footprints[parse(t, ref)] = f
 		}
 	}
 	q.Live = map[object.Ref]map[string]any{}

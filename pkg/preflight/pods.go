@@ -16,8 +16,9 @@ import (
 // crew is the pods that an object of the batch would run, all of one template.
 type crew struct {
 	item *Item
-	// of is the object that people know the pods by.
-	of object.Ref
+	// of is the object that people know the pods by, title how they call its pods.
+	of    object.Ref
+	title string
 	// pod is one of them as the API server would keep it, but for what differs from one to
 	// the next.
 	pod *corev1.Pod
@@ -41,6 +42,8 @@ type crew struct {
 	// templates of claims, of which each pod gets its own; start is the first ordinal.
 	templates []corev1.PersistentVolumeClaim
 	start     int
+	// bare says that no built-in controller makes the pods.
+	bare bool
 	// base is what the names of its pods start with.
 	base string
 	// lost says that the pods would not start, refused that they would not even be made, for
@@ -63,11 +66,11 @@ func (c *crew) missing() int { return max(0, c.wanted-len(c.kept)) }
 func (c *crew) name(i int) string {
 	switch {
 	case len(c.nodes) > 0:
-		return fmt.Sprintf("%s, pod for node %s", plain(c.of), c.nodes[i])
-	case c.missing() == 1 && c.of.Kind == "Pod":
-		return plain(c.of)
+		return fmt.Sprintf("%s, pod for node %s", c.title, c.nodes[i])
+	case c.of.GroupKind() == podKind:
+		return c.title
 	}
-	return fmt.Sprintf("%s, pod %d of %d", plain(c.of), len(c.kept)+i+1, c.wanted)
+	return fmt.Sprintf("%s, pod %d of %d", c.title, len(c.kept)+i+1, c.wanted)
 }
 
 // readCrews finds the pods of the batch.
@@ -95,7 +98,7 @@ func (f *foresight) readCrews() {
 
 // enlist makes a crew of a template, and holds it against the pods that are there.
 func (f *foresight) enlist(it *Item, template *corev1.PodTemplateSpec, wanted int) *crew {
-	c := &crew{item: it, of: it.Ref, wanted: wanted, base: it.Ref.Name, overlap: true}
+	c := &crew{item: it, of: it.Ref, title: plain(it.Ref), wanted: wanted, base: it.Ref.Name, overlap: true}
 	c.pod = f.podOf(it, template)
 	f.crews = append(f.crews, c)
 	return c
@@ -107,10 +110,15 @@ func (f *foresight) barePod(it *Item) {
 		return
 	}
 	c := f.enlist(it, &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec}, 1)
-	c.ends = p.Spec.RestartPolicy == corev1.RestartPolicyNever || p.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+	c.ends = ending(&p.Spec)
 	if it.Exists {
 		f.replaced(c)
 	}
+}
+
+// ending says that a pod ends when its containers have done their work.
+func ending(s *corev1.PodSpec) bool {
+	return s.RestartPolicy == corev1.RestartPolicyNever || s.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
 func (f *foresight) deployment(it *Item) {

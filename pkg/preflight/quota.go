@@ -101,6 +101,8 @@ type charge struct {
 	// pod is set of pods, of which scopes choose; claims and all else have no scope here.
 	pod  *corev1.Pod
 	crew *crew
+	// of is the crew whose claim it is: without its pods it is not made.
+	of *crew
 }
 
 // counts says whether a quota counts what is charged.
@@ -166,6 +168,9 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way course) 
 			who = near(c.item.Ref, b.Namespace)
 		}
 		n := 1
+		if c.of != nil && (c.of.refused || c.of.guess && way.new(c.of) == 0) {
+			continue
+		}
 		if c.crew != nil {
 			if n = way.new(c.crew); c.crew.refused {
 				continue

@@ -109,7 +109,7 @@ func (f *foresight) reference(it *Item, e graph.Edge) {
 		Message: fmt.Sprintf("needs %s, which does not exist: %s", near(to, it.Ref.Namespace), what.message),
 		Remedy:  fmt.Sprintf("create %s, add it to the batch, or correct %s", near(to, it.Ref.Namespace), e.Field),
 	}
-	if state == graph.Unread {
+	if state == graph.Unread && !(f.newNamespace(to.Namespace) && !f.inBatch(to)) {
 		j.Verdict, j.Reason = undecided, "Unread"
 		j.Message = fmt.Sprintf("needs %s, of which it is not known whether it exists: it was not read", near(to, it.Ref.Namespace))
 		j.Remedy = "ask somebody who may read it"
@@ -133,7 +133,7 @@ func (w fate) refuses() bool {
 // where it says nothing.
 func (f *foresight) follows(it *Item, e graph.Edge) string {
 	if f.Graph.State(e.To) == graph.Unread {
-		return "it was not read"
+		return "it cannot work without"
 	}
 	id, _ := f.Graph.Find(it.Ref)
 	to := f.Graph.Ref(e.To)
