@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"cmp"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -224,60 +223,4 @@ func (f *foresight) label(c *crew, key, value string) {
 	if _, ok := c.pod.Labels[key]; !ok {
 		metav1.SetMetaDataLabel(&c.pod.ObjectMeta, key, value)
 	}
-}
-
-// replicas is how many pods are wanted: what is written, or what is there where nothing is
-// written, within what an autoscaler allows.
-func (f *foresight) replicas(it *Item, written *int32) int {
-	n := int(orOne(written))
-	if wl, ok := f.World.Workload(it.Ref); ok && written == nil {
-		n = int(wl.Replicas)
-	}
-	low, high, by := f.scaled(it.Ref)
-	if by.Name == "" || n == 0 {
-		return n
-	}
-	n = min(max(n, low), high)
-	if high > n {
-		f.note("%s may ask for up to %d pods of %s: %d are counted", plain(by), high, plain(it.Ref), n)
-	}
-	return n
-}
-
-// scaled returns the bounds that a HorizontalPodAutoscaler sets, of the batch or of the
-// cluster.
-func (f *foresight) scaled(ref object.Ref) (low, high int, by object.Ref) {
-	for _, a := range f.autoscalers() {
-		t := a.Spec.ScaleTargetRef
-		gv, err := schema.ParseGroupVersion(t.APIVersion)
-		if err != nil || gv.Group != ref.Group || t.Kind != ref.Kind || t.Name != ref.Name || a.Namespace != ref.Namespace {
-			continue
-		}
-		low = int(orOne(a.Spec.MinReplicas))
-		return low, max(low, int(a.Spec.MaxReplicas)), object.Ref{Group: "autoscaling", Kind: "HorizontalPodAutoscaler", Namespace: a.Namespace, Name: a.Name}
-	}
-	return 0, 0, object.Ref{}
-}
-
-func orOne(n *int32) int32 {
-	if n == nil {
-		return 1
-	}
-	return *n
-}
-
-// unread is the word for a kind that may not be looked at.
-func unread(gk schema.GroupKind, namespace string) string {
-	in := "of the cluster"
-	if namespace != "" {
-		in = "of namespace " + namespace
-	}
-	return fmt.Sprintf("the %s %s were not read", cmp.Or(plurals[gk], gk.String()+" objects"), in)
-}
-
-// plurals are for people.
-var plurals = map[schema.GroupKind]string{
-	quotaKind: "ResourceQuotas", limitKind: "LimitRanges", claimKind: "PersistentVolumeClaims", classKind: "StorageClasses",
-	volumeKind: "PersistentVolumes", namespaceKind: "Namespaces", podKind: "Pods", nodeKind: "Nodes", secretKind: "Secrets",
-	configMapKind: "ConfigMaps", accountKind: "ServiceAccounts", priorityKind: "PriorityClasses", runtimeKind: "RuntimeClasses",
 }
