@@ -4,6 +4,7 @@ package docs_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -52,9 +53,11 @@ func blocks(t *testing.T, page, language string) []string {
 	return out
 }
 
+var update = flag.Bool("update", false, "write what commands write into the pages")
+
 // What a page says that a command writes, it writes.
 func TestCommands(t *testing.T) {
-	for _, page := range []string{"chargeback.md", "health.md"} {
+	for _, page := range []string{"chargeback.md", "health.md", "check.md"} {
 		t.Run(page, func(t *testing.T) { testCommands(t, page) })
 	}
 }
@@ -64,6 +67,10 @@ func testCommands(t *testing.T, page string) {
 	if len(found) < 2 {
 		t.Fatalf("%d blocks of commands", len(found))
 	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, b := range found {
 		command, want, _ := strings.Cut(b, "\n")
 		args, ok := strings.CutPrefix(command, "$ kubectl sysop ")
@@ -71,8 +78,15 @@ func testCommands(t *testing.T, page string) {
 			t.Errorf("not a command: %s", command)
 			continue
 		}
-		if got := run(t, args); got != want {
-			t.Errorf("%s writes\n%swhere the page has\n%s", command, got, want)
+		got := run(t, args)
+		if got != want && !*update {
+			t.Errorf("%s writes\n%swhere the page has\n%s\n(go test ./docs -update writes it)", command, got, want)
+		}
+		text = bytes.Replace(text, []byte("```console\n"+b+"```"), []byte("```console\n"+command+"\n"+got+"```"), 1)
+	}
+	if *update {
+		if err := os.WriteFile(page, text, 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -121,8 +122,9 @@ func (c checker) properties(at string, fields map[string]field, schema map[strin
 
 func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
-		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
+		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "preflight": view.PreflightDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
 		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "stacks": view.StacksDocument{}, "logs": view.LogLineDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
+		"check":  view.CheckDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,6 +193,33 @@ func TestEnumsAreTheConstants(t *testing.T) {
 	} {
 		if !slices.Equal(c[0], c[1]) {
 			t.Errorf("%s: %v, want %v", what, c[0], c[1])
+		}
+	}
+}
+
+// TestEnumsOfChecks holds the words of a report to the constants.
+func TestEnumsOfChecks(t *testing.T) {
+	defs, _ := read(t, "check")["$defs"].(map[string]any)
+	enum := func(def string) []string {
+		var out []string
+		for _, v := range defs[def].(map[string]any)["enum"].([]any) {
+			out = append(out, v.(string))
+		}
+		return out
+	}
+	var severities, categories []string
+	for _, s := range check.Severities() {
+		severities = append(severities, s.String())
+	}
+	for _, c := range check.Categories() {
+		categories = append(categories, string(c))
+	}
+	for def, want := range map[string][]string{
+		"checkSeverity": severities, "checkCategory": categories,
+		"checkScope": {string(check.OfDefinition), string(check.OfOperator), string(check.OfStack)},
+	} {
+		if got := enum(def); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", def, got, want)
 		}
 	}
 }

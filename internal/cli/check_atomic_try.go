@@ -98,7 +98,8 @@ func (a *foreseen) trialOf(item *preflight.Item, cluster *source.Cluster) *trial
 	kind, served := a.session.kinds.Kind(gvk.GroupKind())
 	if !served {
 		if a.session.kinds.NotServed(gvk.GroupKind()) {
-			return refused("NotServed", "no API serves %s %s, and the batch does not define it%s", gvk.GroupVersion(), gvk.Kind, nearKinds(gvk.GroupKind(), a.session.kinds))
+			t.silent = true // There is nobody to ask: the references tell.
+			return t
 		}
 		return unknown("what the group %s serves could not be found out", gvk.Group)
 	}

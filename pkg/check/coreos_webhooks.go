@@ -89,3 +89,39 @@ func (w *World) behindService(service object.Ref) []*Workload {
 	}
 	return out
 }
+
+// coreosAnswer says why a Service does not answer, or why that is not known. Of neither it
+// has a ready pod behind it.
+type coreosAnswer struct{ wrong, unknown string }
+
+// answers looks at a Service and the pods behind it.
+func (w *World) answers(service object.Ref, port int32) coreosAnswer {
+	name := "Service " + service.Namespace + "/" + service.Name
+	s, ok := Of[*corev1.Service](w.Facts, service)
+	switch {
+	case !ok && !w.Read(operatorKind("", "Service"), service.Namespace):
+		return coreosAnswer{unknown: name + " was not read"}
+	case !ok:
+		return coreosAnswer{wrong: name + " does not exist"}
+	case !slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == port }) && s.Spec.Type != corev1.ServiceTypeExternalName:
+		return coreosAnswer{wrong: fmt.Sprintf("%s has no port %d", name, port)}
+	case len(s.Spec.Selector) == 0:
+		return coreosAnswer{unknown: name + " selects no pods, and whether what it leads to answers is not tried"}
+	case !w.Read(operatorKind("", "Pod"), service.Namespace):
+		return coreosAnswer{unknown: "the pods behind " + name + " were not read"}
+	}
+	sel := labels.SelectorFromSet(s.Spec.Selector)
+	selected := 0
+	for _, p := range All[*corev1.Pod](w.Facts, "", "Pod") {
+		if p.Namespace != service.Namespace || !sel.Matches(labels.Set(p.Labels)) {
+			continue
+		}
+		if selected++; coreosReady(p) || s.Spec.PublishNotReadyAddresses {
+			return coreosAnswer{}
+		}
+	}
+	if selected == 0 {
+		return coreosAnswer{wrong: "no pod is behind " + name}
+	}
+	return coreosAnswer{wrong: fmt.Sprintf("none of the %s behind %s is ready", portabilityCount(selected, "pod", "pods"), name)}
+}

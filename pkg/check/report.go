@@ -8,6 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
+//go:generate go test . -run TestGuidelinesPage -update-guidelines
+
 // Subject is one definition, operator or stack, and what the rules say of it.
 type Subject struct {
 	Scope Scope
@@ -76,6 +78,7 @@ func (s *Subject) ask(rules []Rule, each func(*Rule, *Result)) {
 		each(result.Rule, result)
 		if result.Applies() {
 			result.order()
+			result.Wrong = slices.CompactFunc(result.Wrong, func(a, b Finding) bool { return compareFindings(a, b) == 0 && a.Remedy == b.Remedy })
 			s.Results = append(s.Results, result)
 		}
 	}

@@ -23,6 +23,9 @@ type Definition struct {
 	Instances []object.Ref
 	// Operator is what runs it; nil where that is not known.
 	Operator *Operator
+	// Creator is the field manager that made it, as a source tells it where the managed
+	// fields were not read with it; empty where nothing tells.
+	Creator string
 	// Usage is the text that its usage annotation leads to (pkg/manual), Missing why it
 	// could not be read; both empty where it names none.
 	Usage, UsageMissing string

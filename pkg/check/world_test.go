@@ -69,7 +69,16 @@ func readWorld(t testing.TB, text string, unread ...string) *testWorld {
 		t.Fatal(err)
 	}
 	slices.SortFunc(w.definitions, func(a, b *Definition) int { return object.Compare(a.Ref, b.Ref) })
+	var refs []object.Ref
 	for _, d := range w.definitions {
+		refs = append(refs, d.Ref)
+	}
+	made, err := snap.Creators(context.Background(), refs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range w.definitions {
+		d.Creator = made[d.Ref]
 		d.Relationships = len(declared[d.CRD.Name].Rules)
 		d.Annotations = said[d.CRD.Name]
 		d.Composition = declared[d.CRD.Name].Composition

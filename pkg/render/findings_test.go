@@ -247,6 +247,11 @@ func TestJUnitCounts(t *testing.T) {
 	if sum.Tests != got.Tests || sum.Failures != got.Failures || sum.Skipped != got.Skipped {
 		t.Errorf("the suites have %+v together", sum)
 	}
+	// A habit fails nothing, and is told.
+	habit := view.Suite{Name: "s", Cases: []view.Case{{Rule: "pod-limits", Findings: []view.CaseFinding{{Severity: check.Info, Object: shopWeb, Message: "no CPU limit"}}}}}
+	if out := text(t, "junit", view.Answer{Findings: &view.Findings{Suites: []view.Suite{habit}}}, render.Options{}); strings.Contains(out, "<failure") || !strings.Contains(out, "<system-out>info: Deployment.apps/shop/web: no CPU limit</system-out>") {
+		t.Error(out)
+	}
 	// A waived finding fails nothing.
 	if web := got.Suites[1].Cases[0]; len(web.Failure) > 0 {
 		t.Errorf("%s: %s", web.Name, web.Failure)

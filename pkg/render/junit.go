@@ -10,9 +10,10 @@ import (
 )
 
 // asJUnit writes findings in the XML of JUnit, as CI systems read it: what was checked is a
-// testsuite, a rule is a testcase. One with findings that nobody waived has failed, in one
-// failure element: many readers take no more than one. One that could not be decided is
-// skipped. Nothing is timed: time is 0, for readers that want a number.
+// testsuite, a rule is a testcase. One with errors or warnings that nobody waived has
+// failed, in one failure element: many readers take no more than one. One that could not be
+// decided is skipped. A habit (info) fails nothing, and is told on its output, as waived
+// findings are. Nothing is timed: time is 0, for readers that want a number.
 func asJUnit(w io.Writer, a view.Answer, _ Options) error {
 	f := a.Findings
 	out := junitSuites{Name: toolName + " " + f.Name, Time: junitTime, Suites: []junitSuite{}}
@@ -83,8 +84,11 @@ func junitCaseOf(s *view.Suite, c *view.Case, title string) junitCase {
 	for _, o := range c.Open {
 		told = append(told, fmt.Sprintf("not decided: %s: %s", o.Object, o.Why))
 	}
+	if !c.Failed() {
+		told = append(wrong, told...)
+	}
 	switch {
-	case first != nil:
+	case c.Failed():
 		message := fmt.Sprintf("%s: %s", first.Object, said(first))
 		if more := len(wrong) - 1; more > 0 {
 			message += fmt.Sprintf(" (and %d more)", more)

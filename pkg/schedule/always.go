@@ -188,10 +188,8 @@ func (m *model) shownByCounting(c int, sure []sureness) sureness {
 		}
 	case len(s) == 0 && len(a) == 1 && len(a[0].parts) == 1:
 		return m.withAffinity(c, a[0], sure)
-	case len(a) == 0 && len(s) == 1:
-		if m.withSpread(c, s[0]) {
-			return always
-		}
+	case len(a) == 0 && m.withSpread(c, s):
+		return always
 	}
 	return unshown
 }
@@ -247,48 +245,4 @@ func (m *model) withAffinity(c int, r *affinityRule, sure []sureness) sureness {
 		return always
 	}
 	return later
-}
-
-// withSpread: let O be the domains in each of which the pod has room at any time. Of these
-// one with the fewest pods has at most their average. It is open if that is not more than
-// the skew above the least domain, which has at least what is there now if it is not one of
-// O, and is the least of O if it is.
-func (m *model) withSpread(c int, r *spreadRule) bool {
-	if r.self > r.skew {
-		return false
-	}
-	open := make([]bool, r.part.domains)
-	sum, count := int32(0), int32(0)
-	for _, d := range r.present {
-		if m.room(c, m.within(c, r.part, func(e int32) bool { return e == d })) {
-			open[d] = true
-			sum += r.base[d]
-			count++
-		}
-	}
-	if count == 0 {
-		return false
-	}
-	lowest := int32(1 << 30)
-	if len(r.present) < r.minDomains {
-		lowest = 0
-	}
-	for _, d := range r.present {
-		if !open[d] {
-			lowest = min(lowest, r.base[d])
-		}
-	}
-	if lowest == 1<<30 {
-		return true
-	}
-	for i, k := range m.classes {
-		if !r.means[i] {
-			continue
-		}
-		sum += int32(k.count())
-		if i == c {
-			sum--
-		}
-	}
-	return int(sum/count)+r.self-int(lowest) <= r.skew
 }

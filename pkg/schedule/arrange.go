@@ -39,7 +39,7 @@ func (m *model) arrange(budget *int) arrangement {
 func (m *model) orders() [][]int {
 	size := make([]float64, len(m.classes))
 	choice := make([]int, len(m.classes))
-	var most = make([]int64, m.dims)
+	most := make([]int64, m.dims)
 	for _, n := range m.nodes {
 		for k := range m.dims {
 			most[k] = max(most[k], m.free[n*m.dims+k])

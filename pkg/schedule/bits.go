@@ -8,7 +8,6 @@ type nodeSet []uint64
 func newNodeSet(n int) nodeSet { return make(nodeSet, (n+63)/64) }
 
 func (s nodeSet) add(i int)      { s[i>>6] |= 1 << (i & 63) }
-func (s nodeSet) remove(i int)   { s[i>>6] &^= 1 << (i & 63) }
 func (s nodeSet) has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
 
 func (s nodeSet) count() int {
@@ -51,8 +50,6 @@ func (s nodeSet) join(o nodeSet) {
 		s[i] |= w
 	}
 }
-
-func (s nodeSet) clone() nodeSet { return append(nodeSet(nil), s...) }
 
 // each calls do with every member, in order.
 func (s nodeSet) each(do func(int)) {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,7 +106,7 @@ func (c *candidate) key(g *ground, f *filtered, m *marks) string {
 	}
 	for w := range worlds {
 		for _, word := range f.in[w] {
-			fmt.Fprintf(&b, " %x", word)
+			b.Write(binary.LittleEndian.AppendUint64(nil, word))
 		}
 	}
 	fmt.Fprintf(&b, " %q %q", termIDs(c.affinity), termIDs(c.anti))
@@ -155,7 +156,7 @@ func (g *ground) keptApart(a, b *candidate) []*part {
 			out = append(out, p)
 		}
 	}
-	if _, clash := portsClash(a.ports, b.ports); clash || disksClash(disksOf(a.pod), disksOf(b.pod)) {
+	if portsClash(a.ports, b.ports) || disksClash(disksOf(a.pod), disksOf(b.pod)) {
 		add(partNode)
 	}
 	for _, key := range a.once {

@@ -46,7 +46,7 @@ func (g *ground) reason(c code) string {
 	if c >= byRoom && c < byDisk {
 		return g.dims[min(int(c-byRoom), len(g.dims)-1)].reason
 	}
-	return map[code]string{
+	return [256]string{
 		byCordon: "Cordoned", byName: "NodeName", byTaint: "Taint", bySelector: "NodeSelector", byPort: "Port",
 		byDisk: "DiskConflict", byClaimUse: "ClaimInUse", byVolume: "NoVolume", byVolumeNode: "VolumeNodeAffinity",
 		byVolumeTopology: "VolumeTopology", byCapacity: "StorageCapacity", byZone: "VolumeZone", bySpreadKey: "TopologyLabel", byAffinityKey: "TopologyLabel",
@@ -174,7 +174,7 @@ func (g *ground) filterPorts(c *candidate, f *filtered) {
 		if f.code[now][s.node] != suits && f.code[least][s.node] != suits {
 			continue
 		}
-		if _, clash := portsClash(c.ports, hostPorts(s.pod)); clash {
+		if portsClash(c.ports, hostPorts(s.pod)) {
 			f.reject(s, byPort)
 		}
 		if len(disks) > 0 && disksClash(disks, disksOf(s.pod)) {

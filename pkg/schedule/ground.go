@@ -31,8 +31,6 @@ type settled struct {
 	priority int32
 }
 
-func (s *settled) in(w world) bool { return w <= s.stays }
-
 // ground is the cluster with what is looked up often.
 type ground struct {
 	*Cluster

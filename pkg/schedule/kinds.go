@@ -10,41 +10,7 @@ import (
 func (m *model) sortKinds() {
 	numbers := map[string]int32{}
 	for _, n := range m.nodes {
-		var key []byte
-		for k := range m.dims {
-			key = binary.AppendVarint(key, m.free[n*m.dims+k])
-		}
-		for i := range m.classes {
-			key = append(key, bit(m.in[i].has(n)))
-		}
-		domain := func(p *part) {
-			switch d := p.of[n]; {
-			case d < 0:
-				key = append(key, 0)
-			case p.single:
-				key = append(key, 1)
-			default:
-				key = binary.AppendVarint(append(key, 2), int64(d))
-			}
-		}
-		for _, c := range m.clusters {
-			domain(c.part)
-		}
-		for _, r := range m.affinityAll {
-			for k, p := range r.parts {
-				domain(p)
-				if d := p.of[n]; d >= 0 {
-					key = binary.AppendVarint(key, int64(r.base[k][d]))
-				}
-			}
-		}
-		for _, r := range m.spreadAll {
-			domain(r.part)
-			if d := r.part.of[n]; d >= 0 {
-				key = binary.AppendVarint(key, int64(r.base[d]))
-			}
-			key = append(key, bit(r.counted.has(n)))
-		}
+		key := m.kindOf(n)
 		number, ok := numbers[string(key)]
 		if !ok {
 			number = int32(len(numbers))
@@ -52,6 +18,45 @@ func (m *model) sortKinds() {
 		}
 		m.kind = append(m.kind, number)
 	}
+}
+
+func (m *model) kindOf(n int) []byte {
+	var key []byte
+	for k := range m.dims {
+		key = binary.AppendVarint(key, m.free[n*m.dims+k])
+	}
+	for i := range m.classes {
+		key = append(key, bit(m.in[i].has(n)))
+	}
+	for _, c := range m.clusters {
+		key = c.part.mark(key, n, nil)
+	}
+	for _, r := range m.affinityAll {
+		for k, p := range r.parts {
+			key = p.mark(key, n, r.base[k])
+		}
+	}
+	for _, r := range m.spreadAll {
+		key = append(r.part.mark(key, n, r.base), bit(r.counted.has(n)))
+	}
+	return key
+}
+
+// mark adds the domain of a node, and what is counted there.
+func (p *part) mark(key []byte, n int, counts []int32) []byte {
+	d := p.of[n]
+	switch {
+	case d < 0:
+		return append(key, 0)
+	case p.single:
+		key = append(key, 1)
+	default:
+		key = binary.AppendVarint(append(key, 2), int64(d))
+	}
+	if counts != nil {
+		key = binary.AppendVarint(key, int64(counts[d]))
+	}
+	return key
 }
 
 func bit(b bool) byte {

@@ -8,8 +8,8 @@ import (
 
 // The budgets of the searches, in nodes looked at: together about a second.
 const (
-	budgetArrange   = 1_500_000
-	budgetAdversary = 3_000_000
+	budgetArrange   = 1_000_000
+	budgetAdversary = 1_500_000
 	budgetBlock     = 400_000
 )
 

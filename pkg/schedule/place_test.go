@@ -64,7 +64,7 @@ func TestPlaceVerdicts(t *testing.T) {
 		{"ending", Cluster{Nodes: three()[:1], Pods: []*corev1.Pod{pod("old", "3", on("a"), ending)}}, batch(1, pod("web", "2")), Undecided, "", "ending"},
 		{"evicting", Cluster{Nodes: three()[:1], Pods: []*corev1.Pod{pod("old", "3", on("a"))}}, batch(1, pod("web", "2", priority(10))), Undecided, "", "evicted"},
 		{"evicting does not help", Cluster{Nodes: three()[:1], Pods: []*corev1.Pod{pod("old", "3", on("a"))}}, batch(1, pod("web", "5", priority(10))), Impossible, "InsufficientCPU", "even"},
-		{"may not evict", Cluster{Nodes: three()[:1], Pods: []*corev1.Pod{pod("old", "3", on("a"))}}, batch(1, pod("web", "2", priority(10), func(p *corev1.Pod) { p.Spec.PreemptionPolicy = ptr(corev1.PreemptNever) })), Impossible, "InsufficientCPU", ""},
+		{"may not evict", Cluster{Nodes: three()[:1], Pods: []*corev1.Pod{pod("old", "3", on("a"))}}, batch(1, pod("web", "2", priority(10), func(p *corev1.Pod) { p.Spec.PreemptionPolicy = new(corev1.PreemptNever) })), Impossible, "InsufficientCPU", ""},
 		{"gate", Cluster{Nodes: three()}, batch(1, pod("web", "1", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "x.io/wait"}} })), Undecided, "", "x.io/wait"},
 		{"other scheduler", Cluster{Nodes: three()}, batch(1, pod("web", "100", func(p *corev1.Pod) { p.Spec.SchedulerName = "volcano" })), Undecided, "", "volcano"},
 		{"pods unread", Cluster{Nodes: three(), Unread: Unread{Pods: true}}, batch(1, pod("web", "1")), Undecided, "", "not all pods"},
@@ -97,5 +97,3 @@ func TestPlaceVerdicts(t *testing.T) {
 		})
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

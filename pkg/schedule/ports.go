@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -55,13 +56,6 @@ func (h hostPort) String() string {
 	return fmt.Sprintf("%s:%d/%s", h.ip, h.port, h.protocol)
 }
 
-func portsClash(a, b []hostPort) (hostPort, bool) {
-	for _, x := range a {
-		for _, y := range b {
-			if x.clashes(y) {
-				return x, true
-			}
-		}
-	}
-	return hostPort{}, false
+func portsClash(a, b []hostPort) bool {
+	return slices.ContainsFunc(a, func(x hostPort) bool { return slices.ContainsFunc(b, x.clashes) })
 }

@@ -28,6 +28,9 @@ const (
 // requestsOf returns what a pod requests: millicores of cpu, units of all else. Of a pod
 // that runs, what was granted counts too.
 func requestsOf(pod *corev1.Pod, runs bool) map[string]int64 {
+	if out, ok := plainRequests(pod); ok {
+		return out
+	}
 	list := resourcehelpers.PodRequests(pod, resourcehelpers.PodResourcesOptions{UseStatusResources: runs, InPlacePodLevelResourcesVerticalScalingEnabled: runs})
 	out := make(map[string]int64, len(list)+1)
 	for name, q := range list {
@@ -40,6 +43,44 @@ func requestsOf(pod *corev1.Pod, runs bool) map[string]int64 {
 	}
 	out[dimPods] = 1
 	return out
+}
+
+// plainRequests adds up the containers of a pod that has nothing but containers, as most
+// have: there are many of them.
+func plainRequests(pod *corev1.Pod) (map[string]int64, bool) {
+	if len(pod.Spec.InitContainers) > 0 || pod.Spec.Resources != nil || len(pod.Spec.Overhead) > 0 || pod.Status.Resources != nil || len(pod.Status.AllocatedResources) > 0 {
+		return nil, false
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if s := &pod.Status.ContainerStatuses[i]; len(s.AllocatedResources) > 0 || s.Resources != nil {
+			return nil, false
+		}
+	}
+	out := make(map[string]int64, 3)
+	for i := range pod.Spec.Containers {
+		for name, q := range pod.Spec.Containers[i].Resources.Requests {
+			if name == corev1.ResourcePods || !counted(name) {
+				continue
+			}
+			v := amount(name, q)
+			if !whole(name, q, v) {
+				return nil, false // rounding each is not rounding the sum
+			}
+			if v > 0 {
+				out[string(name)] += v
+			}
+		}
+	}
+	out[dimPods] = 1
+	return out, true
+}
+
+// whole says that an amount is all of a quantity, and nothing was rounded.
+func whole(name corev1.ResourceName, q resource.Quantity, v int64) bool {
+	if name == corev1.ResourceCPU {
+		return resource.NewMilliQuantity(v, q.Format).Cmp(q) == 0
+	}
+	return resource.NewQuantity(v, q.Format).Cmp(q) == 0
 }
 
 func amount(name corev1.ResourceName, q resource.Quantity) int64 {

@@ -46,8 +46,8 @@ type Cluster struct {
 	CSIDrivers []*storagev1.CSIDriver
 	// Attachments count against what a node can attach.
 	Attachments []*storagev1.VolumeAttachment
-	Priorities []*schedulingv1.PriorityClass
-	Runtimes   []*nodev1.RuntimeClass
+	Priorities  []*schedulingv1.PriorityClass
+	Runtimes    []*nodev1.RuntimeClass
 	// Namespaces are for affinity terms that select namespaces by label.
 	Namespaces []*corev1.Namespace
 	// DeviceClasses can stand for extended resources that no node has.

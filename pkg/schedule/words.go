@@ -49,6 +49,7 @@ func sortNodes(list []NodeReason) []NodeReason {
 // thing are one group.
 func (g *ground) explain(c *class, codes []code, free []int64) []NodeReason {
 	byRoomOf := map[int][]int{}
+	words := map[code]string{}
 	var out []NodeReason
 	for n, why := range codes {
 		switch {
@@ -56,7 +57,10 @@ func (g *ground) explain(c *class, codes []code, free []int64) []NodeReason {
 		case why >= byRoom && why < byDisk:
 			byRoomOf[int(why-byRoom)] = append(byRoomOf[int(why-byRoom)], n)
 		default:
-			out = addNode(out, g.nodes[n].Name, g.reason(why), g.nodeWords(c, n, why))
+			if words[why] == "" || why == byTaint || why == bySpreadKey {
+				words[why] = g.nodeWords(c, n, why)
+			}
+			out = addNode(out, g.nodes[n].Name, g.reason(why), words[why])
 		}
 	}
 	for k, nodes := range byRoomOf {

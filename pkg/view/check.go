@@ -2,9 +2,7 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -132,18 +130,7 @@ func twiceKinds(refs []object.Ref) map[string]bool {
 	return twice
 }
 
-// name writes an object for people: with the namespace where it is not theirs, with the
-// group where two groups have a kind of that name.
-func (v *checkView) name(r object.Ref) string {
-	kind := r.Kind
-	if v.twice[kind] && r.Group != "" {
-		kind += "." + r.Group
-	}
-	if r.Namespace != "" && r.Namespace != v.o.Namespace {
-		return kind + "/" + r.Namespace + "/" + r.Name
-	}
-	return kind + "/" + r.Name
-}
+func (v *checkView) name(r object.Ref) string { return written(r, v.o.Namespace, v.twice) }
 
 // troubled are the objects about which something was found that nobody waived, each once
 // and in order.
@@ -183,45 +170,3 @@ const (
 	uncheckableWord = "? uncheckable"
 	waivedWord      = "‖ waived"
 )
-
-// found counts findings in words: 2 errors, 1 warning.
-func found(by map[check.Severity]int) string {
-	var parts []string
-	for _, s := range check.Severities() {
-		switch n := by[s]; {
-		case n == 0:
-		case n == 1:
-			parts = append(parts, "1 "+s.String())
-		case s == check.Info:
-			parts = append(parts, fmt.Sprintf("%d info", n))
-		default:
-			parts = append(parts, fmt.Sprintf("%d %ss", n, s))
-		}
-	}
-	if len(parts) == 0 {
-		return "nothing found"
-	}
-	return strings.Join(parts, ", ")
-}
-
-// CheckTotal says in words what a report comes to, for the last line that people read.
-func CheckTotal(r *check.Report) string {
-	s := &r.Scores
-	parts := []string{found(s.Found)}
-	for _, more := range []struct {
-		n    int
-		word string
-	}{{s.All.Waived, "waived"}, {s.All.Undecided, "not decided"}} {
-		if more.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", more.n, more.word))
-		}
-	}
-	return strings.Join(parts, ", ") + kept(s.All)
-}
-
-func kept(s check.Score) string {
-	if !s.Known() {
-		return ""
-	}
-	return fmt.Sprintf("; %d of %d rules kept, score %s", s.Kept, s.Of, s)
-}

@@ -18,9 +18,19 @@ type checkFound struct {
 
 // checkOpen is something that could not be decided about one or several objects.
 type checkOpen struct {
-	rule    *check.Rule
+	rule *check.Rule
+	// others counts further rules that could not be decided for the same reason.
+	others  int
 	why     string
 	objects []object.Ref
+}
+
+// name is the rule, and how many others.
+func (o *checkOpen) name() string {
+	if o.others == 0 {
+		return o.rule.ID
+	}
+	return fmt.Sprintf("%s and %d more", o.rule.ID, o.others)
 }
 
 // found returns what was found of a group that nobody waived, or what somebody did: the
@@ -62,6 +72,30 @@ func (o *checkFound) same(rule *check.Rule, f *check.Finding) bool {
 // open returns what could not be decided of a group, and leaves out what nobody can decide.
 func (v *checkView) open(g *checkGroup) []checkOpen { return v.opens(g.subjects, false) }
 
+// openFolded is the same with a line for each reason, unless all is wanted: what was not
+// read keeps many rules from being decided.
+func (v *checkView) openFolded(g *checkGroup) []checkOpen {
+	all := v.open(g)
+	if v.o.All {
+		return all
+	}
+	var out []checkOpen
+	for _, o := range all {
+		at := slices.IndexFunc(out, func(have checkOpen) bool { return have.why == o.why })
+		if at < 0 {
+			out = append(out, o)
+			continue
+		}
+		out[at].others++
+		for _, ref := range o.objects {
+			if !slices.Contains(out[at].objects, ref) {
+				out[at].objects = append(out[at].objects, ref)
+			}
+		}
+	}
+	return out
+}
+
 // uncheckable returns what no reading of a cluster can decide.
 func (v *checkView) uncheckable() []checkOpen { return v.opens(v.r.Subjects, true) }
 
@@ -73,7 +107,7 @@ func (v *checkView) opens(subjects []*check.Subject, uncheckable bool) []checkOp
 				continue
 			}
 			for _, o := range r.Open {
-				at := slices.IndexFunc(out, func(have checkOpen) bool { return have.rule.ID == r.Rule.ID && have.why == o.Why })
+				at := slices.IndexFunc(out, func(have checkOpen) bool { return !v.o.All && have.rule.ID == r.Rule.ID && have.why == o.Why })
 				if at < 0 {
 					at = len(out)
 					out = append(out, checkOpen{rule: r.Rule, why: o.Why})

@@ -33,8 +33,8 @@ func (v *checkView) table() *Table {
 				t.Rows = append(t.Rows, []Cell{{waivedWord, Faint}, {f.rule.ID, Faint}, {v.several(f.objects), Faint}, {f.finding.Waived.Reason, Faint}})
 			}
 		}
-		for _, o := range v.open(g) {
-			t.Rows = append(t.Rows, []Cell{{undecidedWord, Warn}, {o.rule.ID, Faint}, {v.several(o.objects), Faint}, {o.why, Faint}})
+		for _, o := range v.openFolded(g) {
+			t.Rows = append(t.Rows, []Cell{{undecidedWord, Warn}, {o.name(), Faint}, {v.several(o.objects), Faint}, {o.why, Faint}})
 		}
 	}
 	for _, o := range v.uncheckable() {

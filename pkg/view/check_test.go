@@ -3,6 +3,7 @@ package view_test
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,7 @@ stack StatefulSet/db/pg ✔ nothing found
 		{"table", 100, found, `
 FOUND           RULE              OBJECT                      MESSAGE
 score 20                          operator shop-operator      1 of 2 rules kept: consumability 100,…
-✖ error         rbac-wildcard     ClusterRole/shop-operator   it may do anything with secrets in eve…
+✖ error         rbac-wildcard     ClusterRole/shop-operator   it may do anything with secrets in ev…
 score 53                          stack Deployment/web        1 of 2 rules kept: robustness 53
 ! warning       pod-limits        Pod/web-00 and 11 more      container web has no memory limit
 · info          pod-limits        Pod/web-00                  container proxy has no CPU limit
@@ -201,7 +202,7 @@ func TestCheckLosesNothing(t *testing.T) {
 	if text := lay(t, "tree", 0, view.Check(r, view.CheckOptions{})); !strings.Contains(text, "… 4 more") {
 		t.Errorf("nothing is said of what was cut:\n%s", text)
 	}
-	if text := lay(t, "tree", 0, view.Check(r, view.CheckOptions{All: true})); strings.Contains(text, "more") {
+	if text := lay(t, "tree", 0, view.Check(r, view.CheckOptions{All: true})); regexp.MustCompile(`\d more`).MatchString(text) {
 		t.Errorf("something was cut:\n%s", text)
 	}
 }
@@ -243,20 +244,6 @@ func TestCheckNames(t *testing.T) {
 	got := strings.Join(view.Check(checkReport(), view.CheckOptions{}).Names[10:], " ")
 	if want := "Pod/shop/web-10 Pod/shop/web-11 ClusterRole.rbac.authorization.k8s.io/shop-operator"; got != want {
 		t.Errorf("names %s, want %s", got, want)
-	}
-}
-
-func TestCheckTotal(t *testing.T) {
-	for _, c := range []struct {
-		r    *check.Report
-		want string
-	}{
-		{checkReport(), "1 error, 12 warnings, 1 info, 1 waived; 3 of 5 rules kept, score 46"},
-		{check.NewReport(nil, nil, nil, time.Time{}), "nothing found"},
-	} {
-		if got := view.CheckTotal(c.r); got != c.want {
-			t.Errorf("%s, want %s", got, c.want)
-		}
 	}
 }
 

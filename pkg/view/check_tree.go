@@ -121,7 +121,7 @@ func (v *checkView) rest(g *checkGroup) []*Line {
 		}
 		out = append(out, head)
 	}
-	if open := v.open(g); len(open) > 0 {
+	if open := v.openFolded(g); len(open) > 0 {
 		out = append(out, v.openLine(Cell{undecidedWord, Warn}, open, true))
 	}
 	return out
@@ -135,7 +135,7 @@ func (v *checkView) openLine(head Cell, open []checkOpen, objects bool) *Line {
 		if objects {
 			of = v.several(open[i].objects)
 		}
-		line.Below = append(line.Below, &Line{Name: Cell{open[i].rule.ID, Faint}, Cells: []Cell{{of, Faint}, {open[i].why, Faint}}})
+		line.Below = append(line.Below, &Line{Name: Cell{open[i].name(), Faint}, Cells: []Cell{{of, Faint}, {open[i].why, Faint}}})
 	}
 	return line
 }

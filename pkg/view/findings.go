@@ -1,6 +1,8 @@
 package view
 
 import (
+	"slices"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -49,8 +51,9 @@ type Suite struct {
 // Property is a figure with its name.
 type Property struct{ Name, Value string }
 
-// Case is what one rule says of a suite. Where there are findings that nobody waived it has
-// failed; where there are none and something is open it was not decided; else it has passed.
+// Case is what one rule says of a suite. Where there are errors or warnings that nobody
+// waived it has failed; where there are none and something is open it was not decided; else
+// it has passed.
 type Case struct {
 	// Rule is an ID of Findings.Rules, Class the group that it is shown in: security.
 	Rule, Class string
@@ -93,12 +96,8 @@ type CaseOpen struct {
 	Why    string
 }
 
-// Failed says that something is wrong, and that nobody waived it.
+// Failed says that something is wrong, that nobody waived it, and that it is more than a
+// habit (check.Info).
 func (c *Case) Failed() bool {
-	for i := range c.Findings {
-		if c.Findings[i].Waived == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Findings, func(f CaseFinding) bool { return f.Waived == nil && f.Severity <= check.Warning })
 }

@@ -1,0 +1,129 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func coreosInstalled(o *Operator, r *Result) {
+	if len(o.Workloads) == 0 {
+		r.Unknown(o.Ref(), "what runs it is not known: "+o.Unknown)
+		return
+	}
+	main := o.Workloads[0]
+	var others []object.Ref
+	for _, wl := range o.Workloads {
+		if wl.Ref.Kind == "Pod" {
+			r.Found(Finding{
+				Object: wl.Ref, Field: "metadata.ownerReferences",
+				Message: "a bare pod runs the operator: nothing makes it again when its node goes",
+				Remedy:  "run it by a Deployment",
+			})
+			continue
+		}
+		r.Fine(wl.Ref)
+		if wl.Ref != main.Ref && wl.Ref.Namespace != main.Ref.Namespace && coreosSameImage(main, wl) && o.World.Top(wl.Ref) == wl.Ref {
+			others = append(others, wl.Ref)
+		}
+	}
+	if len(others) > 0 {
+		r.Found(Finding{
+			Severity: Info, Object: main.Ref, Field: "metadata.namespace", Value: main.Ref.Namespace, Related: others,
+			Message: fmt.Sprintf("the same operator is installed %s more, in %s, and all act on the same definitions; unless each is told which namespaces are its own they undo each other's work", portabilityCount(len(others), "time", "times"), others[0].Namespace),
+		})
+	}
+}
+
+func coreosSameImage(a, b *Workload) bool {
+	images := func(wl *Workload) []string {
+		var out []string
+		for _, spec := range wl.Specs() {
+			for _, c := range spec.Containers {
+				out = append(out, operatorImage(c.Image))
+			}
+		}
+		return out
+	}
+	other := images(b)
+	return slices.ContainsFunc(images(a), func(image string) bool { return slices.Contains(other, image) })
+}
+
+func coreosEstablished(d *Definition, r *Result) {
+	said := map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.CustomResourceDefinitionCondition{}
+	for _, c := range d.CRD.Status.Conditions {
+		said[c.Type] = c
+	}
+	if len(said) == 0 {
+		r.Unknown(d.Ref, "its status has no conditions")
+		return
+	}
+	for _, want := range []struct {
+		is   apiextensionsv1.CustomResourceDefinitionConditionType
+		text string
+	}{
+		{apiextensionsv1.NamesAccepted, "its names are not accepted"},
+		{apiextensionsv1.Established, "it is not served"},
+	} {
+		if c, ok := said[want.is]; ok && c.Status != apiextensionsv1.ConditionTrue {
+			f := Finding{Object: d.Ref, Field: fmt.Sprintf("status.conditions[%s].status", want.is), Value: string(c.Status), Message: want.text}
+			if c.Message != "" {
+				f.Message += ": " + c.Message
+			}
+			r.Found(f)
+		}
+	}
+	if len(r.Wrong) == 0 {
+		r.Fine(d.Ref)
+	}
+}
+
+// coreosBuiltIns looks at the pods that are to run on and on. One that runs to its end (a
+// step of a workflow) needs nobody to make it again.
+func coreosBuiltIns(d *Definition, r *Result) {
+	for _, ref := range d.Instances {
+		var bare, held []object.Ref
+		for _, wl := range d.World.workloadsOf(d.World.Owned(ref)) {
+			switch {
+			case wl.Ref.Kind == "Pod" && coreosKeptUp(wl):
+				bare = append(bare, wl.Ref)
+			case wl.Lasting():
+				held = append(held, wl.Ref)
+			}
+		}
+		switch {
+		case len(bare) > 0:
+			r.Found(Finding{
+				Object: ref, Related: bare,
+				Message: fmt.Sprintf("the operator runs %s of it itself (%s): while it is down, nobody replaces a lost one", portabilityCount(len(bare), "pod", "pods"), coreosNames(bare)),
+			})
+		case len(held) > 0:
+			r.Fine(ref)
+		}
+	}
+}
+
+// coreosKeptUp says that a bare pod is to run until somebody ends it.
+func coreosKeptUp(wl *Workload) bool {
+	return len(wl.Pods) > 0 && wl.Pods[0].Spec.RestartPolicy != corev1.RestartPolicyNever && wl.Pods[0].Spec.RestartPolicy != corev1.RestartPolicyOnFailure
+}
+
+func coreosNames(refs []object.Ref) string {
+	var names []string
+	for _, r := range refs {
+		names = append(names, r.Name)
+	}
+	return operatorFew(names)
+}
+
+// coreosReady says that a pod is ready to be asked.
+func coreosReady(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
