@@ -40,7 +40,7 @@ by a host name.`,
   kubectl sysop impact mysqlcluster/cluster1 --from demo
 
   # what would a drain of this node hit?
-  kubectl sysop impact node/node-a --from demo
+  kubectl sysop impact node/worker-a --from demo
 
   # for a program
   kubectl sysop impact pvc/wordpress-content -o json --from demo`,
