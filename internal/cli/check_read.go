@@ -90,7 +90,7 @@ func (c *checking) read(ctx context.Context) error {
 	default:
 		ask = s.ask(t.roots)
 		if !ask.All {
-			ask.Kinds = append(ask.Kinds, surroundings...)
+			ask.Kinds = append(append(ask.Kinds, surroundings...), check.WantedEverywhere(s.kinds)...)
 		}
 	}
 	if c.graph, err = s.read(ctx, ask, roots, c.stackOptions()); err != nil {
