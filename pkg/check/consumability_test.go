@@ -126,6 +126,7 @@ func TestEnumerationOf(t *testing.T) {
 		"One of them or none of the others is set.":                     "",
 		"A name, one of your choice, for example \"a\" or \"b\".":       "",
 		"Valid values are any text such as \"a\", \"b\".":               "",
+		"Valid values are \"a\", \"b\". Custom ones may be registered.": "",
 		"Possible values are all integers.":                             "",
 		"Supported values are Aws, Gcp and any other the plugin knows.": "",
 		"Must be one of the names of the containers.":                   "",
