@@ -2,10 +2,8 @@ package check
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -210,93 +208,4 @@ func (x *rbacHolding) where() string {
 		return "in the namespace " + x.namespaces[0]
 	}
 	return "in the namespaces " + securityList(x.namespaces)
-}
-
-// ask looks at every rule that the holder has.
-func (t *rbacTopic) ask(h *rbacHolder, r *Result) {
-	holdings, open := h.holdings()
-	for _, sa := range open {
-		r.Unknown(sa, "not all roles and bindings were read: the account may be able to do more than was seen")
-	}
-	wrong := map[object.Ref]bool{}
-	bound := map[object.Ref]Finding{}
-	for _, x := range holdings {
-		hit, ok := t.find(h, x)
-		if !ok {
-			continue
-		}
-		for _, sa := range x.accounts {
-			wrong[sa] = true
-		}
-		f := h.finding(x, &hit)
-		if f.Object != x.Binding {
-			r.Found(f)
-			continue
-		}
-		// What is wrong with a default role is that it is bound: that is told once.
-		if f.Severity == 0 {
-			f.Severity = r.Rule.Severity
-		}
-		if before, ok := bound[f.Object]; !ok || f.Severity < before.Severity {
-			bound[f.Object] = f
-		}
-	}
-	for _, ref := range slices.SortedFunc(maps.Keys(bound), object.Compare) {
-		r.Found(bound[ref])
-	}
-	for _, ref := range h.tokenless {
-		r.Fine(ref)
-	}
-	for _, sa := range h.accounts {
-		if !wrong[sa] && !slices.Contains(open, sa) {
-			r.Fine(sa)
-		}
-	}
-}
-
-func (h *rbacHolder) finding(x *rbacHolding, hit *rbacHit) Finding {
-	f := Finding{
-		Severity: hit.severity, Object: x.Role,
-		Field: fmt.Sprintf("rules[%d].%s", x.Index, hit.field), Value: hit.value, Remedy: hit.remedy,
-		Message: fmt.Sprintf("%s %s %s", rbacWho(x), hit.what, x.where()),
-	}
-	f.Related = append(f.Related, x.bindings...)
-	if h.w.grantDefault(x.Role) || h.w.grantDefault(x.Through) {
-		bound := x.Role
-		if x.Through.Name != "" {
-			bound = x.Through
-		}
-		f.Object, f.Field, f.Value = x.Binding, "roleRef.name", bound.Name
-		f.Related = append(slices.Clone(x.bindings[1:]), bound)
-		f.Remedy = fmt.Sprintf("Bind a role of its own that names what it needs, instead of %s.", bound.Name)
-	}
-	f.Related = append(f.Related, x.accounts...)
-	if !h.operator {
-		for _, sa := range x.accounts {
-			f.Related = append(f.Related, h.workloads[sa]...)
-		}
-	}
-	return f
-}
-
-// rbacWho names the accounts, and the group by which they come by it.
-func rbacWho(x *rbacHolding) string {
-	word := "service account "
-	if len(x.accounts) > 1 {
-		word = "service accounts "
-	}
-	word += securityNames(x.accounts)
-	if x.Group != "" {
-		word += " (as every member of " + x.Group + ")"
-	}
-	return word
-}
-
-// rbacValue is a part of a rule as it is written, not too long.
-func rbacValue(words []string) string {
-	const shown = 8
-	if len(words) > shown {
-		return fmt.Sprintf("%s, ... (%d)", strings.Join(words[:shown], ", "), len(words))
-	}
-	return strings.Join(words, ", ")
 }
