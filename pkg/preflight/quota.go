@@ -96,7 +96,11 @@ func hardOf(q *corev1.ResourceQuota) corev1.ResourceList {
 
 // hold holds the batch against one quota, resource by resource.
 func (f *foresight) hold(b *budget, charges []charge) {
-	if scope := strangeScope(b.ResourceQuota); scope != "" {
+	scope := strangeScope(b.ResourceQuota)
+	if scope == "" && byAttributes(b.ResourceQuota) && slices.ContainsFunc(f.claims, func(c *claim) bool { return c.Namespace == b.Namespace && c.Spec.VolumeAttributesClassName != nil }) {
+		scope = string(corev1.ResourceQuotaScopeVolumeAttributesClass)
+	}
+	if scope != "" {
 		f.add(Judgement{
 			Topic: Quota, Verdict: undecided, Object: f.firstIn(b.Namespace).Ref, Reason: "ScopeUnknown",
 			Message: fmt.Sprintf("%s has the scope %s, of which it is not known what it chooses", near(b.ref(), b.Namespace), scope),

@@ -36,6 +36,13 @@ func strangeScope(q *corev1.ResourceQuota) string {
 	return ""
 }
 
+// byAttributes says that a quota chooses claims by their VolumeAttributesClass.
+func byAttributes(q *corev1.ResourceQuota) bool {
+	return slices.ContainsFunc(scopesOf(q), func(s corev1.ScopedResourceSelectorRequirement) bool {
+		return s.ScopeName == corev1.ResourceQuotaScopeVolumeAttributesClass
+	})
+}
+
 func inScope(s corev1.ScopedResourceSelectorRequirement, p *corev1.Pod) (is, known bool) {
 	switch s.ScopeName {
 	case corev1.ResourceQuotaScopeTerminating:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,6 +41,9 @@ metadata: {name: kube-system}
 ---
 `
 
+// wholeTypes are the kinds that are read as Go types.
+var wholeTypes = sync.OnceValue(func() []schema.GroupVersionKind { return slices.Concat(check.Whole(), relation.Typed()) })
+
 // whole hands on all objects, and says that all kinds were read but those that are named.
 type whole struct {
 	*inventory.Inventory
@@ -72,8 +76,9 @@ func readYAML(t testing.TB, text string, unread []string) (*graph.Graph, *check.
 		facts.Add(o)
 		return nil
 	})
+	types := wholeTypes()
 	detail := func(r object.Resource) (source.Detail, string) {
-		for _, gvk := range slices.Concat(check.Whole(), relation.Typed()) {
+		for _, gvk := range types {
 			if gvk.GroupKind() == r.GroupKind() {
 				return source.Typed, gvk.Version
 			}
