@@ -16,10 +16,13 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
 // run returns what a command writes.
@@ -87,6 +90,28 @@ func testCommands(t *testing.T, page string) {
 	if *update {
 		if err := os.WriteFile(page, text, 0o644); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// The waivers that the page has are waivers of rules that there are.
+func TestWaiversOfThePage(t *testing.T) {
+	found := blocks(t, "check.md", "yaml")
+	if len(found) != 2 {
+		t.Fatalf("%d blocks of YAML", len(found))
+	}
+	waivers, problems := check.ParseWaivers("check.md", []byte(found[1]), check.Rules())
+	if len(waivers) != 2 || len(problems) > 0 {
+		t.Errorf("%+v, problems %v", waivers, problems)
+	}
+	var annotated struct{ Metadata metav1.ObjectMeta }
+	if err := yaml.Unmarshal([]byte(found[0]), &annotated); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(annotated.Metadata.Annotations[check.WaiveAnnotation]) {
+		id, reason, _ := strings.Cut(line, "=")
+		if _, ok := check.RuleOf(id); !ok || strings.TrimSpace(reason) == "" {
+			t.Errorf("no waiver: %s", line)
 		}
 	}
 }

@@ -21,7 +21,8 @@ type UnusedWaiver struct {
 type waiving struct {
 	report *Report
 	world  *World
-	byRule map[string][]*Waiver
+	// byRule are the waivers of each rule, by object. Of several the first counts.
+	byRule map[string]map[object.Ref]*Waiver
 	used   map[*Waiver]bool
 	above  map[object.Ref][]object.Ref
 	// checked are the scopes in which each object was looked at, and each namespace.
@@ -30,7 +31,7 @@ type waiving struct {
 
 // waive marks what is waived, and tells of waivers that are of no use.
 func waive(r *Report, file []Waiver, w *World, now time.Time) {
-	v := &waiving{report: r, world: w, byRule: map[string][]*Waiver{}, used: map[*Waiver]bool{}, above: map[object.Ref][]object.Ref{}}
+	v := &waiving{report: r, world: w, byRule: map[string]map[object.Ref]*Waiver{}, used: map[*Waiver]bool{}, above: map[object.Ref][]object.Ref{}}
 	v.look()
 	said, malformed := w.annotatedWaivers(v.known(), func(ref object.Ref) bool { return v.checked[ref] != nil })
 	r.Malformed = malformed
@@ -47,7 +48,14 @@ func waive(r *Report, file []Waiver, w *World, now time.Time) {
 			continue
 		}
 		held = append(held, waiver)
-		v.byRule[waiver.Rule] = append(v.byRule[waiver.Rule], waiver)
+		of := v.byRule[waiver.Rule]
+		if of == nil {
+			of = map[object.Ref]*Waiver{}
+			v.byRule[waiver.Rule] = of
+		}
+		if of[waiver.Object] == nil {
+			of[waiver.Object] = waiver
+		}
 	}
 	for _, s := range r.Subjects {
 		for _, result := range s.Results {
@@ -138,16 +146,15 @@ func (v *waiving) resolve(waiver *Waiver) string {
 // owner, of the namespace, of every object. An annotation comes before a file.
 func (v *waiving) mark(rule string, f *Finding) {
 	f.Waived = nil
-	if len(v.byRule[rule]) == 0 {
+	of := v.byRule[rule]
+	if len(of) == 0 {
 		return
 	}
 	for _, at := range append(v.places(f.Object), object.Ref{}) {
-		for _, waiver := range v.byRule[rule] {
-			if waiver.Object == at {
-				f.Waived = waiver
-				v.used[waiver] = true
-				return
-			}
+		if waiver := of[at]; waiver != nil {
+			f.Waived = waiver
+			v.used[waiver] = true
+			return
 		}
 	}
 }

@@ -227,9 +227,10 @@ func TestRobustSingle(t *testing.T) {
 	db := robustService("db", "db", "") + robustApp("db", 1, robustC, "n1")
 	ingress := "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns, uid: i}\nspec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"
 	runRobust(t, "pod-single", []robustCase{
-		{name: "a database of one", yaml: robustApp("web", 2, needsDB, "n1", "n2") + db, wrong: []string{"warning Deployment.apps/ns/db spec.replicas = 1"}, says: []string{"the only pod behind Service/db, which Deployment.apps/web needs"}},
+		{name: "a database of one", yaml: robustApp("web", 2, needsDB, "n1", "n2") + db, wrong: []string{"warning Deployment.apps/ns/db spec.replicas = 1"}, says: []string{"has the only pod behind Service/db, which Deployment.apps/web needs"}},
 		{name: "of two", yaml: robustApp("web", 2, needsDB, "n1", "n2") + robustService("db", "db", "") + robustApp("db", 2, robustC, "n1", "n2"), right: []string{"Deployment.apps/ns/db"}},
 		{name: "nobody needs it", root: "Deployment.apps/ns/db", yaml: db},
+		{name: "a bare pod", yaml: robustApp("web", 2, needsDB, "n1", "n2") + robustService("db", "db", "") + robustPod("db", "app: db", "", robustC, "n1"), wrong: []string{"warning Pod/ns/db"}, says: []string{"is the only pod behind"}},
 		{name: "an Ingress leads to it", yaml: robustApp("web", 1, robustC, "n1") + robustService("web", "web", "") + ingress, wrong: []string{"warning " + robustWeb + " spec.replicas = 1"}, says: []string{"Ingress.networking.k8s.io/i needs"}},
 		{
 			name: "a primary of an operator's three", yaml: robustApp("web", 2, needsDB, "n1", "n2") +

@@ -69,22 +69,12 @@ func sarifRunOf(f *view.Findings) sarifRun {
 }
 
 func sarifRuleOf(r *view.FindingRule) sarifRule {
-	var help strings.Builder
-	for _, text := range []string{r.Title, r.Why, r.Fix} {
-		if text != "" {
-			help.WriteString(text + "\n\n")
-		}
-	}
-	text := strings.TrimSpace(help.String())
-	markdown := "**" + r.Title + "**"
-	for _, part := range []string{r.Why, r.Fix} {
-		if part != "" {
-			markdown += "\n\n" + part
-		}
-	}
+	parts := slices.DeleteFunc([]string{r.Title, r.Why, r.Fix}, func(s string) bool { return s == "" })
+	text := strings.Join(parts, "\n\n")
+	markdown := "**" + r.Title + "**" + strings.TrimPrefix(text, r.Title)
 	if len(r.Sources) > 0 {
-		markdown += "\n\nFrom:\n\n- " + strings.Join(r.Sources, "\n- ")
 		text += "\n\nFrom: " + strings.Join(r.Sources, "; ")
+		markdown += "\n\nFrom:\n\n- " + strings.Join(r.Sources, "\n- ")
 	}
 	out := sarifRule{ID: r.ID, Short: sarifText{Text: r.Title}, Help: sarifText{text, markdown}, HelpURI: r.URI, Default: sarifConfiguration{sarifLevel(r.Severity.String())}}
 	if r.Why != "" {

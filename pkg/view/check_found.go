@@ -33,29 +33,29 @@ func (o *checkOpen) name() string {
 	return fmt.Sprintf("%s and %d more", o.rule.ID, o.others)
 }
 
+// foundKey is what findings that say the same have in common.
+type foundKey struct {
+	rule                                  string
+	severity                              check.Severity
+	message, field, value, remedy, waived string
+	object                                object.Ref // where none are to be one
+}
+
 // found returns what was found of a group that nobody waived, or what somebody did: the
 // gravest first, then in the order of the rules. Findings that say the same of several
 // objects are one, unless all are wanted.
 func (v *checkView) found(g *checkGroup, waived, all bool) []checkFound {
-	var out []checkFound
+	f := folder{at: map[foundKey]int{}, seen: map[foundKey]bool{}, apart: all}
 	for _, s := range g.subjects {
 		for _, r := range s.Results {
 			for i := range r.Wrong {
-				f := &r.Wrong[i]
-				if (f.Waived != nil) != waived {
-					continue
-				}
-				at := slices.IndexFunc(out, func(o checkFound) bool { return !all && o.same(r.Rule, f) })
-				if at < 0 {
-					at = len(out)
-					out = append(out, checkFound{rule: r.Rule, finding: f})
-				}
-				if !slices.Contains(out[at].objects, f.Object) {
-					out[at].objects = append(out[at].objects, f.Object)
+				if (r.Wrong[i].Waived != nil) == waived {
+					f.add(r.Rule, &r.Wrong[i])
 				}
 			}
 		}
 	}
+	out := f.out
 	order := v.ruleOrder()
 	slices.SortStableFunc(out, func(a, b checkFound) int {
 		return cmp.Or(cmp.Compare(a.finding.Severity, b.finding.Severity), cmp.Compare(order[a.rule.ID], order[b.rule.ID]))
@@ -63,10 +63,35 @@ func (v *checkView) found(g *checkGroup, waived, all bool) []checkFound {
 	return out
 }
 
-// same says that a finding says nothing but what another one does, of another object.
-func (o *checkFound) same(rule *check.Rule, f *check.Finding) bool {
-	a := o.finding
-	return o.rule.ID == rule.ID && a.Severity == f.Severity && a.Message == f.Message && a.Field == f.Field && a.Value == f.Value && a.Remedy == f.Remedy && a.Waived == f.Waived
+// folder makes findings that say the same one.
+type folder struct {
+	out   []checkFound
+	at    map[foundKey]int
+	seen  map[foundKey]bool
+	apart bool
+}
+
+func (o *folder) add(rule *check.Rule, f *check.Finding) {
+	k := foundKey{rule: rule.ID, severity: f.Severity, message: f.Message, field: f.Field, value: f.Value, remedy: f.Remedy}
+	if f.Waived != nil {
+		k.waived = f.Waived.Origin
+	}
+	one := k
+	one.object = f.Object
+	if o.seen[one] {
+		return
+	}
+	o.seen[one] = true
+	if o.apart {
+		k = one
+	}
+	n, ok := o.at[k]
+	if !ok {
+		n = len(o.out)
+		o.at[k] = n
+		o.out = append(o.out, checkFound{rule: rule, finding: f})
+	}
+	o.out[n].objects = append(o.out[n].objects, f.Object)
 }
 
 // open returns what could not be decided of a group, and leaves out what nobody can decide.
@@ -87,11 +112,10 @@ func (v *checkView) openFolded(g *checkGroup) []checkOpen {
 			continue
 		}
 		out[at].others++
-		for _, ref := range o.objects {
-			if !slices.Contains(out[at].objects, ref) {
-				out[at].objects = append(out[at].objects, ref)
-			}
-		}
+		out[at].objects = append(out[at].objects, o.objects...)
+	}
+	for i := range out {
+		out[i].objects = sortedOnce(out[i].objects)
 	}
 	return out
 }
@@ -101,26 +125,36 @@ func (v *checkView) uncheckable() []checkOpen { return v.opens(v.r.Subjects, tru
 
 func (v *checkView) opens(subjects []*check.Subject, uncheckable bool) []checkOpen {
 	var out []checkOpen
+	at := map[[2]string]int{}
 	for _, s := range subjects {
 		for _, r := range s.Results {
 			if (r.Rule.Uncheckable != "") != uncheckable {
 				continue
 			}
 			for _, o := range r.Open {
-				at := slices.IndexFunc(out, func(have checkOpen) bool { return !v.o.All && have.rule.ID == r.Rule.ID && have.why == o.Why })
-				if at < 0 {
-					at = len(out)
+				k := [2]string{r.Rule.ID, o.Why}
+				n, ok := at[k]
+				if !ok || v.o.All && !uncheckable {
+					n = len(out)
+					at[k] = n
 					out = append(out, checkOpen{rule: r.Rule, why: o.Why})
 				}
-				if !slices.Contains(out[at].objects, o.Object) {
-					out[at].objects = append(out[at].objects, o.Object)
-				}
+				out[n].objects = append(out[n].objects, o.Object)
 			}
 		}
 	}
 	order := v.ruleOrder()
 	slices.SortStableFunc(out, func(a, b checkOpen) int { return cmp.Compare(order[a.rule.ID], order[b.rule.ID]) })
+	for i := range out {
+		out[i].objects = sortedOnce(out[i].objects)
+	}
 	return out
+}
+
+// sortedOnce returns objects in order, each once.
+func sortedOnce(refs []object.Ref) []object.Ref {
+	slices.SortFunc(refs, object.Compare)
+	return slices.Compact(refs)
 }
 
 func (v *checkView) ruleOrder() map[string]int {

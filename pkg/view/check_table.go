@@ -58,8 +58,15 @@ func (v *checkView) wide() *Table {
 					severity, message = Cell{waivedWord, Faint}, message+" (waived: "+f.finding.Waived.Reason+")"
 				}
 				t.Rows = append(t.Rows, []Cell{
-					{Text: g.title}, severity, {Text: f.rule.ID}, {Text: guidelines(f.rule)}, {Text: v.several(f.objects)},
-					{Text: f.finding.Field}, {Text: f.finding.Value}, {Text: message}, {Text: remedy(f.rule, f.finding)},
+					{Text: g.title},
+					severity,
+					{Text: f.rule.ID},
+					{Text: guidelines(f.rule)},
+					{Text: v.several(f.objects)},
+					{Text: f.finding.Field},
+					{Text: f.finding.Value},
+					{Text: message},
+					{Text: remedy(f.rule, f.finding)},
 				})
 			}
 		}

@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -71,8 +70,7 @@ func (v *checkView) ruleLine(all []checkFound, text string) *Line {
 		for i := range all {
 			objects = append(objects, all[i].objects...)
 		}
-		slices.SortFunc(objects, object.Compare)
-		return &Line{Name: name, Cells: []Cell{{Text: v.several(slices.Compact(objects))}, {Text: text}}}
+		return &Line{Name: name, Cells: []Cell{{Text: v.several(sortedOnce(objects))}, {Text: text}}}
 	}
 	line := &Line{Name: name, Cells: []Cell{{}, {text, Faint}}}
 	for i := range all {
