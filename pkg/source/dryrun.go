@@ -32,7 +32,8 @@ type Trial struct {
 	Resource object.Resource
 	Object   *unstructured.Unstructured
 	// Exists says that there is one of this name: then it is applied (server-side, and
-	// fields that others manage are taken over), and otherwise created.
+	// fields that others manage are taken over), and otherwise created, strictly: a field
+	// that nobody knows is refused.
 	Exists bool
 	// New says that it is created even where there is one of its name: the answer is then a
 	// refusal.
@@ -101,7 +102,9 @@ func (c *Cluster) try(ctx context.Context, t *Trial) (*unstructured.Unstructured
 	return admitted, err
 }
 
-// tryOnce applies what is there, and creates what is not.
+// tryOnce applies what is there, and creates what is not. A list with two entries of one
+// key is nothing that can be applied server-side, and other ways of applying take it: such
+// an object is merged.
 func (c *Cluster) tryOnce(ctx context.Context, t *Trial, w writing) (*unstructured.Unstructured, error) {
 	create, apply := w, w
 	create.method, create.path, create.contentType = http.MethodPost, pathOf(t.Resource, t.Object.GetNamespace(), ""), jsonType
@@ -110,12 +113,17 @@ func (c *Cluster) tryOnce(ctx context.Context, t *Trial, w writing) (*unstructur
 	apply.method, apply.path, apply.contentType = http.MethodPatch, pathOf(t.Resource, t.Object.GetNamespace(), t.Object.GetName()), applyType
 	apply.query = maps.Clone(w.query)
 	apply.query.Set("force", "true")
-	if t.Exists {
-		return c.write(ctx, apply)
+	var admitted *unstructured.Unstructured
+	var err error
+	if !t.Exists {
+		if admitted, err = c.write(ctx, create); t.New || !apierrors.IsAlreadyExists(err) {
+			return admitted, err
+		}
 	}
-	admitted, err := c.write(ctx, create)
-	if apierrors.IsAlreadyExists(err) && !t.New {
-		return c.write(ctx, apply)
+	if admitted, err = c.write(ctx, apply); err != nil && duplicate.MatchString(err.Error()) {
+		merge := create
+		merge.method, merge.path, merge.contentType = apply.method, apply.path, mergeType
+		return c.write(ctx, merge)
 	}
 	return admitted, err
 }
@@ -127,7 +135,10 @@ type writing struct {
 	body                              []byte
 }
 
-const applyType = "application/apply-patch+yaml"
+const (
+	applyType = "application/apply-patch+yaml"
+	mergeType = "application/merge-patch+json"
+)
 
 // sent is the object as it goes to the server: without what the server says of objects
 // that it has, which is in manifests that were read from one.
@@ -161,7 +172,8 @@ func (c *Cluster) write(ctx context.Context, w writing) (*unstructured.Unstructu
 			return u, nil
 		}
 		wait, again := fail.again(try)
-		if !again || waited+wait > patience {
+		// The server calls a list that cannot be applied an error of its own.
+		if !again || waited+wait > patience || duplicate.MatchString(fail.err.Error()) {
 			return nil, c.final(fail)
 		}
 		waited += wait

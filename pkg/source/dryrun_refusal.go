@@ -38,8 +38,6 @@ func triedOf(err error) Tried {
 		return Tried{Undecided: "who asks may not try it: " + message}
 	case apierrors.IsForbidden(err) && escalates.MatchString(message):
 		return Tried{Undecided: "who asks does not have the rights that it grants, and so may not grant them: " + message}
-	case duplicate.MatchString(message):
-		return Tried{Undecided: "server-side apply takes no list with two entries of one key, where other ways of applying do: " + message}
 	case status.Code == http.StatusMethodNotAllowed, status.Code == http.StatusUnsupportedMediaType:
 		return Tried{Undecided: "the API that serves it takes no dry run of this kind: " + message}
 	}

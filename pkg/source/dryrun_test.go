@@ -130,7 +130,6 @@ func TestDryRunAnswers(t *testing.T) {
 		"webhook is down": {500, "InternalError", `Internal error occurred: failed calling webhook "a.example.org": connection refused`, "", "a.example.org did not answer", ""},
 		"server is down":  {503, "ServiceUnavailable", `etcdserver: leader changed`, "", "the dry run failed", ""},
 		"no apply":        {415, "UnsupportedMediaType", `the body of the request was in an unknown format`, "", "takes no dry run", ""},
-		"two of one key":  {500, "", `failed to create typed patch object: .spec.containers[0].env: duplicate entries for key [name="A"]`, "", "two entries of one key", "failed:"},
 		"name is a user":  {422, "Invalid", `ConfigMap "User \"jane\" cannot create resource" is invalid: metadata.name`, "Invalid", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,6 +148,25 @@ func TestDryRunAnswers(t *testing.T) {
 				t.Errorf("the server's words are %q (%d)", got.Message, got.Code)
 			}
 		})
+	}
+}
+
+// TestDryRunOfDuplicates: what server-side apply refuses for its own sake is merged.
+func TestDryRunOfDuplicates(t *testing.T) {
+	f := newFake(t)
+	asked := admitting(t, f, func(a attempt, _ int) (int, string, string) {
+		if a.contentType == "application/apply-patch+yaml" {
+			return http.StatusInternalServerError, "", `failed to create typed patch object: .spec.containers[0].env: duplicate entries for key [name="A"]`
+		}
+		return 0, "", ""
+	})
+	c, _ := f.cluster(t, ClusterOptions{})
+	there := podTrialOf("there")
+	there.Exists = true
+	tried, err := c.DryRun(t.Context(), []Trial{there})
+	last := (*asked)[len(*asked)-1]
+	if err != nil || tried[0].Admitted == nil || len(*asked) != 2 || last.contentType != "application/merge-patch+json" || !slices.Equal(last.query["dryRun"], []string{"All"}) {
+		t.Errorf("%+v, %v; asked last %+v", tried, err, last)
 	}
 }
 
