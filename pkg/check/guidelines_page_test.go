@@ -18,7 +18,6 @@ const guidelinesPage = "../../docs/guidelines.md"
 func guidelinesUnasked() map[string]string {
 	return map[string]string{
 		maturity(20).String(): "Audit logs are switched on by flags of the API server, which a cluster does not show to those who use it.",
-		maturity(24).String(): "Hints for installing definitions are in the chart, and not in the cluster.",
 	}
 }
 
