@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check"}
+var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -101,6 +101,8 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"graph", "graph moodles -A -o json --from demo"},
 		{"problems", "graph moodles -A --problems -o json --from demo"},
 		{"problems", "graph ingress/wordpress --problems -o yaml --from demo"},
+		{"preflight", "check --atomic moodle/moodle-1 -o json --from demo"},
+		{"preflight", "check --atomic deployment/wordpress --autoscaler -o yaml --from demo"},
 		{"path", "path moodle/moodle-1 pvc/data-cluster1-mysql-0 -o json --from demo"},
 		{"path", "path moodle/moodle-1 moodle/moodle-1 -o yaml --from demo"},
 		{"impact", "impact secret/cluster1-secret -o json --from demo"},

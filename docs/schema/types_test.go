@@ -122,7 +122,7 @@ func (c checker) properties(at string, fields map[string]field, schema map[strin
 
 func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
-		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
+		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "preflight": view.PreflightDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
 		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "stacks": view.StacksDocument{}, "logs": view.LogLineDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
 		"check":  view.CheckDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},

@@ -75,24 +75,21 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 	return nil
 }
 
-// show writes the answer. What is a table elsewhere is a tree here: a judgement has lines
-// of its own for its proof and for what to do.
+// show writes the answer; for people the verdict goes before it.
 func (o *atomicOptions) show(report *preflight.Report, shown view.PreflightOptions) error {
-	a := view.Preflight(report, shown)
-	if o.output != "table" && o.output != "wide" {
-		return o.write(a)
+	if o.human() {
+		if _, err := fmt.Fprintln(o.env.Out, safe(view.PreflightVerdict(report, shown))); err != nil {
+			return err
+		}
 	}
-	if _, err := fmt.Fprintln(o.env.Out, safe(view.PreflightVerdict(report, shown))); err != nil {
-		return err
-	}
-	return o.writeAs("tree", a, !o.noHeaders)
+	return o.write(view.Preflight(report, shown))
 }
 
 // shown says how the answer is laid out.
 func (a *foreseen) shown(q preflight.Question) view.PreflightOptions {
 	return view.PreflightOptions{
 		Namespace: a.session.namespace, Objects: len(q.Batch), Server: q.Admissions != nil, Anew: q.Anew,
-		Placement: a.o.output == "wide", Gaps: a.graph.Gaps(),
+		Gaps: a.graph.Gaps(),
 	}
 }
 

@@ -75,7 +75,7 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*foreseen, error) {
 		return nil, err
 	}
 	without := below.Build(a.beneath)
-	a.world = newCheckWorld(without, a.facts, a.over.Served(), a.beneath)
+	a.world = a.session.checkWorld(without, a.facts, a.over.Served(), a.beneath)
 	for i := range a.over.Batch().Manifests {
 		m := &a.over.Batch().Manifests[i]
 		id, named := a.beneath.Find(m.Ref)
@@ -104,11 +104,13 @@ func keep(facts *check.Collector) inventory.Extractor {
 	}
 }
 
-// newCheckWorld makes the world of what an inventory holds.
-func newCheckWorld(g *graph.Graph, facts *check.Collector, kinds *object.Kinds, inv *inventory.Inventory) *check.World {
-	return check.NewWorld(g, facts, kinds, func(gk schema.GroupKind, namespace string) bool {
+// checkWorld makes the world of what an inventory holds.
+func (s *session) checkWorld(g *graph.Graph, facts *check.Collector, kinds *object.Kinds, inv *inventory.Inventory) *check.World {
+	w := check.NewWorld(g, facts, kinds, func(gk schema.GroupKind, namespace string) bool {
 		return kinds.NotServed(gk) || inv.Covered(gk, namespace)
 	})
+	w.Catalogued = s.catalogued
+	return w
 }
 
 // read follows the batch through the cluster: what is needed to know whether there is room,

@@ -41,7 +41,7 @@ func (o *atomicOptions) ofStack(ctx context.Context) (*foreseen, error) {
 	if a.batch, err = a.tops(ctx, stack); err != nil {
 		return nil, err
 	}
-	a.world = newCheckWorld(a.graph, a.facts, s.kinds, s.inv)
+	a.world = s.checkWorld(a.graph, a.facts, s.kinds, s.inv)
 	return a, nil
 }
 

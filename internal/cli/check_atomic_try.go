@@ -3,14 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -98,7 +96,8 @@ func (a *foreseen) trialOf(item *preflight.Item, cluster *source.Cluster) *trial
 	kind, served := a.session.kinds.Kind(gvk.GroupKind())
 	if !served {
 		if a.session.kinds.NotServed(gvk.GroupKind()) {
-			return refused("NotServed", "no API serves %s %s, and the batch does not define it%s", gvk.GroupVersion(), gvk.Kind, nearKinds(gvk.GroupKind(), a.session.kinds))
+			t.silent = true // There is nobody to ask: the references tell.
+			return t
 		}
 		return unknown("what the group %s serves could not be found out", gvk.Group)
 	}
@@ -170,7 +169,7 @@ func (a *foreseen) standIn() string {
 // podTrial makes a trial of a pod of an object's template; nil where it has none, or where
 // the object itself was refused.
 func (a *foreseen) podTrial(of *trial) *trial {
-	if of.said.Reason != "" || podTemplatePath(of.item.Ref) == nil {
+	if of.said.Reason != "" || podTemplatePath(of.item.Ref) == nil || idle(of.item.Object) {
 		return nil
 	}
 	from := of.said.Admitted
@@ -201,71 +200,18 @@ func (a *foreseen) podTrial(of *trial) *trial {
 	return t
 }
 
+// idle says that no pod is to be made now: whether one would be admitted does not matter.
+func idle(of *unstructured.Unstructured) bool {
+	replicas, counted, _ := unstructured.NestedInt64(of.Object, "spec", "replicas")
+	suspended, _, _ := unstructured.NestedBool(of.Object, "spec", "suspend")
+	return counted && replicas == 0 || suspended
+}
+
 var podResource = object.Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true}
 
 // makes says that the batch makes an object that is not there yet.
 func (a *foreseen) makes(ref object.Ref) bool {
 	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool { return it.Ref == ref && !it.Exists })
-}
-
-// changes says that the batch has an object of a kind in a namespace, or is it.
-func (a *foreseen) changes(kind, namespace string) bool {
-	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool {
-		return it.Ref.Group == "" && it.Ref.Kind == kind && it.Ref.Namespace == namespace
-	})
-}
-
-// hear keeps what the server said, as far as it is about the object and not about where or
-// when it was tried.
-func (a *foreseen) hear(t *trial, said source.Tried) {
-	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Undecided = said.Admitted, said.Reason, said.Message, said.Undecided
-	ns := t.item.Ref.Namespace
-	if admitted := t.said.Admitted; admitted != nil {
-		if t.pod != nil {
-			t.pod.back(admitted, ns)
-		} else if t.instead != "" {
-			admitted.SetNamespace(ns)
-			admitted.SetName(t.item.Ref.Name)
-			admitted.SetGenerateName(t.item.Object.GetGenerateName())
-		}
-		return
-	}
-	if said.Reason == "" {
-		return
-	}
-	switch ofContent := said.Code == http.StatusBadRequest || said.Code == http.StatusUnprocessableEntity; {
-	case t.instead != "" && !ofContent:
-		t.undecided("namespace %s is not there yet; in %s, where it was tried instead, it was refused: %s", ns, t.instead, said.Message)
-	case ofQuota(said.Message) && (t.pod != nil && t.item.Exists || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
-		// The pods that are there count, and what counts changes: the sums tell.
-		t.silent = true
-	case strings.Contains(said.Message, "violates PodSecurity") && a.changesSecurity(ns):
-		t.undecided("the batch changes which Pod Security Standard namespace %s enforces; now it is refused: %s", ns, said.Message)
-	}
-}
-
-func (t *trial) undecided(format string, args ...any) {
-	t.said.Reason, t.said.Message, t.said.Undecided = "", "", fmt.Sprintf(format, args...)
-}
-
-// ofQuota tells a refusal by a ResourceQuota or a LimitRange, which no field of the answer
-// tells (k8s.io/apiserver, pkg/admission/plugin/resourcequota; k8s.io/kubernetes,
-// plugin/pkg/admission/limitranger).
-func ofQuota(message string) bool {
-	return strings.Contains(message, "exceeded quota: ") || strings.Contains(message, "failed quota: ") ||
-		strings.Contains(message, " usage per Container") || strings.Contains(message, " usage per Pod") || strings.Contains(message, " usage per PersistentVolumeClaim") ||
-		strings.Contains(message, "limit to request ratio per ")
-}
-
-var limitRangeKind = schema.GroupKind{Kind: "LimitRange"}
-
-const enforceLabel = "pod-security.kubernetes.io/enforce"
-
-// changesSecurity says that the batch gives a namespace that is there another standard.
-func (a *foreseen) changesSecurity(namespace string) bool {
-	is, ok := a.namespaceOf(namespace)
-	i := slices.IndexFunc(a.batch, func(it preflight.Item) bool { return it.Ref == object.Ref{Kind: "Namespace", Name: namespace} })
-	return ok && i >= 0 && a.batch[i].Object.GetLabels()[enforceLabel] != is.Labels[enforceLabel]
 }
 
 // question puts together what is asked of the future.

@@ -133,14 +133,11 @@ func given(s *string) bool { return s != nil && *s != "" }
 func (c *common) write(a view.Answer) error { return c.writeUnder(a, !c.noHeaders) }
 
 // writeUnder writes an answer with the heads of its columns, or what follows it without.
-func (c *common) writeUnder(a view.Answer, heads bool) error { return c.writeAs(c.output, a, heads) }
-
-// writeAs writes an answer in another format than that of --output.
-func (c *common) writeAs(format string, a view.Answer, heads bool) error {
+func (c *common) writeUnder(a view.Answer, heads bool) error {
 	defer c.clock.stage("write")()
 	o := render.Options{Width: c.env.Width, NoHeaders: !heads}
 	o.Color = c.color == "always" || (c.color != "never" && c.env.Color)
-	return render.Write(c.env.Out, format, a, o)
+	return render.Write(c.env.Out, c.output, a, o)
 }
 
 // tellGaps says what could not be read. Many of one reason become one line.

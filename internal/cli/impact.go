@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +27,9 @@ collector takes along (objects whose every owner goes), what breaks since it
 needs the object or something deleted with it, and what suffers in turn: the
 owners of what breaks, the Services in front of it, and who needs those.
 
+Of a node it shows what a drain would hit, stack by stack: replicas that are left, pods
+that cannot go and why, budgets that block, and whether all would find other nodes.
+
 Nothing is deleted. Within a namespace, that namespace is looked at, and what
 reaches into it; -A looks at all of them, for objects that others may address
 by a host name.`,
@@ -33,6 +38,9 @@ by a host name.`,
 
   # what would go with the database, and who would miss it?
   kubectl sysop impact mysqlcluster/cluster1 --from demo
+
+  # what would a drain of this node hit?
+  kubectl sysop impact node/worker-a --from demo
 
   # for a program
   kubectl sysop impact pvc/wordpress-content -o json --from demo`,
@@ -52,6 +60,9 @@ by a host name.`,
 func (o *impactOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
+	}
+	if typ, name, ok := strings.Cut(o.args[0], "/"); ok && slices.Contains([]string{"node", "nodes", "no"}, strings.ToLower(typ)) {
+		return o.drain(ctx, name)
 	}
 	opts := graph.StackOptions{NoInferred: o.noInferred}
 	s, g, ids, err := o.objects(ctx, o.args, opts)

@@ -203,43 +203,47 @@ func (w *World) colocatedClaims(x *crew, nodes map[string]*corev1.Node) []Coloca
 
 // zoneCrossings finds workloads that need a Service in whose zone they are not.
 func (w *World) zoneCrossings(s *Stack, crews []*crew, nodes map[string]*corev1.Node) []ZoneCrossing {
-	in := map[object.Ref][]string{}
 	of := map[object.Ref]*crew{}
 	for _, x := range crews {
-		var zones []string
-		for _, p := range x.Pods {
-			if n := nodes[p.Spec.NodeName]; n != nil {
-				zones = append(zones, n.Labels[zoneLabel])
-			}
-		}
-		in[x.Ref] = colocatedPlaces(zones)
 		for _, wl := range x.Workloads {
 			of[wl.Ref] = x
 		}
 	}
 	var out []ZoneCrossing
 	for _, ref := range s.Members() {
-		if ref.GroupKind() != robustServiceKind {
+		behind := w.robustPodsOf(ref)
+		if ref.GroupKind() != robustServiceKind || len(behind) == 0 {
 			continue
 		}
-		behind := w.robustPodsOf(ref)
-		for _, from := range w.callers(ref) {
-			a := of[from]
-			if a == nil || len(behind) == 0 {
+		wl, ok := w.Workload(crewPodRef(behind[0]))
+		if !ok || of[wl.Ref] == nil {
+			continue
+		}
+		to := of[wl.Ref]
+		there := crewZones(to, nodes)
+		for _, caller := range w.callers(ref) {
+			from := of[caller]
+			if from == nil || from == to || len(there) == 0 {
 				continue
 			}
-			wl, ok := w.Workload(crewPodRef(behind[0]))
-			if !ok || of[wl.Ref] == nil || of[wl.Ref] == a {
-				continue
-			}
-			b := of[wl.Ref]
-			away := slices.DeleteFunc(slices.Clone(in[a.Ref]), func(z string) bool { return slices.Contains(in[b.Ref], z) })
-			if len(away) > 0 && len(in[b.Ref]) > 0 {
-				out = append(out, ZoneCrossing{From: a.Ref, To: b.Ref, Service: ref, Zones: away})
+			away := slices.DeleteFunc(crewZones(from, nodes), func(z string) bool { return slices.Contains(there, z) })
+			if len(away) > 0 {
+				out = append(out, ZoneCrossing{From: from.Ref, To: to.Ref, Service: ref, Zones: away})
 			}
 		}
 	}
 	return slices.CompactFunc(out, func(a, b ZoneCrossing) bool { return a.From == b.From && a.To == b.To && a.Service == b.Service })
+}
+
+// crewZones returns the zones of a crew's pods, each once and in order.
+func crewZones(x *crew, nodes map[string]*corev1.Node) []string {
+	var out []string
+	for _, p := range x.Pods {
+		if n := nodes[p.Spec.NodeName]; n != nil {
+			out = append(out, n.Labels[zoneLabel])
+		}
+	}
+	return colocatedPlaces(out)
 }
 
 // callers returns the workloads that need a Service, in order.

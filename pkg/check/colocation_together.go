@@ -63,19 +63,23 @@ func (w *World) crewTakes(x *crew, n *corev1.Node) bool {
 	if len(pods) == 0 {
 		pods = []*corev1.Pod{{Spec: *x.spec()}}
 	}
-	for _, p := range pods {
-		if !robustTakes(n, p) {
-			return false
+	return !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !w.nodeTakes(n, p) })
+}
+
+// nodeTakes says whether a node takes a pod by its labels and taints, and whether the
+// pod's volumes can be mounted there.
+func (w *World) nodeTakes(n *corev1.Node, p *corev1.Pod) bool {
+	if !robustTakes(n, p) {
+		return false
+	}
+	for _, ref := range robustClaimsOf(&p.Spec, p.Namespace, p.Name) {
+		claim, ok := Of[*corev1.PersistentVolumeClaim](w.Facts, ref)
+		if !ok {
+			continue
 		}
-		for _, ref := range robustClaimsOf(&p.Spec, p.Namespace, p.Name) {
-			claim, ok := Of[*corev1.PersistentVolumeClaim](w.Facts, ref)
-			if !ok {
-				continue
-			}
-			pv, ok := Of[*corev1.PersistentVolume](w.Facts, object.Ref{Kind: "PersistentVolume", Name: claim.Spec.VolumeName})
-			if ok && volumehelpers.CheckNodeAffinity(pv, n.Labels) != nil {
-				return false
-			}
+		pv, ok := Of[*corev1.PersistentVolume](w.Facts, object.Ref{Kind: "PersistentVolume", Name: claim.Spec.VolumeName})
+		if ok && volumehelpers.CheckNodeAffinity(pv, n.Labels) != nil {
+			return false
 		}
 	}
 	return true

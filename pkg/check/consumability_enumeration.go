@@ -2,6 +2,7 @@ package check
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +23,10 @@ var (
 // enumerationOf returns the values that a description says a text has; nil where it names
 // none, or leaves the list open, or may mean something else. It would rather miss one.
 func enumerationOf(description string) []string {
+	// Most descriptions hold none of these words, and the expressions are slow.
+	if !enumerationHint(description) {
+		return nil
+	}
 	text := strings.Join(strings.Fields(description), " ")
 	if enumerationOpen.MatchString(text) {
 		return nil
@@ -62,4 +67,9 @@ func enumerationList(rest string, values bool) []string {
 		return nil
 	}
 	return out
+}
+
+func enumerationHint(description string) bool {
+	lower := strings.ToLower(description)
+	return slices.ContainsFunc([]string{"one of", "either", "value", "option", "choice", "setting"}, func(w string) bool { return strings.Contains(lower, w) })
 }

@@ -64,13 +64,13 @@ func crdImperative(d *Definition, r *Result) {
 	}
 	found := false
 	schemaOwn(v, func(n *schemaNode) {
-		why := imperativeWhy(n)
+		why, severity := imperativeWhy(n)
 		if why == "" {
 			return
 		}
 		found = true
 		r.Found(Finding{
-			Object: d.Ref, Field: schemaField(v), Value: n.path(),
+			Severity: severity, Object: d.Ref, Field: schemaField(v), Value: n.path(),
 			Message: n.path() + " orders a deed instead of saying what is wanted (" + why + "): applied again from Git it is done again, or never",
 		})
 	})
@@ -79,39 +79,40 @@ func crdImperative(d *Definition, r *Result) {
 	}
 }
 
-// imperativeWhy says why a field is an order; nothing where it is none.
-func imperativeWhy(n *schemaNode) string {
+// imperativeWhy says why a field is an order, and how grave that is; nothing where it is
+// none. Nonces can be applied twice without harm, and a bare name is less than a proof.
+func imperativeWhy(n *schemaNode) (string, Severity) {
 	if !n.field() {
-		return ""
+		return "", 0
 	}
 	switch n.props.Type {
 	case "boolean":
 		switch {
 		case imperativeFlag.MatchString(n.name), imperativeNow.MatchString(n.name):
-			return "a boolean by the name of a deed"
+			return "a boolean by the name of a deed", Warning
 		case imperativeOnce.MatchString(n.props.Description):
-			return "its description says that it is taken back once done"
+			return "its description says that it is taken back once done", Warning
 		}
 	case "string", "integer", "number":
 		switch {
 		case imperativeNow.MatchString(n.name):
-			return "its name says now"
+			return "its name says now", Warning
 		case imperativeNonce.MatchString(n.name):
-			return "any change of its value is the order"
+			return "any change of its value is the order", Info
 		case n.props.Type == "string" && imperativeChosen.MatchString(n.name):
 			return imperativeValues(n)
 		}
 	case "object":
 		// Argo CD's Application has an operation beside its spec.
 		if n.depth() == 1 && n.name == "operation" {
-			return "an operation beside the spec"
+			return "an operation beside the spec", Warning
 		}
 	}
-	return ""
+	return "", 0
 }
 
 // imperativeValues says whether the values of an action are deeds.
-func imperativeValues(n *schemaNode) string {
+func imperativeValues(n *schemaNode) (string, Severity) {
 	// An action within a list is that of a rule.
 	listed := false
 	for at := n.up; at != nil; at = at.up {
@@ -125,16 +126,16 @@ func imperativeValues(n *schemaNode) string {
 		}
 	}
 	if len(verbs) > 1 && !listed && !imperativeIf.MatchString(n.props.Description) {
-		return "its values are " + strings.Join(verbs, ", ")
+		return "its values are " + strings.Join(verbs, ", "), Warning
 	}
 	if imperativeOfContainer(n) {
-		return ""
+		return "", 0
 	}
 	// Without values only an action of the whole object is clear.
 	if len(n.props.Enum) > 0 || listed || n.depth() > 2 || !slices.Contains([]string{"action", "command", "operation"}, n.name) || imperativeRule.MatchString(n.props.Description) {
-		return ""
+		return "", 0
 	}
-	return "a text by the name of " + n.name
+	return "a text by the name of " + n.name, Info
 }
 
 // imperativeOfContainer says that a field stands beside those of a container, a step or a

@@ -87,37 +87,45 @@ func schemaNotStructural(v *apiextensionsv1.CustomResourceDefinitionVersion) str
 // crdSchemaClosed looks for fields at the top (the spec) that take anything. Deeper down
 // that is how pod templates, values of charts and settings of other software are taken.
 func crdSchemaClosed(d *Definition, r *Result) {
+	severity, then := d.unknownFields()
 	for _, v := range d.Served() {
 		root := schemaOf(v)
 		if root == nil {
 			continue
 		}
-		open := 0
-		if schemaOpen(root.props) && len(schemaDesired(v)) > 0 {
-			open++
+		open := func(at, message string) {
 			r.Found(Finding{
-				Object: d.Ref, Field: schemaField(v) + ".x-kubernetes-preserve-unknown-fields", Value: "true",
-				Message: "version " + v.Name + " keeps fields that its schema does not know, beside the spec and anywhere below: a mistake in a name is stored and has no effect",
+				Severity: severity, Object: d.Ref, Field: schemaField(v) + at + ".x-kubernetes-preserve-unknown-fields", Value: "true",
+				Message: message + ": " + then,
 			})
+		}
+		wrong := len(r.Wrong)
+		if schemaOpen(root.props) && len(schemaDesired(v)) > 0 {
+			open("", "version "+v.Name+" keeps fields that its schema does not know, beside the spec and below it")
 		}
 		for _, top := range schemaDesired(v) {
 			if !schemaOpen(top.props) {
 				continue
 			}
-			open++
 			says := "names no field"
 			if n := len(top.props.Properties); n > 0 {
 				says = "names " + schemaCount(n, "field", "fields") + ", and keeps any other"
 			}
-			r.Found(Finding{
-				Object: d.Ref, Field: schemaField(v) + ".properties." + top.name + ".x-kubernetes-preserve-unknown-fields", Value: "true",
-				Message: "the schema of " + top.name + " in version " + v.Name + " " + says + ": a mistake in a name is stored and has no effect",
-			})
+			open(".properties."+top.name, "the schema of "+top.name+" in version "+v.Name+" "+says)
 		}
-		if open == 0 {
+		if len(r.Wrong) == wrong {
 			r.Fine(d.Ref)
 		}
 	}
+}
+
+// unknownFields says what comes of a mistake in a name that the schema lets pass, and how
+// grave that is. A webhook may be stricter than the schema.
+func (d *Definition) unknownFields() (Severity, string) {
+	if webhooks, known := d.validatedBy(); !known || len(webhooks) > 0 {
+		return Info, "a mistake in a name is refused only if a webhook does so"
+	}
+	return Warning, "a mistake in a name is stored and has no effect"
 }
 
 // How much of a schema must be described. Of some 340 definitions that 25 operators publish
@@ -136,7 +144,8 @@ func crdSchemaDescribed(d *Definition, r *Result) {
 	var all int
 	var bare []string
 	schemaOwn(v, func(n *schemaNode) {
-		if !n.field() {
+		// What the spec is, everybody knows.
+		if !n.field() || n.depth() == 1 {
 			return
 		}
 		all++
@@ -155,6 +164,12 @@ func crdSchemaDescribed(d *Definition, r *Result) {
 	f := Finding{
 		Object: d.Ref, Field: schemaField(v), Value: schemaFew(bare),
 		Message: fmt.Sprintf("%d of the %d fields that users fill in have no description: kubectl explain has nothing to say of them", len(bare), all),
+	}
+	if len(bare) == 1 && all > 1 {
+		f.Message = fmt.Sprintf("1 of the %d fields that users fill in has no description: kubectl explain has nothing to say of it", all)
+	}
+	if all == 1 {
+		f.Message = "the only field that users fill in has no description: kubectl explain has nothing to say of it"
 	}
 	if share >= schemaDescribedHalf {
 		f.Severity = Info

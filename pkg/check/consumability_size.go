@@ -3,6 +3,8 @@ package check
 import (
 	"encoding/json"
 	"strconv"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // applyLimit is the size in bytes that all annotations of an object may have together (of
@@ -11,10 +13,10 @@ const applyLimit = 256 * 1024
 
 // crdSize wants a definition that plain kubectl apply takes.
 func crdSize(d *Definition, r *Result) {
-	crd := d.CRD.DeepCopy()
-	crd.ManagedFields, crd.Annotations = nil, nil
-	crd.Status.Conditions, crd.Status.StoredVersions = nil, nil
-	data, err := json.Marshal(crd)
+	// What the server adds is not what was applied.
+	crd := *d.CRD
+	crd.ManagedFields, crd.Annotations, crd.Status = nil, nil, apiextensionsv1.CustomResourceDefinitionStatus{}
+	data, err := json.Marshal(&crd)
 	if err != nil {
 		r.Unknown(d.Ref, "its size is not known: "+err.Error())
 		return

@@ -77,11 +77,11 @@ func TestImperative(t *testing.T) {
 		{"taken back", "Shop", "rolling: {type: boolean, description: The operator will set this back to false once the restart is in progress.}", "warning spec.rolling"},
 		{"forced", "Shop", "forceRestart: {type: boolean}", "warning spec.forceRestart"},
 		{"a backup", "Shop", "takeBackup: {type: boolean}", "warning spec.takeBackup"},
-		{"a nonce (Flink)", "Shop", "restartNonce: {type: integer}", "warning spec.restartNonce"},
-		{"a nonce for savepoints (Flink)", "Shop", "job: {type: object, properties: {savepointTriggerNonce: {type: integer}}}", "warning spec.job.savepointTriggerNonce"},
-		{"a reason (Scylla)", "Shop", "forceRedeploymentReason: {type: string}", "warning spec.forceRedeploymentReason"},
+		{"a nonce (Flink)", "Shop", "restartNonce: {type: integer}", "info spec.restartNonce"},
+		{"a nonce for savepoints (Flink)", "Shop", "job: {type: object, properties: {savepointTriggerNonce: {type: integer}}}", "info spec.job.savepointTriggerNonce"},
+		{"a reason (Scylla)", "Shop", "forceRedeploymentReason: {type: string}", "info spec.forceRedeploymentReason"},
 		{"an action with verbs", "Shop", "action: {type: string, enum: [start, stop, restart]}", "warning spec.action"},
-		{"an action of any text", "Shop", "action: {type: string}", "warning spec.action"},
+		{"an action of any text", "Shop", "action: {type: string}", "info spec.action"},
 		{"deep down", "Shop", "main: {type: object, properties: {db: {type: object, properties: {triggerBackup: {type: boolean}}}}}", "warning spec.main.db.triggerBackup"},
 
 		{"what a policy does (Istio)", "AuthorizationPolicy", "action: {type: string, enum: [ALLOW, DENY, AUDIT, CUSTOM]}", "fine"},
@@ -191,6 +191,10 @@ func TestValidated(t *testing.T) {
 		if got := said(t, schemaDefinition(t, "Shop", tt.spec, more...), "crd-validated"); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
+	}
+	open := definitionWith(t, "Shop", "spec: {type: object, x-kubernetes-preserve-unknown-fields: true}\n", hook("test.example.org", "shops", "CREATE"))
+	if got := said(t, open, "crd-open-spec"); got != "info true" {
+		t.Errorf("a webhook may refuse what an open spec takes: %q", got)
 	}
 	d := schemaDefinition(t, "Shop", plain)
 	d.World.Read = func(gk schema.GroupKind, _ string) bool { return gk.Kind != "ValidatingWebhookConfiguration" }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -174,9 +175,7 @@ func (w *World) matches(h *coreosWebhook, wl *Workload) (matched, known bool) {
 		return false, false
 	}
 	set := map[string]string{corev1.LabelMetadataName: ns.Name}
-	for k, v := range ns.Labels {
-		set[k] = v
-	}
+	maps.Copy(set, ns.Labels)
 	return coreosSelects(h.namespaces, set), true
 }
 

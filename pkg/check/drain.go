@@ -31,8 +31,8 @@ type Drain struct {
 	Budgets []DrainedBudget
 	// Flags are what kubectl drain has to be told before it begins: --force.
 	Flags []string
-	// Elsewhere says whether the evicted pods would find other nodes; nil where that was
-	// not looked at.
+	// Elsewhere says whether the evicted pods would find other nodes (World.Elsewhere); nil
+	// where that was not looked at.
 	Elsewhere *schedule.Answer
 	// Open says what is not known, a sentence each, without a full stop.
 	Open []string
@@ -211,14 +211,13 @@ func (d *Drain) hit(w *World, s *Stack, pods map[object.Ref]DrainedPod, in map[o
 // drainFlags are the flags without which kubectl drain refuses to begin.
 func drainFlags(d *Drain) []string {
 	var out []string
-	is := func(list []DrainedPod, f func(DrainedPod) bool) bool { return slices.ContainsFunc(list, f) }
-	if is(d.Evicted, func(x DrainedPod) bool { return len(x.Volatile) > 0 }) {
+	if slices.ContainsFunc(d.Evicted, func(x DrainedPod) bool { return len(x.Volatile) > 0 }) {
 		out = append(out, "--delete-emptydir-data")
 	}
-	if is(d.Evicted, func(x DrainedPod) bool { return x.Lost }) {
+	if slices.ContainsFunc(d.Evicted, func(x DrainedPod) bool { return x.Lost }) {
 		out = append(out, "--force")
 	}
-	if is(d.LeftAlone, func(x DrainedPod) bool { return x.Why == "DaemonSet" }) {
+	if slices.ContainsFunc(d.LeftAlone, func(x DrainedPod) bool { return x.Why == "DaemonSet" }) {
 		out = append(out, "--ignore-daemonsets")
 	}
 	return out

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
 // tell writes a drain down, a line a fact.
@@ -220,5 +222,36 @@ func TestDrainOfNothing(t *testing.T) {
 	w := readWorld(t, robustNodes3+robustApp("web", 1, robustC, "n1"))
 	if d := w.Drain("n9", robustStacks(t, w, "Deployment.apps/ns/web")); d.Read || len(d.Stacks)+len(d.Evicted)+len(d.Flags) > 0 {
 		t.Errorf("a node that is not there: %+v", d)
+	}
+}
+
+func TestDrainElsewhere(t *testing.T) {
+	node := func(name, cpu string) string {
+		return strings.Replace(robustNode(name, "a", ""), "status: {", "status: {allocatable: {cpu: "+cpu+", memory: 8Gi, pods: 110}, ", 1)
+	}
+	spec := "containers: [{name: c, image: c, resources: {requests: {cpu: 2}}}]"
+	apps := robustApp("web", 2, spec, "n1", "n1") + robustApp("other", 1, spec, "n2") + robustPod("shell", "app: shell", "", spec, "n1")
+	for _, tt := range []struct {
+		name, yaml string
+		unread     []string
+		want       schedule.Verdict
+	}{
+		{name: "they fit beside what is there", yaml: node("n1", "8") + node("n2", "6"), want: schedule.Fits},
+		{name: "one is too many", yaml: node("n1", "8") + node("n2", "5"), want: schedule.Impossible},
+		{name: "there is no other node", yaml: node("n1", "8"), want: schedule.Impossible},
+		{name: "nodes are unread", yaml: node("n1", "8") + node("n2", "6"), unread: []string{"Node"}, want: schedule.Undecided},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := readWorld(t, tt.yaml+apps, tt.unread...)
+			got := w.Elsewhere(w.Drain("n1", nil))
+			if got.Verdict != tt.want {
+				t.Errorf("got %s, want %s: %+v", got.Verdict, tt.want, got)
+			}
+			for _, p := range got.Placement {
+				if tt.want == schedule.Fits && (p.Node != "n2" || !strings.Contains(p.Pod, "web")) {
+					t.Errorf("placed %+v", p)
+				}
+			}
+		})
 	}
 }

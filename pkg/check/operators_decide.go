@@ -42,7 +42,7 @@ func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int) operat
 			continue
 		}
 		c := operatorCandidate{wl: wl, points: signs.points(), breadth: breadth[s.defs[i].group][wl], domains: len(s.homes[wl])}
-		if c.domains > operatorDomains && !signs.has(signConversion|signOwner|signPackage) {
+		if c.domains > operatorDomains && !signs.has(signConversion|signOwner|signPackage|signWebhook|signLabels|signName) {
 			continue
 		}
 		if c.points > best.points {
@@ -71,9 +71,9 @@ func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int) operat
 	return operatorVerdict{main: first.wl, points: first.points}
 }
 
-// operatorDomains is the number of domains of API groups from which on an account is one
-// that looks after everything, and no operator of each.
-const operatorDomains = 8
+// operatorDomains is the number of domains of API groups beyond which an account is one that
+// looks after everything, and no operator of each where nothing but its rights says so.
+const operatorDomains = 12
 
 // breadths counts of how many definitions of a group each workload may write the status.
 func (s *operatorSearch) breadths() map[string]map[int]int {

@@ -142,7 +142,7 @@ func (s *operatorSearch) operator(defs []int, verdicts []operatorVerdict) *Opera
 	o := &Operator{World: s.w}
 	order := slices.SortedFunc(maps.Keys(members), func(a, b int) int {
 		x, y := s.rank(a, defs), s.rank(b, defs)
-		return cmp.Or(cmp.Compare(x.made, y.made), cmp.Compare(y.writes, x.writes), cmp.Compare(y.status, x.status), cmp.Compare(y.leads, x.leads), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(x.made, y.made), cmp.Compare(y.writes, x.writes), cmp.Compare(y.status, x.status), cmp.Compare(y.leads, x.leads), cmp.Compare(y.points, x.points), cmp.Compare(a, b))
 	})
 	for _, wl := range order {
 		o.Workloads = append(o.Workloads, s.workloads[wl].Workload)
@@ -165,7 +165,7 @@ func (s *operatorSearch) joins(def, wl int, mains map[int]bool, defs []int) bool
 		}
 	}
 	for main := range mains {
-		if (acts || signs.has(signRead)) && s.kin(main, wl) || acts && s.twins(main, wl) {
+		if (acts || signs.has(signRead|signAny)) && s.kin(main, wl) || acts && s.twins(main, wl) {
 			return true
 		}
 	}
@@ -178,7 +178,7 @@ type operatorRank struct {
 	made           int
 	writes, status int
 	// leads is 1 where the name says so.
-	leads int
+	leads, points int
 }
 
 func (s *operatorSearch) rank(wl int, defs []int) operatorRank {
@@ -194,6 +194,7 @@ func (s *operatorSearch) rank(wl int, defs []int) operatorRank {
 		if signs.has(signStatus) {
 			r.status++
 		}
+		r.points += signs.points()
 	}
 	name := s.workloads[wl].Ref.Name
 	for _, word := range []string{"operator", "controller", "manager"} {

@@ -10,10 +10,13 @@ import (
 
 // operatorSearch is what is looked at to find operators, and the signs that were found.
 type operatorSearch struct {
-	w         *World
-	defs      []operatorDefinition
-	everyDef  []int
-	byGroup   map[string][]int
+	w        *World
+	defs     []operatorDefinition
+	everyDef []int
+	byGroup  map[string][]int
+	// byDomain are the definitions whose groups belong together. What is of Kubernetes
+	// itself (k8s.io) is everybody's: there only the same group counts.
+	byDomain  map[string][]int
 	workloads []operatorWorkload
 	number    map[object.Ref]int
 	// What workloads are found by: label=value, namespace/release, owner, words of their
@@ -52,12 +55,14 @@ type operatorWorkload struct {
 
 func newOperatorSearch(w *World) *operatorSearch {
 	s := &operatorSearch{
-		w: w, defs: w.definitionsThere(), byGroup: map[string][]int{}, number: map[object.Ref]int{},
+		w: w, defs: w.definitionsThere(), byGroup: map[string][]int{}, byDomain: map[string][]int{}, number: map[object.Ref]int{},
 		labelled: map[string][]int{}, released: map[string][]int{}, named: map[string][]int{}, imaged: map[string][]int{},
 		homes: map[int]map[string]bool{}, ownedBy: map[object.Ref][]int{}, served: map[object.Ref][]int{},
 	}
 	for i := range s.defs {
 		s.byGroup[s.defs[i].group] = append(s.byGroup[s.defs[i].group], i)
+		domain := operatorDomain(s.defs[i].group)
+		s.byDomain[domain] = append(s.byDomain[domain], i)
 		s.everyDef = append(s.everyDef, i)
 	}
 	s.signs = make([]map[int]*operatorSigns, len(s.defs))
@@ -108,8 +113,9 @@ func (s *operatorSearch) workload(wl *Workload) {
 	}
 	index := func(in map[string][]int, words ...string) {
 		for _, word := range words {
-			if word = operatorPlain(word); word != "" && !slices.Contains(in[word], i) {
-				in[word] = append(in[word], i)
+			word = operatorPlain(word)
+			if at := in[word]; word != "" && (len(at) == 0 || at[len(at)-1] != i) {
+				in[word] = append(at, i)
 			}
 		}
 	}
@@ -177,7 +183,7 @@ func (s *operatorSearch) compare() {
 			if have.has.has(signStatus) || !have.has.has(signRead|signWrite) {
 				continue
 			}
-			for _, sibling := range s.byGroup[s.defs[i].group] {
+			for _, sibling := range s.byDomain[operatorDomain(s.defs[i].group)] {
 				if s.signsOf(sibling, wl).has(signStatus) {
 					s.sign(i, wl, signSibling, s.defs[sibling].plural)
 					break

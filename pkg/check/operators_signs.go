@@ -39,7 +39,7 @@ const (
 	// the kind or its group.
 	signName
 	signImage
-	// signSibling: it writes the status of another kind of the group.
+	// signSibling: it writes the status of another kind of the same domain.
 	signSibling
 	// signAlone: no other workload may do with them what it may.
 	signAlone
@@ -233,16 +233,28 @@ func operatorLabel(key, group string) bool {
 		return true
 	}
 	domain, _, ok := strings.Cut(key, "/")
-	return ok && operatorDomain(group) != "k8s.io" && strings.HasSuffix("."+domain, "."+operatorDomain(group))
+	if !ok || operatorShared(domain) {
+		return false
+	}
+	return strings.HasSuffix("."+domain, "."+operatorDomain(group)) || strings.HasSuffix("."+group, "."+domain)
 }
 
-// operatorDomain returns the last two labels of a group: cert-manager.io.
+// operatorDomain returns the last two labels of a group: cert-manager.io. Groups under the
+// domains of Kubernetes belong to many, so each is a domain of its own.
 func operatorDomain(group string) string {
 	parts := strings.Split(group, ".")
-	if len(parts) > 2 {
-		parts = parts[len(parts)-2:]
+	if len(parts) <= 2 {
+		return group
 	}
-	return strings.Join(parts, ".")
+	domain := strings.Join(parts[len(parts)-2:], ".")
+	if operatorShared(domain) {
+		return group
+	}
+	return domain
+}
+
+func operatorShared(domain string) bool {
+	return domain == "k8s.io" || domain == "x-k8s.io" || domain == "k8s-sigs.io" || domain == "kubernetes.io"
 }
 
 // ownersAbove returns the owners of an object, at any height, but for built-in workloads.

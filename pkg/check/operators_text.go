@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // operatorSentences are the words of signs. %[1]s is the kinds by their plural names,
@@ -76,9 +77,6 @@ func (s *operatorSearch) tellDefs(defs []int) string {
 }
 
 func operatorJoin(names []string) string {
-	text := names[0]
-	for _, n := range names[1 : len(names)-1] {
-		text += ", " + n
-	}
-	return text + " and " + names[len(names)-1]
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

@@ -43,7 +43,7 @@ var operatorCommonWords = []string{"apps", "core", "x-k8s", "k8s-sigs", "operato
 
 // operatorRoles are the words at the end of names of workloads that say what part of an
 // operator one is.
-var operatorRoles = []string{"operator", "controller", "manager", "webhook", "webhooks", "server", "admission", "cainjector", "apiserver", "metrics", "agent", "daemon", "cluster", "core"}
+var operatorRoles = []string{"operator", "controller", "manager", "webhook", "webhooks", "server", "admission", "cainjector", "apiserver", "metrics", "agent", "daemon", "cluster", "core", "api", "handler", "node", "scheduler", "audit"}
 
 // operatorStem returns a name without the words that say what part it is: cert-manager-
 // webhook is of cert-manager. A name that is all roles stays as it is.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -113,19 +115,19 @@ func portabilityAlpha(version string) bool {
 // portabilityGone are APIs that Kubernetes removed, the release that did so, and what took
 // their place. Source: the deprecated API migration guide of kubernetes.io.
 var portabilityGone = []struct {
-	group, resource, kind string
-	release               string
-	now, nowResource      string
+	group, resource  string
+	release          string
+	now, nowResource string
 }{
-	{"extensions", "deployments", "Deployment", "1.16", "apps", "deployments"},
-	{"extensions", "daemonsets", "DaemonSet", "1.16", "apps", "daemonsets"},
-	{"extensions", "replicasets", "ReplicaSet", "1.16", "apps", "replicasets"},
-	{"extensions", "networkpolicies", "NetworkPolicy", "1.16", "networking.k8s.io", "networkpolicies"},
-	{"extensions", "ingresses", "Ingress", "1.22", "networking.k8s.io", "ingresses"},
-	{"extensions", "podsecuritypolicies", "PodSecurityPolicy", "1.16", "", ""},
-	{"policy", "podsecuritypolicies", "PodSecurityPolicy", "1.25", "", ""},
-	{"settings.k8s.io", "podpresets", "PodPreset", "1.20", "", ""},
-	{"auditregistration.k8s.io", "auditsinks", "AuditSink", "1.19", "", ""},
+	{"extensions", "deployments", "1.16", "apps", "deployments"},
+	{"extensions", "daemonsets", "1.16", "apps", "daemonsets"},
+	{"extensions", "replicasets", "1.16", "apps", "replicasets"},
+	{"extensions", "networkpolicies", "1.16", "networking.k8s.io", "networkpolicies"},
+	{"extensions", "ingresses", "1.22", "networking.k8s.io", "ingresses"},
+	{"extensions", "podsecuritypolicies", "1.16", "", ""},
+	{"policy", "podsecuritypolicies", "1.25", "", ""},
+	{"settings.k8s.io", "podpresets", "1.20", "", ""},
+	{"auditregistration.k8s.io", "auditsinks", "1.19", "", ""},
 }
 
 func portabilityRemovedAPIs(o *Operator, r *Result) {
@@ -139,8 +141,7 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 		}
 		wrong := len(r.Wrong)
 		for _, gone := range portabilityGone {
-			// An old cluster has it still.
-			if _, served := o.World.Kinds.Kind(operatorKind(gone.group, gone.kind)); served {
+			if o.World.olderThan(gone.release) {
 				continue
 			}
 			at, names := portabilityNamed(grants, gone.group, gone.resource)
@@ -167,6 +168,15 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 			r.Fine(sa)
 		}
 	}
+}
+
+// olderThan says that the cluster is older than a release of Kubernetes, as its nodes tell,
+// which are never newer than its API server by a release.
+func (w *World) olderThan(release string) bool {
+	nodes := All[*corev1.Node](w.Facts, "", "Node")
+	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *corev1.Node) bool {
+		return !coreosIsOlder(n.Status.NodeInfo.KubeletVersion, release)
+	})
 }
 
 // portabilityNamed returns the grant whose rule names a resource and its group.

@@ -79,9 +79,10 @@ func (w *World) ownersByReference(id graph.ID) []graph.ID {
 }
 
 // robustOwnersSet looks for objects that an operator made for a custom resource of the
-// stack, and that have no owner. That an operator made one is said only on two signs: it
-// carries all labels that whatever the custom resource owns has in common (and that are
-// not the custom resource's own, handed on), and one of these names the custom resource.
+// stack, and that have no owner. That an operator made one is said only on two signs: that
+// it makes such is known (robustDeclared), and it is marked or named so; or it carries all
+// labels that whatever the custom resource owns has in common (and that are not the custom
+// resource's own, handed on), and one of these names the custom resource.
 func robustOwnersSet(s *Stack, r *Result) {
 	members := s.Members()
 	for _, root := range members {
@@ -91,6 +92,11 @@ func robustOwnersSet(s *Stack, r *Result) {
 		id, ok := s.World.Graph.Find(root)
 		if !ok {
 			continue
+		}
+		for _, ref := range members {
+			if f, ok := s.World.robustDeclared(id, root, ref); ok {
+				r.Found(f)
+			}
 		}
 		owned, marks := s.World.robustMarks(id, root)
 		for _, ref := range owned {
@@ -105,6 +111,45 @@ func robustOwnersSet(s *Stack, r *Result) {
 			}
 		}
 	}
+}
+
+// robustDeclared says whether a custom resource is known to own an object, by the
+// catalogue or by an annotation of its definition, and no owner reference says so: by two
+// pieces of evidence, or by a mark on the object and by its name.
+func (w *World) robustDeclared(root graph.ID, rootRef, ref object.Ref) (Finding, bool) {
+	id, ok := w.Graph.Find(ref)
+	if !ok || ref.Namespace != rootRef.Namespace || !robustMade(ref.GroupKind()) || len(w.ownersByReference(id)) > 0 || w.robustBroken(ref) {
+		return Finding{}, false
+	}
+	if !slices.Contains(w.Graph.OwnersOf(id), root) {
+		return Finding{}, false // It is installed by it at most.
+	}
+	var why []string
+	marked := false
+	for e := range w.Graph.Between(root, id) {
+		if e.Relation != relation.Owns || e.Origin == "" || e.Origin == "inferred" || slices.Contains(why, e.Why()) {
+			continue
+		}
+		why = append(why, e.Why())
+		marked = marked || !e.Inferred && (e.Via == relation.Label || e.Via == relation.Annotation)
+	}
+	named := ref.Name == rootRef.Name || strings.HasPrefix(ref.Name, rootRef.Name+"-") || strings.HasSuffix(ref.Name, "-"+rootRef.Name)
+	if len(why) < 2 && (!marked || !named) {
+		return Finding{}, false
+	}
+	f := Finding{
+		Object: ref, Field: "metadata.ownerReferences", Related: []object.Ref{rootRef},
+		Message: fmt.Sprintf("has no owner reference, although %s makes it (%s): it stays when that is deleted, unless the operator deletes it", robustNear(rootRef, ref), why[0]),
+	}
+	if robustData(ref) {
+		f.Severity = Info
+	}
+	return f, true
+}
+
+// robustData tells what may be meant to outlive its owner.
+func robustData(r object.Ref) bool {
+	return r.Group == "" && (r.Kind == "Secret" || r.Kind == "ConfigMap")
 }
 
 // robustMarks returns what a custom resource owns by owner reference, and the labels that
@@ -178,10 +223,10 @@ func robustUnownedFinding(ref, root object.Ref, marks map[string]string) Finding
 	name := keys[slices.IndexFunc(keys, func(k string) bool { return marks[k] == root.Name })]
 	f := Finding{
 		Object: ref, Field: "metadata.ownerReferences", Related: []object.Ref{root},
-		Message: fmt.Sprintf("has no owner reference, although it has the %d labels of all that %s owns (%s=%s): it stays when that is deleted", len(marks), robustNear(root, ref), name, marks[name]),
+		Message: fmt.Sprintf("has no owner reference, although it has the %d labels of all that %s owns (%s=%s): it stays when that is deleted, unless the operator deletes it", len(marks), robustNear(root, ref), name, marks[name]),
 	}
-	if ref.Group == "" && (ref.Kind == "Secret" || ref.Kind == "ConfigMap") {
-		f.Severity = Info // Data may be meant to stay.
+	if robustData(ref) {
+		f.Severity = Info
 	}
 	return f
 }

@@ -58,18 +58,23 @@ func robustSingle(s *Stack, r *Result) {
 			continue
 		}
 		c := crews[0]
-		if len(crews) > 1 || c.Replicas > 1 || len(c.Pods) > 1 {
-			r.Fine(c.Ref)
+		if len(crews) > 1 || c.Replicas > 1 || len(c.Pods) > 1 || c.Workloads[0].Ref.Kind == "DaemonSet" {
+			r.Fine(c.Ref) // Of a DaemonSet there are as many as nodes.
 			continue
 		}
 		if found[c.Ref] {
 			continue
 		}
 		found[c.Ref] = true
-		r.Found(Finding{
-			Object: c.Ref, Field: "spec.replicas", Value: fmt.Sprint(c.Replicas), Related: append([]object.Ref{ref}, needs...),
-			Message: fmt.Sprintf("is the only pod behind %s, which %s", robustNear(ref, c.Ref), robustNeed(needs, c.Ref)),
-		})
+		f := Finding{Object: c.Ref, Related: append([]object.Ref{ref}, needs...)}
+		if c.Workloads[0].Template != nil {
+			f.Field, f.Value = "spec.replicas", fmt.Sprint(c.Replicas)
+		}
+		f.Message = fmt.Sprintf("is the only pod behind %s, which %s", robustNear(ref, c.Ref), robustNeed(needs, c.Ref))
+		if f.Field != "" {
+			f.Message = fmt.Sprintf("has the only pod behind %s, which %s", robustNear(ref, c.Ref), robustNeed(needs, c.Ref))
+		}
+		r.Found(f)
 	}
 }
 

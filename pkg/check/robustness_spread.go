@@ -111,19 +111,28 @@ func robustApart(spec *corev1.PodSpec, own map[string]string) bool {
 // robustNodes looks at where pods really are.
 func robustNodes(s *Stack, r *Result) {
 	nodes := All[*corev1.Node](s.World.Facts, "", "Node")
+	zone := map[string]string{}
+	for _, n := range nodes {
+		zone[n.Name] = n.Labels[zoneLabel]
+	}
 	for _, c := range s.World.robustCrews(robustWorkloads(s)) {
 		placed := c.placed()
 		if !c.replicated() || len(placed) < 2 {
 			continue
 		}
-		open := slices.DeleteFunc(slices.Clone(nodes), func(n *corev1.Node) bool { return !robustTakes(n, placed[0]) })
 		on := robustPlaces(placed, func(p *corev1.Pod) string { return p.Spec.NodeName })
-		zone := zonesOf(nodes)
+		in := robustPlaces(placed, func(p *corev1.Pod) string { return zone[p.Spec.NodeName] })
+		if len(on) > 1 && (len(in) > 1 || in[0] == "") {
+			r.Fine(c.Ref)
+			continue
+		}
+		open := slices.DeleteFunc(slices.Clone(nodes), func(n *corev1.Node) bool {
+			return !slices.ContainsFunc(placed, func(p *corev1.Pod) bool { return s.World.nodeTakes(n, p) })
+		})
 		switch {
 		case len(on) == 1 && len(open) > 1:
-			at := object.Ref{Kind: "Node", Name: on[0]}
 			r.Found(Finding{
-				Object: c.Ref, Field: "spec.nodeName", Value: on[0], Related: []object.Ref{at},
+				Object: c.Ref, Field: "spec.nodeName", Value: on[0], Related: []object.Ref{{Kind: "Node", Name: on[0]}},
 				Message: fmt.Sprintf("all %d pods are on %s, and %d nodes would take them: if that node goes, they all go", len(placed), on[0], len(open)),
 			})
 		case len(on) == 1 && !s.World.Read(robustNodeKind, ""):
@@ -131,27 +140,24 @@ func robustNodes(s *Stack, r *Result) {
 		case len(on) == 1:
 			// There is one node for them: nothing can be better.
 		default:
-			robustZones(c, placed, open, zone, r)
+			robustZone(c, len(placed), in[0], open, r)
 		}
 	}
 }
 
-// robustZones looks at the zones of pods that are on several nodes.
-func robustZones(c *crew, placed []*corev1.Pod, open []*corev1.Node, zone map[string]string, r *Result) {
-	in := robustPlaces(placed, func(p *corev1.Pod) string { return zone[p.Spec.NodeName] })
-	var others []string
+// robustZone looks at pods that are on several nodes of one zone.
+func robustZone(c *crew, pods int, in string, open []*corev1.Node, r *Result) {
+	var zones []string
 	for _, n := range open {
-		if z := zone[n.Name]; z != "" && !slices.Contains(others, z) {
-			others = append(others, z)
-		}
+		zones = append(zones, n.Labels[zoneLabel])
 	}
-	if len(in) != 1 || in[0] == "" || len(others) < 2 {
+	if zones = colocatedPlaces(zones); len(zones) < 2 {
 		r.Fine(c.Ref)
 		return
 	}
 	r.Found(Finding{
-		Severity: Info, Object: c.Ref, Field: "metadata.labels[" + zoneLabel + "]", Value: in[0],
-		Message: fmt.Sprintf("all %d pods are in zone %s, and nodes of %d zones would take them: if that zone goes, they all go", len(placed), in[0], len(others)),
+		Severity: Info, Object: c.Ref, Field: "metadata.labels[" + zoneLabel + "]", Value: in,
+		Message: fmt.Sprintf("all %d pods are in zone %s, and nodes of %d zones would take them: if that zone goes, they all go", pods, in, len(zones)),
 	})
 }
 
@@ -163,14 +169,6 @@ func robustPlaces(pods []*corev1.Pod, of func(*corev1.Pod) string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-func zonesOf(nodes []*corev1.Node) map[string]string {
-	out := make(map[string]string, len(nodes))
-	for _, n := range nodes {
-		out[n.Name] = n.Labels[zoneLabel]
-	}
-	return out
 }
 
 // robustTakes says whether a node is ready, and takes a pod by its labels and taints.

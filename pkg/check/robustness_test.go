@@ -211,7 +211,7 @@ func TestRobustBudgets(t *testing.T) {
 		},
 		{
 			name: "an operator guards its primary", root: "Database.db.example/ns/pg", says: []string{"until the operator of Database.db.example/pg moves the pod"},
-			yaml: robustClusterPods("n1") + strings.Replace(robustBudget("pg", "pg", "minAvailable: 1", 0, 1, 1, 1), "uid: b-pg", "uid: b-pg, ownerReferences: [{apiVersion: db.example/v1, kind: Database, name: pg, uid: pg, controller: true}]", 1),
+			yaml:  robustClusterPods("n1") + strings.Replace(robustBudget("pg", "pg", "minAvailable: 1", 0, 1, 1, 1), "uid: b-pg", "uid: b-pg, ownerReferences: [{apiVersion: db.example/v1, kind: Database, name: pg, uid: pg, controller: true}]", 1),
 			wrong: []string{"info PodDisruptionBudget.policy/ns/pg spec.minAvailable = 1"},
 		},
 	})
@@ -227,9 +227,10 @@ func TestRobustSingle(t *testing.T) {
 	db := robustService("db", "db", "") + robustApp("db", 1, robustC, "n1")
 	ingress := "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns, uid: i}\nspec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"
 	runRobust(t, "pod-single", []robustCase{
-		{name: "a database of one", yaml: robustApp("web", 2, needsDB, "n1", "n2") + db, wrong: []string{"warning Deployment.apps/ns/db spec.replicas = 1"}, says: []string{"the only pod behind Service/db, which Deployment.apps/web needs"}},
+		{name: "a database of one", yaml: robustApp("web", 2, needsDB, "n1", "n2") + db, wrong: []string{"warning Deployment.apps/ns/db spec.replicas = 1"}, says: []string{"has the only pod behind Service/db, which Deployment.apps/web needs"}},
 		{name: "of two", yaml: robustApp("web", 2, needsDB, "n1", "n2") + robustService("db", "db", "") + robustApp("db", 2, robustC, "n1", "n2"), right: []string{"Deployment.apps/ns/db"}},
 		{name: "nobody needs it", root: "Deployment.apps/ns/db", yaml: db},
+		{name: "a bare pod", yaml: robustApp("web", 2, needsDB, "n1", "n2") + robustService("db", "db", "") + robustPod("db", "app: db", "", robustC, "n1"), wrong: []string{"warning Pod/ns/db"}, says: []string{"is the only pod behind"}},
 		{name: "an Ingress leads to it", yaml: robustApp("web", 1, robustC, "n1") + robustService("web", "web", "") + ingress, wrong: []string{"warning " + robustWeb + " spec.replicas = 1"}, says: []string{"Ingress.networking.k8s.io/i needs"}},
 		{
 			name: "a primary of an operator's three", yaml: robustApp("web", 2, needsDB, "n1", "n2") +

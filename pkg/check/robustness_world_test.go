@@ -100,7 +100,7 @@ spec: {selector: {app: %[2]s}, ports: [{port: 80, targetPort: 8080}]%[3]s}
 }
 
 // robustClaim writes a claim and its volume; affinity are the expressions that its nodes
-// fulfil, in one line, or empty.
+// match, in one line, or empty.
 func robustClaim(name, mode, affinity string) string {
 	nodes := ""
 	if affinity != "" {

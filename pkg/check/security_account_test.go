@@ -3,6 +3,10 @@ package check
 import (
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 const accountApp = `
@@ -143,6 +147,19 @@ subjects: [{kind: ServiceAccount, name: default, namespace: kube-system}]
 			if r := only(t, id, w.stack("Pod/kube-system/etcd-one").Check); len(r.Wrong) != wrong || len(r.Right) != 1-wrong {
 				t.Errorf("%s, %s: wrong %v, right %v", note, id, r.Wrong, r.Right)
 			}
+		}
+	}
+}
+
+// TestPatchOfAccounts is what kubectl patch takes, at the place of each kind.
+func TestPatchOfAccounts(t *testing.T) {
+	for kind, want := range map[string]string{
+		"Deployment": `{"spec":{"template":{"spec":{"automountServiceAccountToken":false}}}}`,
+		"CronJob":    `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"automountServiceAccountToken":false}}}}}}`,
+	} {
+		got, err := yaml.YAMLToJSON([]byte(podPatch(object.Ref{Kind: kind}, "automountServiceAccountToken: false")))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", kind, got, err)
 		}
 	}
 }

@@ -115,14 +115,11 @@ func (w *World) secretEnv(e *corev1.EnvVar, namespace string) (wrong, unknown st
 		return "", "it has no value, or the value was left out of the snapshot"
 	case !envSecretValue(e.Value):
 		return "", ""
-	case strings.HasSuffix(e.Name, "SECRET") && len(validation.IsDNS1123Subdomain(e.Value)) == 0:
-		// The variable may as well hold the name of a Secret.
-		ref := object.Ref{Kind: "Secret", Namespace: namespace, Name: e.Value}
-		id, ok := w.Graph.Find(ref)
-		switch {
-		case ok && w.Graph.State(id) == graph.Present:
+	case envMayName(e.Name):
+		switch named, known := w.envNames(e.Value, namespace); {
+		case named:
 			return "", ""
-		case !w.Read(ref.GroupKind(), namespace):
+		case !known:
 			return "", "its value may be the name of a Secret, which were not read"
 		}
 	}
@@ -141,15 +138,51 @@ func envSecretName(name string) bool {
 		if !ok {
 			continue
 		}
+		// A Secret with a certificate, or to pull images with, is meant by its name.
+		if end == "SECRET" && envObject(before) {
+			return false
+		}
 		// ALLOW_EMPTY_PASSWORD and USE_TOKEN are switches.
-		for _, no := range []string{"ALLOW_EMPTY_", "EMPTY_", "USE_", "ENABLE_", "DISABLE_", "REQUIRE_", "SKIP_", "PUBLIC_"} {
-			if strings.HasPrefix(before, no) {
+		for _, no := range []string{"EMPTY_", "USE_", "ENABLE_", "DISABLE_", "REQUIRE_", "SKIP_", "FORCE_", "RANDOM_", "PUBLIC_", "MAX_", "MIN_", "NUM_"} {
+			if strings.Contains("_"+before, "_"+no) {
 				return false
 			}
 		}
 		return true
 	}
 	return false
+}
+
+func envObject(before string) bool {
+	for _, what := range []string{"TLS_", "CERT_", "CERTS_", "CERTIFICATE_", "CA_", "PULL_"} {
+		if strings.HasSuffix("_"+before, "_"+what) {
+			return true
+		}
+	}
+	return false
+}
+
+// envMayName says that a variable may as well hold the name of a Secret: TLS_SECRET.
+func envMayName(name string) bool {
+	name = strings.ToUpper(name)
+	return strings.HasSuffix(name, "SECRET") || strings.HasSuffix(name, "CREDENTIAL") || strings.HasSuffix(name, "CREDENTIALS")
+}
+
+// envNames says whether a value is the name of a Secret, as name or namespace/name. One
+// that is not there may be optional: then the rest of the name decides.
+func (w *World) envNames(value, namespace string) (named, known bool) {
+	name := value
+	if in, rest, ok := strings.Cut(value, "/"); ok {
+		namespace, name = in, rest
+	}
+	if len(validation.IsDNS1123Subdomain(name)) > 0 || len(validation.IsDNS1123Label(namespace)) > 0 {
+		return false, true
+	}
+	ref := object.Ref{Kind: "Secret", Namespace: namespace, Name: name}
+	if id, ok := w.Graph.Find(ref); ok && w.Graph.State(id) == graph.Present {
+		return true, true
+	}
+	return false, w.Read(ref.GroupKind(), namespace)
 }
 
 // envSecretValue says that a value may be a secret, and is no switch, no number of seconds

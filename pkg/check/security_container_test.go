@@ -55,6 +55,13 @@ status: {phase: Running}
 		`{name: ENABLE_TOKEN, value: anything}`:                                                    "fine",
 		`{name: AWS_ACCESS_KEY_ID, value: AKIA}`:                                                   "fine",
 		`{name: TOKEN_TTL, value: "3600"}`:                                                         "fine",
+		`{name: MYSQL_ALLOW_EMPTY_PASSWORD, value: please}`:                                        "fine",
+		`{name: MAX_TOKEN, value: "4096"}`:                                                         "fine",
+		`{name: IMAGE_PULL_SECRET, value: gone}`:                                                   "fine",
+		`{name: WEBHOOK_SECRET, value: shop/tls}`:                                                  "fine",
+		`{name: WEBHOOK_SECRET, value: tls}`:                                                       "fine",
+		`{name: WEBHOOK_SECRET, value: hunter2}`:                                                   "wrong",
+		`{name: CLOUD_CREDENTIALS, value: tls}`:                                                    "fine",
 		`{name: SECRET_NAME, value: tls}`:                                                          "fine",
 		`{name: TLS_SECRET, value: tls}`:                                                           "fine",
 		`{name: VAULT_TOKEN, value: "vault:secret/data/app#token"}`:                                "fine",
@@ -78,7 +85,7 @@ status: {phase: Running}
 		})
 	}
 	// A name that may be that of a Secret is left open where Secrets were not read.
-	w := readWorld(t, strings.Replace(world, "ENV", `{name: TLS_SECRET, value: tls}`, 1), "Secret")
+	w := readWorld(t, strings.Replace(world, "ENV", `{name: WEBHOOK_SECRET, value: tls}`, 1), "Secret")
 	if r := only(t, "pod-secret-env", w.stack("Pod/shop/web").Check); len(r.Open) != 1 || len(r.Wrong) != 0 {
 		t.Errorf("unread: wrong %v, open %v", r.Wrong, r.Open)
 	}

@@ -147,22 +147,33 @@ func (w *World) otherPolicies(namespace string) string {
 			continue
 		}
 		for _, ref := range w.Instances(k.GroupKind()) {
-			if ref.Namespace == "" || ref.Namespace == namespace {
+			if ref.Namespace == "" || ref.Namespace == namespace || policyOfMesh(k) {
 				return fmt.Sprintf("%s may say who connects to them, and is not understood here", securityKind(ref))
 			}
 		}
-		if in := namespace; !w.Read(k.GroupKind(), in) {
+		in := namespace
+		if !k.Namespaced || policyOfMesh(k) {
+			in = ""
+		}
+		if !w.Read(k.GroupKind(), in) {
 			return fmt.Sprintf("%s were not read, and may say who connects to them", k)
 		}
 	}
 	return ""
 }
 
-// policyLike says that objects of a kind hold back connections, as those of Cilium, Calico,
-// Antrea and of the mesh of Istio do.
+// policyLike says that objects of a kind hold back connections: those of Cilium, Calico,
+// Antrea and the administrators' ones are all called so.
 func policyLike(k object.Resource) bool {
-	if k.GroupKind() == networkPolicyKind {
-		return false
+	return policyOfMesh(k) || k.GroupKind() != networkPolicyKind && strings.HasSuffix(k.Kind, "NetworkPolicy")
+}
+
+// policyOfMesh says that a kind is one of a mesh (Istio, Linkerd, Kuma, Consul), of which
+// an object in the mesh's own namespace may mean all others.
+func policyOfMesh(k object.Resource) bool {
+	switch k.Kind {
+	case "AuthorizationPolicy", "MeshTrafficPermission", "ServiceIntentions":
+		return true
 	}
-	return strings.HasSuffix(k.Kind, "NetworkPolicy") || k.Group == "security.istio.io" && k.Kind == "AuthorizationPolicy"
+	return false
 }

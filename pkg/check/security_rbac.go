@@ -21,6 +21,9 @@ type rbacHolder struct {
 	// tokenless are workloads whose pods have no token: whatever their accounts may do, they
 	// cannot.
 	tokenless []object.Ref
+	// kin are workloads of the same installation as an operator, that are not known to run
+	// it: they are judged as parts of it.
+	kin map[object.Ref]bool
 	// own are the API groups of an operator's kinds, homes the namespaces of the accounts.
 	own, homes map[string]bool
 	// instances are the namespaces in which an operator's kinds have objects, in order.
@@ -102,14 +105,33 @@ func rbacOperator(o *Operator) *rbacHolder {
 
 // rbacStack is the pods of a stack that hold a token, but for those of operators.
 func rbacStack(s *Stack) *rbacHolder {
-	h := &rbacHolder{w: s.World, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
+	h := &rbacHolder{w: s.World, kin: map[object.Ref]bool{}, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
 	operated := s.World.securityOperated()
 	for _, wl := range s.Workloads() {
-		if !operated[wl.Ref] {
-			h.add(wl)
+		if operated[wl.Ref] {
+			continue
+		}
+		h.add(wl)
+		for ref := range operated {
+			if ref.Namespace == wl.Ref.Namespace && s.World.sameRelease(ref, wl.Ref) {
+				h.kin[wl.Ref] = true
+			}
 		}
 	}
 	return h
+}
+
+// serves says that a rule is held by an operator, or by parts of its installation alone.
+func (h *rbacHolder) serves(x *rbacHolding) bool {
+	if h.operator {
+		return true
+	}
+	for _, sa := range x.accounts {
+		if slices.ContainsFunc(h.workloads[sa], func(wl object.Ref) bool { return !h.kin[wl] }) {
+			return false
+		}
+	}
+	return true
 }
 
 func (h *rbacHolder) add(wl *Workload) {

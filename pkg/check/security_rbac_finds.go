@@ -45,7 +45,7 @@ func rbacSecrets(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 	hit := rbacHit{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s every secret", securityAll(verbs))}
 	abroad := x.abroad(h)
 	switch {
-	case x.cluster && h.operator:
+	case x.cluster && h.serves(x):
 		hit.severity = Warning
 		if len(h.instances) > 0 && !h.instancesEverywhere() {
 			hit.remedy = fmt.Sprintf("Its custom resources are in %s: bind the role there by RoleBindings, if it can be told to work there alone; or name the secrets by resourceNames.", securityList(h.instances))
@@ -200,5 +200,9 @@ func rbacRolesWritten(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 	if len(on) == 0 {
 		return rbacHit{}, false
 	}
-	return rbacHit{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}, true
+	hit := rbacHit{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}
+	if h.serves(x) {
+		hit.severity = Info
+	}
+	return hit, true
 }

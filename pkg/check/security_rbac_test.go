@@ -291,3 +291,65 @@ subjects: [{kind: ServiceAccount, name: app, namespace: shop}]
 		t.Errorf("no token: %d wrong, %d open, %d right", len(r.Wrong), len(r.Open), len(r.Right))
 	}
 }
+
+// TestWaysOut: where the cluster says what "*" stands for, or where the objects are, the
+// remedy names it.
+func TestWaysOut(t *testing.T) {
+	for rule, want := range map[string]string{
+		`{apiGroups: [example.org], resources: ["*"], verbs: [get]}`:                          "Name the resources (certs).",
+		`{apiGroups: ["*"], resources: [deployments], verbs: [patch]}`:                        "Name the groups (apps",
+		`{apiGroups: [apps], resources: [deployments], verbs: ["*"]}`:                         "Name the verbs",
+		`{apiGroups: [""], resources: [secrets], verbs: [list]}`:                              "Its custom resources are in blue and red:",
+		`{apiGroups: [gone.example.org], resources: ["*"], verbs: [get], resourceNames: [a]}`: "Name the resources.",
+	} {
+		w := rbacWorld(t, rule, "")
+		var all []Finding
+		h := rbacOperator(w.operator("operator"))
+		h.instances = []string{"blue", "red"}
+		for _, topic := range rbacTopics() {
+			r := &Result{Rule: &Rule{Severity: Info}}
+			topic.ask(h, r)
+			all = append(all, r.Wrong...)
+		}
+		if len(all) != 1 || !strings.Contains(all[0].Remedy, want) {
+			t.Errorf("%s: %+v, want %q", rule, all, want)
+		}
+	}
+}
+
+// TestRightsOfEverybody: who has a right as a member of a group is told so, and a role that
+// is aggregated into a default one is not to blame for being bound.
+func TestRightsOfEverybody(t *testing.T) {
+	w := readWorld(t, `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app, namespace: shop}
+spec:
+  selector: {matchLabels: {app: app}}
+  template: {metadata: {labels: {app: app}}, spec: {serviceAccountName: app, containers: [{name: c, image: "app:1"}]}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: admin, labels: {kubernetes.io/bootstrapping: rbac-defaults}}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {rbac.authorization.k8s.io/aggregate-to-admin: "true"}}]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: shells, labels: {rbac.authorization.k8s.io/aggregate-to-admin: "true"}}
+rules: [{apiGroups: [""], resources: [pods/exec], verbs: [create]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: everybody}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
+subjects: [{kind: Group, name: "system:serviceaccounts:shop"}]
+`)
+	r := only(t, "pod-exec", w.stack("Deployment.apps/shop/app").Check)
+	if len(r.Wrong) != 1 {
+		t.Fatalf("%d findings", len(r.Wrong))
+	}
+	f := r.Wrong[0]
+	if f.Object.String() != "ClusterRoleBinding.rbac.authorization.k8s.io/everybody" || f.Value != "admin" || !strings.Contains(f.Message, "as every member of system:serviceaccounts:shop") {
+		t.Errorf("%s = %q: %s", f.Object, f.Value, f.Message)
+	}
+}

@@ -1,6 +1,9 @@
 package check
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // settableRules are about what users can set of the pods that a custom resource makes.
 // What they cannot set, they must patch behind the operator's back, and it takes it away
@@ -132,13 +135,12 @@ func (d *Definition) ownAccounts(workloads []*Workload) bool {
 	return len(workloads) > 0
 }
 
+// severalOf says that a workload has replicas that may lie on one node. Those of a
+// DaemonSet never do.
 func severalOf(workloads []*Workload) bool {
-	for _, w := range workloads {
-		if w.Replicas > 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(workloads, func(w *Workload) bool {
+		return w.Replicas > 1 && w.Ref.Kind != "DaemonSet" && w.Lasting()
+	})
 }
 
 // settablePruned returns the metadata of a pod template of which the schema has no fields:

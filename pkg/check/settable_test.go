@@ -202,6 +202,13 @@ func TestSettableOfInstances(t *testing.T) {
 	if got := said(t, schemaDefinition(t, "Shop", host, shopInstance, web("Shop", "50000000-0000-0000-0000-000000000001", "3")), "crd-sets-spread"); got != "info " {
 		t.Errorf("three replicas: %q", got)
 	}
+	daemons := strings.NewReplacer("kind: Deployment", "kind: DaemonSet", "  replicas: 3\n", "").Replace(web("Shop", "50000000-0000-0000-0000-000000000001", "3")) + "status: {desiredNumberScheduled: 3}\n"
+	if got := said(t, schemaDefinition(t, "Shop", host, shopInstance, daemons), "crd-sets-spread"); got != "" {
+		t.Errorf("pods of a DaemonSet are apart anyway: %q", got)
+	}
+	if got := said(t, schemaDefinition(t, "Shop", host, shopInstance, daemons), "crd-sets-tolerations"); got != "info " {
+		t.Errorf("pods of a DaemonSet have taints to bear: %q", got)
+	}
 	if got := said(t, d, "crd-sets-service-account"); got != "info " {
 		t.Errorf("an account of others: %q", got)
 	}

@@ -42,6 +42,7 @@ func (f *foresight) admission() {
 	case objects > 0:
 		f.looked[Admitted] = fmt.Sprintf("the API server would admit %s", many(objects, "object"))
 	}
+	f.nodePorts()
 	f.podSecurity()
 }
 

@@ -1,9 +1,12 @@
 package preflight
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,10 +15,69 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// detach takes out of a pod's spec what is of that one pod: its node, and its claims. Those
-// are returned as templates, where each pod has claims of its own.
+// copies makes crews of workloads, for an object that would have such as another has. Of its
+// own ones, names and claims are those that are there.
+func (f *foresight) copies(it *Item, donor object.Ref, list []*check.Workload) []*crew {
+	var out []*crew
+	for _, w := range list {
+		specs := w.Specs()
+		if len(specs) == 0 || w.Ref.Kind == "CronJob" {
+			continue
+		}
+		template := templateOf(w, specs[0])
+		var claims []corev1.PersistentVolumeClaim
+		base := w.Ref.Name
+		if donor == it.Ref {
+			if s, ok := w.Object.(*appsv1.StatefulSet); ok {
+				claims = s.Spec.VolumeClaimTemplates
+			}
+		} else {
+			claims = f.detach(w, &template.Spec)
+			rename(template, donor.Name, it.Ref.Name)
+			base = it.Ref.Name + "-" + base
+			if i := slices.IndexFunc(out, func(c *crew) bool { return w.Template == nil && c.bare && alike(&c.pod.Spec, &template.Spec) }); i >= 0 {
+				out[i].wanted++
+				continue
+			}
+		}
+		c := f.enlist(it, template, int(w.Replicas))
+		c.base, c.templates, c.bare = base, claims, w.Template == nil
+		c.title = fmt.Sprintf("%s (%s)", plain(it.Ref), w.Ref.Name)
+		switch o := w.Object.(type) {
+		case *batchv1.Job:
+			c.ends = true
+		case *appsv1.DaemonSet:
+			f.onNodes(c)
+		case *corev1.Pod:
+			c.ends = ending(&o.Spec)
+		}
+		if donor == it.Ref {
+			c.waiting = w.Pods
+		}
+		out = append(out, c)
+	}
+	if len(out) == 1 {
+		out[0].title = plain(it.Ref)
+	}
+	return out
+}
+
+// templateOf is the template of pods as they run, with what was put into them on their way.
+func templateOf(w *check.Workload, spec *corev1.PodSpec) *corev1.PodTemplateSpec {
+	t := &corev1.PodTemplateSpec{Spec: *spec}
+	if w.Template != nil {
+		t.Labels, t.Annotations = w.Template.Labels, w.Template.Annotations
+	} else {
+		t.Labels, t.Annotations = w.Pods[0].Labels, w.Pods[0].Annotations
+	}
+	t = t.DeepCopy()
+	t.Spec.NodeName, t.Spec.Hostname = "", ""
+	return t
+}
+
+// detach takes the claims out of the spec of a pod that runs. They are returned as templates,
+// where each pod has claims of its own.
 func (f *foresight) detach(w *check.Workload, s *corev1.PodSpec) []corev1.PersistentVolumeClaim {
-	s.NodeName, s.Hostname = "", ""
 	var claims []corev1.PersistentVolumeClaim
 	s.Volumes = slices.DeleteFunc(s.Volumes, func(v corev1.Volume) bool {
 		if v.PersistentVolumeClaim == nil {

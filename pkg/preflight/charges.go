@@ -22,8 +22,8 @@ func (f *foresight) charges(namespace string) []charge {
 		}
 	}
 	for _, c := range f.claims {
-		if c.Namespace == namespace && c.crew != nil && !c.crew.guess {
-			out = append(out, charge{item: c.item, usage: claimUsage(c.PersistentVolumeClaim)})
+		if c.Namespace == namespace && c.crew != nil {
+			out = append(out, charge{item: c.item, usage: claimUsage(c.PersistentVolumeClaim), of: c.crew})
 		}
 	}
 	for _, c := range f.crews {

@@ -84,7 +84,7 @@ func (f *foresight) claimsRead() bool {
 func (c *crew) pods(n int) []schedule.Pod {
 	out := make([]schedule.Pod, 0, n)
 	for i := range min(n, c.missing()) {
-		p := schedule.Pod{Name: c.name(i), Group: plain(c.of) + " " + c.by, Pod: c.pod}
+		p := schedule.Pod{Name: c.name(i), Group: c.title, Pod: c.pod}
 		if c.differs() {
 			p.Pod = c.pod.DeepCopy()
 			p.Pod.Name = c.podName(i)

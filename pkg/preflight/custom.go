@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -21,7 +18,10 @@ import (
 func (f *foresight) customResource(it *Item) {
 	if prints, declared := f.Footprints[it.Ref]; declared {
 		for i := range prints {
-			f.footprint(it, &prints[i])
+			c := f.footprint(it, &prints[i])
+			if len(prints) > 1 {
+				c.title = fmt.Sprintf("%s (part %d)", plain(it.Ref), i+1)
+			}
 		}
 		return
 	}
@@ -48,7 +48,7 @@ func (f *foresight) customResource(it *Item) {
 	}
 }
 
-func (f *foresight) footprint(it *Item, p *Footprint) {
+func (f *foresight) footprint(it *Item, p *Footprint) *crew {
 	c := f.enlist(it, &p.Template, int(p.Replicas))
 	c.by, c.guess = p.Origin, strings.HasPrefix(p.Origin, "like ")
 	c.base = it.Ref.Name
@@ -60,6 +60,7 @@ func (f *foresight) footprint(it *Item, p *Footprint) {
 		}
 	}
 	f.rests(c)
+	return c
 }
 
 // changed is about a custom resource that is there. Anew, it runs what it runs now; what its
@@ -217,52 +218,4 @@ func sizeOf(o map[string]any) (int, string) {
 		}
 	}
 	return -1, ""
-}
-
-// copies makes crews of workloads, for an object that would have such as another has.
-func (f *foresight) copies(it *Item, donor object.Ref, list []*check.Workload) []*crew {
-	var out []*crew
-	var bare []*crew
-	for _, w := range list {
-		spec := w.Specs()
-		if len(spec) == 0 || w.Ref.Kind == "CronJob" {
-			continue
-		}
-		template := &corev1.PodTemplateSpec{Spec: *spec[0].DeepCopy()}
-		if w.Template != nil {
-			template.Labels, template.Annotations = w.Template.Labels, w.Template.Annotations
-		} else {
-			template.Labels, template.Annotations = w.Pods[0].Labels, w.Pods[0].Annotations
-		}
-		template = template.DeepCopy()
-		claims := f.detach(w, &template.Spec)
-		rename(template, donor.Name, it.Ref.Name)
-		same := slices.IndexFunc(bare, func(c *crew) bool { return w.Template == nil && alike(&c.pod.Spec, &template.Spec) })
-		if same >= 0 {
-			bare[same].wanted++
-			f.take(bare[same], it, w)
-			continue
-		}
-		c := f.enlist(it, template, int(w.Replicas))
-		c.base, c.templates = it.Ref.Name+"-"+w.Ref.Name, claims
-		switch o := w.Object.(type) {
-		case *batchv1.Job:
-			c.ends = true
-		case *appsv1.DaemonSet:
-			f.onNodes(c)
-		case *corev1.Pod:
-			c.ends = o.Spec.RestartPolicy != corev1.RestartPolicyAlways
-			bare = append(bare, c)
-		}
-		f.take(c, it, w)
-		out = append(out, c)
-	}
-	return out
-}
-
-// take says that a workload's pods are those of the crew, where it is its own.
-func (f *foresight) take(c *crew, it *Item, w *check.Workload) {
-	if f.Anew && it.Exists {
-		c.waiting = append(c.waiting, w.Pods...)
-	}
 }

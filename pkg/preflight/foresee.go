@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -142,31 +141,4 @@ func (f *foresight) report() *Report {
 	}
 	r.NotJudged = slices.Sorted(maps.Keys(f.notes))
 	return r
-}
-
-// many writes a number of things: 1 pod, 3 pods.
-func many(n int, what string) string {
-	switch {
-	case n == 1:
-		return "1 " + what
-	case strings.HasSuffix(what, "s"), strings.HasSuffix(what, "x"):
-		return fmt.Sprintf("%d %ses", n, what)
-	case strings.HasSuffix(what, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// near writes an object for people who look at one of a namespace.
-func near(r object.Ref, namespace string) string {
-	if r.Namespace == namespace {
-		r.Namespace = ""
-	}
-	return plain(r)
-}
-
-// plain writes an object without its group, as people call it: Deployment/shop/web.
-func plain(r object.Ref) string {
-	r.Group = ""
-	return r.String()
 }

@@ -35,14 +35,16 @@ func TestCases(t *testing.T) {
 			for _, f := range archive.Files {
 				in[f.Name] = string(f.Data)
 			}
-			got := dump(foresee(question(t, in), firstFit))
-			turned := question(t, in)
+			q := question(t, in)
+			got := dump(foresee(q, firstFit))
+			turned := q
+			turned.Batch, turned.Admissions = slices.Clone(q.Batch), slices.Clone(q.Admissions)
 			slices.Reverse(turned.Batch)
 			slices.Reverse(turned.Admissions)
 			if again := dump(foresee(turned, firstFit)); again != got {
 				t.Errorf("the other way round, it says\n%s\nand not\n%s", again, got)
 			}
-			if real := Foresee(question(t, in)); real.Verdict.String() != strings.SplitN(got, ",", 2)[0] {
+			if real := Foresee(q); real.Verdict.String() != strings.SplitN(got, ",", 2)[0] {
 				t.Errorf("with the rules of the scheduler it says\n%s\nand without\n%s", dump(real), got)
 			}
 			if got == in["want"] {
@@ -93,11 +95,11 @@ func question(t *testing.T, in map[string]string) Question {
 	q.Footprints = map[object.Ref][]Footprint{}
 	for name, data := range in {
 		if ref, ok := strings.CutPrefix(name, "footprint "); ok {
-			var f Footprint
+			var f []Footprint
 			if err := yaml.Unmarshal([]byte(data), &f); err != nil {
 				t.Fatal(err)
 			}
-			q.Footprints[parse(t, ref)] = []Footprint{f}
+			q.Footprints[parse(t, ref)] = f
 		}
 	}
 	q.Live = map[object.Ref]map[string]any{}

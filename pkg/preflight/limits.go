@@ -109,7 +109,10 @@ func (f *foresight) limitsOf(c *crew) (n int) {
 	a := f.saidPod[c.item.Ref]
 	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Undecided == "" && f.awaits(a).Name == "") && c.by == ""
 	if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
-		f.add(Judgement{Topic: Limits, Verdict: undecided, Object: c.item.Ref, Reason: "Unread", Message: unread(limitKind, c.pod.Namespace) + ": whether they allow its pods is not known"})
+		f.add(Judgement{
+			Topic: Limits, Verdict: undecided, Object: f.firstRunning(c.pod.Namespace).Ref, Reason: "Unread",
+			Message: unread(limitKind, c.pod.Namespace) + ": whether they allow the pods is not known",
+		})
 	}
 	for _, r := range f.limitRanges(c.pod.Namespace) {
 		if told && !f.inBatch(refOf(limitKind, r)) {
@@ -122,6 +125,12 @@ func (f *foresight) limitsOf(c *crew) (n int) {
 		}
 	}
 	return n
+}
+
+// firstRunning is the first object of a namespace that runs pods.
+func (f *foresight) firstRunning(namespace string) *Item {
+	i := slices.IndexFunc(f.crews, func(c *crew) bool { return c.pod.Namespace == namespace && !c.lost })
+	return f.crews[i].item
 }
 
 // breach is one thing that a LimitRange does not allow.

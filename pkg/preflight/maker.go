@@ -35,7 +35,28 @@ func (f *foresight) maker(by *Item, missing object.Ref, id graph.ID) string {
 			return fmt.Sprintf("%s is given its name, and may make it", plain(it.Ref))
 		}
 	}
-	return f.lender(missing)
+	if by := f.lender(missing); by != "" {
+		return by
+	}
+	return f.spread(missing)
+}
+
+// spread says that something puts an object of the name into namespaces: at least two have
+// one, and a new namespace may get one too (the root certificate of a mesh).
+func (f *foresight) spread(missing object.Ref) string {
+	if !f.newNamespace(missing.Namespace) {
+		return ""
+	}
+	n := 0
+	for _, ref := range f.World.Instances(missing.GroupKind()) {
+		if ref.Name == missing.Name {
+			n++
+		}
+	}
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d other namespaces have one of its name, so that something may put it into each", n)
 }
 
 // lender finds a custom resource of the cluster whose name is part of a missing one's.

@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"cmp"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,8 +15,9 @@ import (
 // crew is the pods that an object of the batch would run, all of one template.
 type crew struct {
 	item *Item
-	// of is the object that people know the pods by.
-	of object.Ref
+	// of is the object that people know the pods by, title how they call its pods.
+	of    object.Ref
+	title string
 	// pod is one of them as the API server would keep it, but for what differs from one to
 	// the next.
 	pod *corev1.Pod
@@ -41,6 +41,8 @@ type crew struct {
 	// templates of claims, of which each pod gets its own; start is the first ordinal.
 	templates []corev1.PersistentVolumeClaim
 	start     int
+	// bare says that no built-in controller makes the pods.
+	bare bool
 	// base is what the names of its pods start with.
 	base string
 	// lost says that the pods would not start, refused that they would not even be made, for
@@ -63,11 +65,11 @@ func (c *crew) missing() int { return max(0, c.wanted-len(c.kept)) }
 func (c *crew) name(i int) string {
 	switch {
 	case len(c.nodes) > 0:
-		return fmt.Sprintf("%s, pod for node %s", plain(c.of), c.nodes[i])
-	case c.missing() == 1 && c.of.Kind == "Pod":
-		return plain(c.of)
+		return fmt.Sprintf("%s, pod for node %s", c.title, c.nodes[i])
+	case c.of.GroupKind() == podKind:
+		return c.title
 	}
-	return fmt.Sprintf("%s, pod %d of %d", plain(c.of), len(c.kept)+i+1, c.wanted)
+	return fmt.Sprintf("%s, pod %d of %d", c.title, len(c.kept)+i+1, c.wanted)
 }
 
 // readCrews finds the pods of the batch.
@@ -95,7 +97,7 @@ func (f *foresight) readCrews() {
 
 // enlist makes a crew of a template, and holds it against the pods that are there.
 func (f *foresight) enlist(it *Item, template *corev1.PodTemplateSpec, wanted int) *crew {
-	c := &crew{item: it, of: it.Ref, wanted: wanted, base: it.Ref.Name, overlap: true}
+	c := &crew{item: it, of: it.Ref, title: plain(it.Ref), wanted: wanted, base: it.Ref.Name, overlap: true}
 	c.pod = f.podOf(it, template)
 	f.crews = append(f.crews, c)
 	return c
@@ -107,10 +109,15 @@ func (f *foresight) barePod(it *Item) {
 		return
 	}
 	c := f.enlist(it, &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec}, 1)
-	c.ends = p.Spec.RestartPolicy == corev1.RestartPolicyNever || p.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+	c.ends = ending(&p.Spec)
 	if it.Exists {
 		f.replaced(c)
 	}
+}
+
+// ending says that a pod ends when its containers have done their work.
+func ending(s *corev1.PodSpec) bool {
+	return s.RestartPolicy == corev1.RestartPolicyNever || s.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
 func (f *foresight) deployment(it *Item) {
@@ -216,60 +223,4 @@ func (f *foresight) label(c *crew, key, value string) {
 	if _, ok := c.pod.Labels[key]; !ok {
 		metav1.SetMetaDataLabel(&c.pod.ObjectMeta, key, value)
 	}
-}
-
-// replicas is how many pods are wanted: what is written, or what is there where nothing is
-// written, within what an autoscaler allows.
-func (f *foresight) replicas(it *Item, written *int32) int {
-	n := int(orOne(written))
-	if wl, ok := f.World.Workload(it.Ref); ok && written == nil {
-		n = int(wl.Replicas)
-	}
-	low, high, by := f.scaled(it.Ref)
-	if by.Name == "" || n == 0 {
-		return n
-	}
-	n = min(max(n, low), high)
-	if high > n {
-		f.note("%s may ask for up to %d pods of %s: %d are counted", plain(by), high, plain(it.Ref), n)
-	}
-	return n
-}
-
-// scaled returns the bounds that a HorizontalPodAutoscaler sets, of the batch or of the
-// cluster.
-func (f *foresight) scaled(ref object.Ref) (low, high int, by object.Ref) {
-	for _, a := range f.autoscalers() {
-		t := a.Spec.ScaleTargetRef
-		gv, err := schema.ParseGroupVersion(t.APIVersion)
-		if err != nil || gv.Group != ref.Group || t.Kind != ref.Kind || t.Name != ref.Name || a.Namespace != ref.Namespace {
-			continue
-		}
-		low = int(orOne(a.Spec.MinReplicas))
-		return low, max(low, int(a.Spec.MaxReplicas)), object.Ref{Group: "autoscaling", Kind: "HorizontalPodAutoscaler", Namespace: a.Namespace, Name: a.Name}
-	}
-	return 0, 0, object.Ref{}
-}
-
-func orOne(n *int32) int32 {
-	if n == nil {
-		return 1
-	}
-	return *n
-}
-
-// unread is the word for a kind that may not be looked at.
-func unread(gk schema.GroupKind, namespace string) string {
-	in := "of the cluster"
-	if namespace != "" {
-		in = "of namespace " + namespace
-	}
-	return fmt.Sprintf("the %s %s were not read", cmp.Or(plurals[gk], gk.String()+" objects"), in)
-}
-
-// plurals are for people.
-var plurals = map[schema.GroupKind]string{
-	quotaKind: "ResourceQuotas", limitKind: "LimitRanges", claimKind: "PersistentVolumeClaims", classKind: "StorageClasses",
-	volumeKind: "PersistentVolumes", namespaceKind: "Namespaces", podKind: "Pods", nodeKind: "Nodes", secretKind: "Secrets",
-	configMapKind: "ConfigMaps", accountKind: "ServiceAccounts", priorityKind: "PriorityClasses", runtimeKind: "RuntimeClasses",
 }

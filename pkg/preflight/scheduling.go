@@ -154,7 +154,7 @@ func (f *foresight) hopeless(base *schedule.Cluster, softer bool, gone schedule.
 func (f *foresight) stuck(base *schedule.Cluster) bool {
 	found := false
 	for _, one := range f.crews {
-		if one.first == 0 || one.lost || one.guess || !ready(one.old) {
+		if one.first == 0 || one.lost || one.guess || one.wanted < len(one.old) || !ready(one.old) {
 			continue
 		}
 		answer, n := f.ask(base, course{

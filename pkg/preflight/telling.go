@@ -120,7 +120,7 @@ var remedies = map[string]string{
 func (f *foresight) crewOf(pods []string) *crew {
 	for _, name := range pods {
 		for _, c := range f.crews {
-			if who, _, _ := strings.Cut(name, ", pod "); who == plain(c.of) {
+			if who, _, _ := strings.Cut(name, ", pod "); who == c.title {
 				return c
 			}
 		}
@@ -135,7 +135,7 @@ func (f *foresight) spokenOf(sentence string) *crew {
 		return f.crews[0]
 	}
 	for _, c := range f.crews {
-		if strings.Contains(sentence, plain(c.of)) {
+		if strings.Contains(sentence, c.title) {
 			return c
 		}
 	}

@@ -3,13 +3,11 @@ package preflight
 import (
 	"slices"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // podOf is a pod of a template as the API server would keep it: as a dry run said, or
@@ -108,8 +106,4 @@ func tolerate(s *corev1.PodSpec, key string, effect corev1.TaintEffect) {
 	if !slices.ContainsFunc(s.Tolerations, covers) {
 		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: effect})
 	}
-}
-
-func (f *foresight) autoscalers() []*autoscalingv2.HorizontalPodAutoscaler {
-	return together[autoscalingv2.HorizontalPodAutoscaler](f, schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"})
 }

@@ -28,7 +28,7 @@ func (f *foresight) tries(name corev1.ResourceName) []try {
 				return certain(c)
 			}}})
 		}
-		if one.first > 0 && ready(one.old) && !one.guess {
+		if one.first > 0 && one.wanted >= len(one.old) && ready(one.old) && !one.guess {
 			out = append(out, try{
 				before: fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", many(len(one.old), "old pod")),
 				course: course{func(c *crew) bool { return c == one }, func(c *crew) int {

@@ -25,7 +25,7 @@ func (c *Cluster) completed(given *corev1.Pod) (*corev1.Pod, []string) {
 	fillContainers(&pod.Spec)
 	fillTolerations(&pod.Spec)
 	if !c.fillPriority(&pod.Spec) {
-		open = append(open, fmt.Sprintf("priority class %s was not found, so that it is not known which pods it may evict", pod.Spec.PriorityClassName))
+		open = append(open, fmt.Sprintf("its priority is not known (class %q), nor which pods may be evicted for it", pod.Spec.PriorityClassName))
 	}
 	if !c.fillRuntime(&pod.Spec) {
 		open = append(open, fmt.Sprintf("runtime class %s was not found, so that its overhead is not known", *pod.Spec.RuntimeClassName))
@@ -97,6 +97,10 @@ func (c *Cluster) fillPriority(spec *corev1.PodSpec) bool {
 		if spec.PreemptionPolicy == nil {
 			spec.PreemptionPolicy = class.PreemptionPolicy
 		}
+	}
+	if !found {
+		// It could be any, so that it is taken to be able to evict all.
+		value = prioritySystemNode
 	}
 	spec.Priority = &value
 	return found

@@ -66,11 +66,11 @@ func (g *ground) readAffinity(c *candidate) {
 		for i := range given {
 			t := newTerm(c.pod.Namespace, &given[i])
 			if t == nil {
-				c.open = append(c.open, "has an affinity term that is not valid")
+				c.open = append(c.open, "an affinity term is not valid")
 				continue
 			}
 			if t.among != nil && !t.among.Empty() && g.Unread.Namespaces {
-				c.open = append(c.open, "selects namespaces by label, and namespaces could not be read")
+				c.open = append(c.open, "affinity selects namespaces by label, and namespaces could not be read")
 			}
 			out = append(out, t)
 		}
@@ -165,7 +165,7 @@ func (g *ground) kept(c *candidate) (own, others [worlds]nodeSet) {
 	for _, t := range g.terms {
 		if !g.matches(t.term, c.pod) {
 			if t.among != nil && g.Unread.Namespaces && !t.among.Empty() && t.selector.Matches(labels.Set(c.pod.Labels)) {
-				c.unsure("pods on nodes keep away from pods in namespaces that they select by label, and namespaces could not be read")
+				c.unsure("pods on nodes keep away from namespaces that they select by label, and namespaces could not be read")
 			}
 			continue
 		}

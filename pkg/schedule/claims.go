@@ -105,7 +105,7 @@ func (g *ground) readVolumes(c *candidate) {
 		}
 		if claim == nil {
 			if g.Unread.Claims {
-				c.unsure("uses claim %s, and claims could not be read", key)
+				c.unsure("claim %s is used, and claims could not be read", key)
 			} else {
 				c.lose("ClaimNotFound", "claim %s does not exist", key)
 			}
@@ -124,7 +124,7 @@ func (g *ground) readVolumes(c *candidate) {
 func (g *ground) readDisk(c *candidate, v *corev1.Volume) {
 	migrated := v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.Cinder != nil || v.PortworxVolume != nil
 	if migrated && len(g.volumes.limited) > 0 {
-		c.unsure("has a disk in its own volumes, and how many of those nodes take was not counted")
+		c.unsure("a disk is named in the pod, and how many of those nodes take was not counted")
 	}
 }
 
@@ -156,6 +156,9 @@ func (c *candidate) lose(reason, format string, args ...any) {
 func (g *ground) readClaim(c *candidate, u *claimUse) {
 	c.claims = append(c.claims, u)
 	claim := u.claim
+	if g.Unread.Storage {
+		c.unsure("claims are used, and what nodes can attach and what storage is left could not be read")
+	}
 	bound := claim.Spec.VolumeName != "" && (metav1.HasAnnotation(claim.ObjectMeta, volumehelpers.AnnBindCompleted) || claim.Status.Phase == corev1.ClaimBound)
 	switch {
 	case claim.Status.Phase == corev1.ClaimLost:

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,11 +37,17 @@ func (g *ground) classes() []*class {
 	marks := g.marks()
 	cache := map[string][]code{}
 	byKey := map[string]*class{}
+	same := map[string]string{}
 	var out []*class
 	for _, c := range g.candidates {
-		key := ""
+		raw := c.raw()
+		if key := same[raw]; raw != "" && key != "" {
+			byKey[key].members = append(byKey[key].members, c)
+			continue
+		}
 		f := g.filter(c, cache)
-		key = c.key(g, f, marks)
+		key := c.key(g, f, marks)
+		same[raw] = key
 		known, ok := byKey[key]
 		if !ok {
 			known = &class{of: c, asked: c.asked >= 0, filtered: f, counted: g.countedNodes(c)}
@@ -50,6 +57,19 @@ func (g *ground) classes() []*class {
 		known.members = append(known.members, c)
 	}
 	return out
+}
+
+// raw is equal for candidates that are written alike, so that one of them need be looked at.
+// It is empty for those with claims, which are named one by one.
+func (c *candidate) raw() string {
+	if len(c.claims) > 0 || c.lost != nil {
+		return ""
+	}
+	spec, err := json.Marshal(&c.pod.Spec)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%v %s %v %q %s", c.asked >= 0, c.pod.Namespace, c.pod.Labels, c.open, spec)
 }
 
 // marks are all terms and constraints of candidates: which of them mean a pod is part of
@@ -137,11 +157,18 @@ type conflict struct {
 
 // conflictsOf lists the pairs among classes, for each class. It is symmetric: a term keeps
 // away who it means from who has it, and the other way round.
-func (g *ground) conflictsOf(classes []*class) [][]conflict {
+//
+// A pod that names its node is not held up by the terms of others, only others by it. In
+// the world least such pairs are left out: it depends on who comes first.
+func (g *ground) conflictsOf(classes []*class, w world) [][]conflict {
 	out := make([][]conflict, len(classes))
 	for i, a := range classes {
 		for j, b := range classes {
+			direct := a.of.pod.Spec.NodeName != "" || b.of.pod.Spec.NodeName != ""
 			for _, p := range g.keptApart(a.of, b.of) {
+				if w == least && direct && (p.key != partNode || !portsClash(a.of.ports, b.of.ports)) {
+					continue
+				}
 				out[i] = append(out[i], conflict{other: j, part: p})
 			}
 		}

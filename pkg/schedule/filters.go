@@ -12,15 +12,16 @@ import (
 )
 
 // code is why a node does not take a pod, whatever else is placed; the filters in the order
-// in which the scheduler runs them.
+// in which the scheduler runs them, but for labels, which come first: a node that is not
+// meant is out for that, whatever taints it has.
 type code uint8
 
 const (
 	suits code = iota
-	byCordon
 	byName
-	byTaint
 	bySelector
+	byCordon
+	byTaint
 	byPort
 	byRoom // and byRoom+1 ... : the dimension
 )
@@ -38,6 +39,9 @@ const (
 	byAnti
 	byTheirAnti
 )
+
+// shut says that a node is not meant for a pod, by labels or taints.
+func (c code) shut() bool { return c >= byName && c <= byTaint }
 
 func room(dim int) code { return byRoom + code(min(dim, 180)) }
 
@@ -69,16 +73,21 @@ func (g *ground) ofNode(pod *corev1.Pod, required nodeaffinity.RequiredNodeAffin
 	switch {
 	case direct && pod.Spec.NodeName != node.Name:
 		return byName
+	case !selected(required, node):
+		return bySelector
 	case !direct && node.Spec.Unschedulable && !toleratesCordon(pod):
 		return byCordon
 	}
 	if taint, ok := untolerated(pod, node); ok && (!direct || taint.Effect == corev1.TaintEffectNoExecute) {
 		return byTaint
 	}
-	if match, _ := required.Match(node); !match {
-		return bySelector
-	}
 	return suits
+}
+
+// selected ignores errors, as the scheduler does: a term that is not valid matches nothing.
+func selected(required nodeaffinity.RequiredNodeAffinity, node *corev1.Node) bool {
+	match, _ := required.Match(node)
+	return match
 }
 
 func toleratesCordon(pod *corev1.Pod) bool {

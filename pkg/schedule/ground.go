@@ -211,6 +211,7 @@ func (g *ground) readCandidate(c *candidate) {
 	c.priority = schedulinghelpers.PodPriority(c.pod)
 	c.evicts = c.pod.Spec.PreemptionPolicy == nil || *c.pod.Spec.PreemptionPolicy != corev1.PreemptNever
 	c.requests = requestsOf(c.pod, false)
+	g.readDevices(c)
 	c.ports = hostPorts(c.pod)
 	g.readAffinity(c)
 	g.readSpread(c)
@@ -220,7 +221,7 @@ func (g *ground) readCandidate(c *candidate) {
 	}
 	c.open = append(c.open, heldBack(c.pod)...)
 	if c.foreign {
-		c.open = append(c.open, "is placed by the scheduler "+c.pod.Spec.SchedulerName+", whose rules are not known here")
+		c.open = append(c.open, "placed by the scheduler "+c.pod.Spec.SchedulerName+", whose rules are not known here")
 	}
 }
 
@@ -228,20 +229,20 @@ func (g *ground) readCandidate(c *candidate) {
 func heldBack(pod *corev1.Pod) []string {
 	var open []string
 	for _, gate := range pod.Spec.SchedulingGates {
-		open = append(open, "is held by the scheduling gate "+gate.Name)
+		open = append(open, "held by the scheduling gate "+gate.Name)
 	}
 	if len(pod.Spec.ResourceClaims) > 0 {
-		open = append(open, "asks for devices (resourceClaims), which were not looked at")
+		open = append(open, "devices are asked for (resourceClaims), which were not looked at")
 	}
 	if pod.Spec.SchedulingGroup != nil {
-		open = append(open, "is scheduled together with its group (schedulingGroup), which was not looked at")
+		open = append(open, "scheduled together with a group (schedulingGroup), which was not looked at")
 	}
 	if pod.Spec.HostNetwork && pod.Spec.HostUsers != nil && !*pod.Spec.HostUsers {
-		open = append(open, "needs nodes that let pods with user namespaces use the network of the host, which was not looked at")
+		open = append(open, "needs nodes that give pods with user namespaces the network of the host, which was not looked at")
 	}
 	for _, c := range pod.Spec.Containers {
 		if len(c.RestartPolicyRules) > 0 {
-			open = append(open, "has restart rules that nodes may have to know of, which was not looked at")
+			open = append(open, "has restart rules that a node may have to know, which was not looked at")
 			break
 		}
 	}

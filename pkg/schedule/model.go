@@ -56,7 +56,7 @@ type clash struct {
 // newModel lays out classes in a world. In the world least, rules that pods outside of the
 // model could change are left out: what is impossible without them is so with them.
 func (g *ground) newModel(classes []*class, w world) *model {
-	m := &model{g: g, classes: classes, dims: len(g.dims), free: g.free[w], conflicts: g.conflictsOf(classes)}
+	m := &model{g: g, classes: classes, dims: len(g.dims), free: g.free[w], conflicts: g.conflictsOf(classes, w)}
 	all := newNodeSet(len(g.nodes))
 	for _, c := range classes {
 		m.in = append(m.in, c.in[w])

@@ -114,10 +114,8 @@ func (q *question) judgeAlone(c *class) bool {
 		q.prove(q.alone(c))
 		return false
 	}
-	for _, m := range c.members {
-		for _, o := range m.open {
-			q.leave("%s %s", m.name, o)
-		}
+	for _, o := range c.of.open {
+		q.leave("%s: %s", people(c.names()), o)
 	}
 	if q.Unread.Pods {
 		q.leave("not all pods of the cluster could be read, so that it is not known what room is left")

@@ -38,7 +38,7 @@ func (q *question) evenWithout(c *class) string {
 	ending, evicted := false, false
 	for i := range q.settled {
 		s := &q.settled[i]
-		if c.code[least][s.node] == byTaint || c.code[least][s.node] == bySelector {
+		if c.code[least][s.node].shut() {
 			continue
 		}
 		ending = ending || s.stays == now
@@ -53,18 +53,31 @@ func (q *question) evenWithout(c *class) string {
 	return ""
 }
 
-// foremost is the reason of most nodes; of as many, the later filter's: there the pod came
-// furthest.
+// foremost is the reason of the most nodes among those that the pod came furthest with.
 func foremost(nodes []NodeReason) string {
-	best, most := "", 0
+	best := ""
 	count := map[string]int{}
 	for _, n := range nodes {
 		count[n.Reason] += len(n.Nodes)
-		if count[n.Reason] >= most {
-			best, most = n.Reason, count[n.Reason]
+	}
+	for _, n := range nodes {
+		if best == "" || cmp.Or(cmp.Compare(reached(n.Reason), reached(best)), cmp.Compare(count[n.Reason], count[best])) > 0 {
+			best = n.Reason
 		}
 	}
 	return best
+}
+
+// reached ranks reasons: a node that is not meant for a pod says less of why it has none
+// than one that is tainted, and that less than one that is full.
+func reached(reason string) int {
+	switch reason {
+	case "NodeName", "NodeSelector":
+		return 0
+	case "Cordoned", "Taint":
+		return 1
+	}
+	return 2
 }
 
 // tooBig says that a class wants more of something than any node that it may use has even
@@ -75,19 +88,27 @@ func (q *question) tooBig(c *class) string {
 		if want == 0 || q.dims[k].name == dimPods {
 			continue
 		}
-		most, all := int64(0), true
+		most, all, open := int64(0), true, 0
 		for n := range q.nodes {
+			if c.code[least][n].shut() {
+				continue
+			}
+			open++
 			most = max(most, q.alloc[n*d+k])
 			all = all && c.code[least][n] == room(k)
 		}
-		if !all || most >= want {
+		if !all || open == 0 || most >= want {
 			continue
+		}
+		which := "any node"
+		if open < len(q.nodes) {
+			which = fmt.Sprintf("any of the %s that it may use", nodesOf(open))
 		}
 		x, y := q.dims[k].pair(want, most)
 		if most == 0 {
-			return fmt.Sprintf("it wants %s of %s, and no node has any", x, q.dims[k].words())
+			return fmt.Sprintf("it wants %s of %s, and none of the %s that it may use has any", x, q.dims[k].words(), nodesOf(open))
 		}
-		return fmt.Sprintf("it wants %s of %s, more than any node has even empty (at most %s)", x, q.dims[k].words(), y)
+		return fmt.Sprintf("it wants %s of %s, more than %s has even empty (at most %s)", x, q.dims[k].words(), which, y)
 	}
 	return ""
 }

@@ -41,7 +41,7 @@ func (g *ground) readSpread(c *candidate) {
 		}
 		selector, err := metav1.LabelSelectorAsSelector(given)
 		if err != nil {
-			c.unsure("has a topology spread constraint that is not valid")
+			c.unsure("a topology spread constraint is not valid")
 			continue
 		}
 		s := &spread{key: t.TopologyKey, namespace: c.pod.Namespace, selector: selector, skew: int(t.MaxSkew), minDomains: 1, affinity: true}

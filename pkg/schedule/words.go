@@ -37,10 +37,11 @@ func addNode(list []NodeReason, node, reason, message string) []NodeReason {
 	return append(list, NodeReason{Nodes: []string{node}, Reason: reason, Message: message})
 }
 
-// sortNodes puts what is true of the most nodes first.
+// sortNodes puts first what the pod came furthest with, and of that what is true of the most
+// nodes.
 func sortNodes(list []NodeReason) []NodeReason {
 	slices.SortStableFunc(list, func(a, b NodeReason) int {
-		return cmp.Or(cmp.Compare(len(b.Nodes), len(a.Nodes)), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(reached(b.Reason), reached(a.Reason)), cmp.Compare(len(b.Nodes), len(a.Nodes)), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 	})
 	return list
 }

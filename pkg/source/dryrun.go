@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -60,7 +62,7 @@ func (c *Cluster) DryRun(ctx context.Context, trials []Trial) ([]Tried, error) {
 	for i := range trials {
 		jobs = append(jobs, func(ctx context.Context) error {
 			admitted, err := c.try(ctx, &trials[i])
-			if _, gone := err.(*ConnectError); gone || ctx.Err() != nil { //nolint:errorlint // try returns it as it is
+			if _, gone := errors.AsType[*ConnectError](err); gone || ctx.Err() != nil {
 				return err
 			}
 			if out[i].Admitted = admitted; err != nil {
@@ -87,17 +89,42 @@ func (c *Cluster) try(ctx context.Context, t *Trial) (*unstructured.Unstructured
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("no JSON can be made of it: %v", err))
 	}
-	apply := func() (*unstructured.Unstructured, error) {
-		return c.write(ctx, http.MethodPatch, pathOf(t.Resource, t.Object.GetNamespace(), t.Object.GetName()), applyType, url.Values{"force": {"true"}}, body)
+	w := writing{accept: jsonType, query: url.Values{"dryRun": {"All"}, "fieldManager": {FieldManager}}, body: body}
+	if neverWhole(t.Resource.GroupKind()) {
+		// The answer to an apply would have what others wrote into it.
+		w.accept += asMetadata
 	}
-	if t.Exists {
-		return apply()
-	}
-	admitted, err := c.write(ctx, http.MethodPost, pathOf(t.Resource, t.Object.GetNamespace(), ""), jsonType, url.Values{"fieldValidation": {"Strict"}}, body)
-	if apierrors.IsAlreadyExists(err) && !t.New {
-		return apply()
+	admitted, err := c.tryOnce(ctx, t, w)
+	if err == nil && neverWhole(t.Resource.GroupKind()) {
+		return sent(t.Object), nil
 	}
 	return admitted, err
+}
+
+// tryOnce applies what is there, and creates what is not.
+func (c *Cluster) tryOnce(ctx context.Context, t *Trial, w writing) (*unstructured.Unstructured, error) {
+	create, apply := w, w
+	create.method, create.path, create.contentType = http.MethodPost, pathOf(t.Resource, t.Object.GetNamespace(), ""), jsonType
+	create.query = maps.Clone(w.query)
+	create.query.Set("fieldValidation", "Strict")
+	apply.method, apply.path, apply.contentType = http.MethodPatch, pathOf(t.Resource, t.Object.GetNamespace(), t.Object.GetName()), applyType
+	apply.query = maps.Clone(w.query)
+	apply.query.Set("force", "true")
+	if t.Exists {
+		return c.write(ctx, apply)
+	}
+	admitted, err := c.write(ctx, create)
+	if apierrors.IsAlreadyExists(err) && !t.New {
+		return c.write(ctx, apply)
+	}
+	return admitted, err
+}
+
+// writing is a request that would write, were it not a dry run.
+type writing struct {
+	method, path, contentType, accept string
+	query                             url.Values
+	body                              []byte
 }
 
 const applyType = "application/apply-patch+yaml"
@@ -117,12 +144,10 @@ func sent(o *unstructured.Unstructured) *unstructured.Unstructured {
 
 // write sends a request that would write, as a dry run, after as many tries as it takes:
 // since nothing is written, it may be sent again.
-func (c *Cluster) write(ctx context.Context, method, p, contentType string, query url.Values, body []byte) (*unstructured.Unstructured, error) {
-	query.Set("dryRun", "All")
-	query.Set("fieldManager", FieldManager)
+func (c *Cluster) write(ctx context.Context, w writing) (*unstructured.Unstructured, error) {
 	var waited time.Duration
 	for try := 1; ; try++ {
-		got, fail := c.writeOnce(ctx, method, p, contentType, query, body)
+		got, fail := c.writeOnce(ctx, w)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -146,17 +171,17 @@ func (c *Cluster) write(ctx context.Context, method, p, contentType string, quer
 	}
 }
 
-func (c *Cluster) writeOnce(ctx context.Context, method, p, contentType string, query url.Values, body []byte) ([]byte, failure) {
+func (c *Cluster) writeOnce(ctx context.Context, w writing) ([]byte, failure) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	u := *c.base
-	u.Path, u.RawQuery = path.Join("/", u.Path, p), query.Encode()
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	u.Path, u.RawQuery = path.Join("/", u.Path, w.path), w.query.Encode()
+	req, err := http.NewRequestWithContext(ctx, w.method, u.String(), bytes.NewReader(w.body))
 	if err != nil {
 		return nil, failure{err: err, connected: true}
 	}
-	req.Header.Set("Accept", jsonType)
-	req.Header.Set("Content-Type", contentType)
+	req.Header.Set("Accept", w.accept)
+	req.Header.Set("Content-Type", w.contentType)
 	resp, err := c.client.Do(req)
 	if err != nil {
 		return nil, failure{err: err, connected: connected.Load()}

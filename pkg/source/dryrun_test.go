@@ -20,6 +20,7 @@ import (
 // attempt is a request that would write, as a server got it.
 type attempt struct {
 	method, path, contentType string
+	accept                    string
 	query                     map[string][]string
 	object                    map[string]any
 }
@@ -34,7 +35,7 @@ func admitting(t *testing.T, f *fake, say func(a attempt, n int) (code int, reas
 		if r.Method == http.MethodGet {
 			return false
 		}
-		a := attempt{method: r.Method, path: r.URL.Path, contentType: r.Header.Get("Content-Type"), query: r.URL.Query()}
+		a := attempt{method: r.Method, path: r.URL.Path, contentType: r.Header.Get("Content-Type"), accept: r.Header.Get("Accept"), query: r.URL.Query()}
 		body, _ := io.ReadAll(r.Body)
 		if err := json.Unmarshal(body, &a.object); err != nil {
 			t.Errorf("%s %s: %v", r.Method, r.URL, err)
@@ -148,6 +149,26 @@ func TestDryRunAnswers(t *testing.T) {
 				t.Errorf("the server's words are %q (%d)", got.Message, got.Code)
 			}
 		})
+	}
+}
+
+// TestDryRunOfSecrets: not even the answer to a dry run has what is in a Secret.
+func TestDryRunOfSecrets(t *testing.T) {
+	f := newFake(t)
+	asked := admitting(t, f, func(attempt, int) (int, string, string) { return 0, "", "" })
+	c, _ := f.cluster(t, ClusterOptions{})
+	secret := Trial{Exists: true, Resource: object.Resource{Version: "v1", Kind: "Secret", Plural: "secrets", Namespaced: true}, Object: &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "key", "namespace": "shop"},
+	}}}
+	tried, err := c.DryRun(t.Context(), []Trial{secret})
+	if err != nil || tried[0].Admitted == nil {
+		t.Fatalf("%+v, %v", tried, err)
+	}
+	if tried[0].Admitted.Object["defaulted"] != nil {
+		t.Error("the answer was looked at")
+	}
+	if got := (*asked)[0].accept; !strings.HasPrefix(got, "application/json;as=PartialObjectMetadata;") || strings.Contains(got, ",") {
+		t.Errorf("asked for %s", got)
 	}
 }
 

@@ -130,18 +130,7 @@ func twiceKinds(refs []object.Ref) map[string]bool {
 	return twice
 }
 
-// name writes an object for people: with the namespace where it is not theirs, with the
-// group where two groups have a kind of that name.
-func (v *checkView) name(r object.Ref) string {
-	kind := r.Kind
-	if v.twice[kind] && r.Group != "" {
-		kind += "." + r.Group
-	}
-	if r.Namespace != "" && r.Namespace != v.o.Namespace {
-		return kind + "/" + r.Namespace + "/" + r.Name
-	}
-	return kind + "/" + r.Name
-}
+func (v *checkView) name(r object.Ref) string { return written(r, v.o.Namespace, v.twice) }
 
 // troubled are the objects about which something was found that nobody waived, each once
 // and in order.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -29,13 +30,16 @@ func newNames(g *graph.Graph, home string, ids []graph.ID) names {
 	return n
 }
 
-func (n names) of(id graph.ID) string {
-	r := n.g.Ref(id)
+func (n names) of(id graph.ID) string { return written(n.g.Ref(id), n.home, n.twice) }
+
+// written is an object for people: with the namespace where it is not home, with the group
+// where two groups have a kind of that name.
+func written(r object.Ref, home string, twice map[string]bool) string {
 	kind := r.Kind
-	if n.twice[kind] && r.Group != "" {
+	if twice[kind] && r.Group != "" {
 		kind += "." + r.Group
 	}
-	if r.Namespace != "" && r.Namespace != n.home {
+	if r.Namespace != "" && r.Namespace != home {
 		return kind + "/" + r.Namespace + "/" + r.Name
 	}
 	return kind + "/" + r.Name

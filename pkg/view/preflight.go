@@ -3,7 +3,6 @@ package view
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
@@ -18,8 +17,6 @@ type PreflightOptions struct {
 	Objects int
 	// Server says that a server was asked; Anew that the batch is a stack which is there.
 	Server, Anew bool
-	// Placement shows where the pods would fit.
-	Placement bool
 	// Gaps are what could not be read.
 	Gaps []object.Gap
 }
@@ -58,7 +55,7 @@ func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
 		return fmt.Sprintf("not decided: %d things could not be judged, and nothing is known to be impossible", open)
 	}
 	if r.Pods == 0 {
-		return fmt.Sprintf("fits: %s, and no pods to place", someObjects(o.Objects))
+		return fmt.Sprintf("fits: %s, and no more pods to place", someObjects(o.Objects))
 	}
 	nodes := map[string]bool{}
 	for _, at := range r.Placement {
@@ -126,7 +123,7 @@ func (p *preflightView) tree() *Tree {
 		{Name: "VERDICT", Least: len("✖ impossible")},
 		{Name: "TOPIC"},
 		{Name: "OBJECT", Cut: Middle, Least: leastName},
-		{Name: "WRITTEN AT", Drop: 1},
+		{Name: "WRITTEN AT", Drop: 1, Cut: Middle, Least: leastName},
 		{Name: "MESSAGE", Under: true},
 	}}
 	for i := range p.r.Judgements {
@@ -138,15 +135,26 @@ func (p *preflightView) tree() *Tree {
 		}
 	}
 	note("may grow", p.r.Grows)
-	note("not judged", strings.Join(p.r.NotJudged, "; "))
-	if p.o.Placement && len(p.r.Placement) > 0 {
-		place := &Line{Name: Cell{"placement", Faint}, Cells: []Cell{{}, {}, {}, {"one way in which all find a node", Faint}}}
-		for _, at := range p.r.Placement {
-			place.Below = append(place.Below, &Line{Name: Cell{"on " + at.Node, Plain}, Cells: []Cell{{}, {at.Pod, Plain}}})
-		}
-		t.Roots = append(t.Roots, place)
+	for _, text := range p.r.NotJudged {
+		note("not judged", text)
+	}
+	if !slices.ContainsFunc(p.r.Judgements, func(j preflight.Judgement) bool { return j.Origin != "" }) {
+		p.drop(t, 3)
 	}
 	return t
+}
+
+// drop leaves a column out.
+func (p *preflightView) drop(t *Tree, column int) {
+	var walk func([]*Line)
+	walk = func(lines []*Line) {
+		for _, l := range lines {
+			l.Cells = slices.Delete(l.Cells, column-1, column)
+			walk(l.Below)
+		}
+	}
+	t.Columns = slices.Delete(t.Columns, column, column+1)
+	walk(t.Roots)
 }
 
 // line is a judgement, with its proof and what to do below it.
@@ -183,7 +191,8 @@ func nodesNamed(nodes []string) string {
 	return fmt.Sprintf("%d nodes", len(nodes))
 }
 
-// table has a row for each judgement.
+// table has a row for each judgement; where there is room, also for each pod that finds a
+// node.
 func (p *preflightView) table(wide bool) *Table {
 	t := &Table{Columns: []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "MESSAGE", Cut: End, Least: leastWhy}}}
 	if wide {
@@ -197,6 +206,11 @@ func (p *preflightView) table(wide bool) *Table {
 			continue
 		}
 		t.Rows = append(t.Rows, []Cell{verdict, topic, obj, message})
+	}
+	for _, at := range p.r.Placement {
+		if wide {
+			t.Rows = append(t.Rows, []Cell{{}, {Text: "placement"}, {Text: at.Pod}, {}, {}, {}, {Text: "finds room on " + at.Node}, {}})
+		}
 	}
 	return t
 }

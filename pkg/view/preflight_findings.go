@@ -2,6 +2,7 @@ package view
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
@@ -60,13 +61,12 @@ func (p *preflightView) findings() *Findings {
 // withNodes is the message of a judgement with what it says of nodes, which has no field of
 // its own elsewhere.
 func withNodes(j *preflight.Judgement) string {
-	text := j.Message
-	for i, n := range j.Nodes {
-		sep := "; "
-		if i == 0 {
-			sep = ": "
-		}
-		text += sep + nodesNamed(n.Nodes) + ": " + n.Message
+	if len(j.Nodes) == 0 {
+		return j.Message
 	}
-	return text
+	reasons := make([]string, 0, len(j.Nodes))
+	for _, n := range j.Nodes {
+		reasons = append(reasons, nodesNamed(n.Nodes)+": "+n.Message)
+	}
+	return j.Message + ": " + strings.Join(reasons, "; ")
 }

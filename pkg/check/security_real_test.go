@@ -1,0 +1,54 @@
+package check
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var updateSecurity = flag.Bool("update-security", false, "write what is found in testdata/security anew")
+
+// TestSecurityOfRealOperators holds what is found of operators as they are published
+// against what was confirmed by hand in their manifests.
+func TestSecurityOfRealOperators(t *testing.T) {
+	files, err := filepath.Glob("testdata/security/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			for _, s := range readWorld(t, string(text)).subjects(securityRules()) {
+				fmt.Fprintf(&b, "%s %s\n", s.Scope, s.Name)
+				for _, r := range s.Results {
+					for _, f := range r.Wrong {
+						fmt.Fprintf(&b, "  %s %s: %s %s = %q\n    %s\n", f.Severity, r.Rule.ID, f.Object, f.Field, f.Value, f.Message)
+					}
+					for _, o := range r.Open {
+						fmt.Fprintf(&b, "  open %s: %s: %s\n", r.Rule.ID, o.Object, o.Why)
+					}
+				}
+			}
+			golden := strings.TrimSuffix(file, ".yaml") + ".golden"
+			if *updateSecurity {
+				if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.String() != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package preflight
+
+import "github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+
+// fate is what becomes of an object of which a reference leads nowhere. What Kubernetes
+// itself refuses, or waits for, is impossible; what others make of it is not decided.
+type fate struct {
+	verdict schedule.Verdict
+	reason  string
+	message string
+}
+
+const refusesPods = "the API server refuses every pod"
+
+// fates are those of the built-in rules, by name. A rule that is not here is not decided;
+// one with no verdict is judged elsewhere, or does not matter.
+var fates = map[string]fate{
+	"pod-env-configmap":           {impossible, "CreateContainerConfigError", "containers cannot start"},
+	"pod-env-secret":              {impossible, "CreateContainerConfigError", "containers cannot start"},
+	"pod-envfrom-configmap":       {impossible, "CreateContainerConfigError", "containers cannot start"},
+	"pod-envfrom-secret":          {impossible, "CreateContainerConfigError", "containers cannot start"},
+	"pod-volume-configmap":        {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
+	"pod-volume-secret":           {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
+	"pod-projected-configmap":     {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
+	"pod-projected-secret":        {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
+	"pod-trust-bundle":            {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
+	"pod-csi-secret":              {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
+	"pod-legacy-volume-secret":    {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
+	"pod-secret-provider":         {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
+	"pod-csi-driver":              {undecided, "DriverUnknown", "a driver need not have such an object, but most have"},
+	"pod-volume-claim":            {impossible, "ClaimMissing", "pods stay Pending"},
+	"pod-resource-claim":          {impossible, "ClaimMissing", "pods stay Pending"},
+	"pod-resource-claim-template": {impossible, "ClaimMissing", "pods stay Pending"},
+	"pod-service-account":         {impossible, "ServiceAccountMissing", refusesPods},
+	"pod-priority-class":          {impossible, "PriorityClassMissing", refusesPods},
+	"pod-runtime-class":           {impossible, "RuntimeClassMissing", refusesPods},
+	"pod-node":                    {impossible, "NodeMissing", "the pod is taken away"},
+	"pod-pull-secret":             {undecided, "PullSecretMissing", "images that need it cannot be pulled; others can"},
+	"statefulset-service":         {undecided, "ReferenceMissing", "pods start, but have no names in DNS"},
+	"claim-class":                 {}, // storage.go knows volumes that suit without it
+	"claim-volume":                {},
+	"volume-class":                {},
+	"pod-ephemeral-claim":         {},
+	"statefulset-claim":           {},
+	"pod-nominated-node":          {},
+	"claim-node":                  {},
+	"claim-provisioner":           {},
+	"claim-data-source":           {impossible, "DataSourceMissing", "no volume is made, and the claim stays Pending"},
+	"ingress-class":               {undecided, "IngressClassMissing", "nobody answers for it, unless a controller goes by the bare name"},
+}
+
+// refuses says that the pods are not made at all.
+func (w fate) refuses() bool {
+	return w.message == refusesPods
+}

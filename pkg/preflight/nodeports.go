@@ -1,0 +1,80 @@
+package preflight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// nodePort is one that a Service asks for.
+type nodePort struct {
+	protocol corev1.Protocol
+	number   int32
+}
+
+// nodePorts finds node ports that two Services ask for, of the batch or one of the cluster:
+// each of them alone is admitted, the second of them never.
+func (f *foresight) nodePorts() {
+	taken := map[nodePort]*corev1.Service{}
+	for _, s := range together[corev1.Service](f, serviceKind) {
+		for _, p := range s.Spec.Ports {
+			if p.NodePort != 0 && !f.inBatch(refOf(serviceKind, s)) {
+				taken[nodePort{p.Protocol, p.NodePort}] = s
+			}
+		}
+	}
+	items := slices.Clone(f.ofKind(serviceKind))
+	slices.SortStableFunc(items, func(a, b *Item) int {
+		switch {
+		case a.Exists == b.Exists:
+			return 0
+		case a.Exists: // It has its ports already.
+			return -1
+		}
+		return 1
+	})
+	for _, it := range items {
+		s := typed[corev1.Service](f, it)
+		if s == nil || s.Spec.Type != corev1.ServiceTypeNodePort && s.Spec.Type != corev1.ServiceTypeLoadBalancer {
+			continue
+		}
+		for i, p := range s.Spec.Ports {
+			// A port that a dry run gave out is not the one that it will get.
+			if p.NodePort == 0 || !writtenPort(it, i) {
+				continue
+			}
+			at := nodePort{cmp.Or(p.Protocol, corev1.ProtocolTCP), p.NodePort}
+			if other := taken[at]; other != nil {
+				f.clash(it, i, at, other)
+			}
+			taken[at] = s
+		}
+	}
+}
+
+// clash tells of a port that another Service has, unless the API server said so.
+func (f *foresight) clash(it *Item, i int, at nodePort, other *corev1.Service) {
+	has := refOf(serviceKind, other)
+	if a := f.said[it.Ref]; has == it.Ref || a != nil && strings.Contains(a.Message, "already allocated") {
+		return
+	}
+	f.add(Judgement{
+		Topic: Admitted, Verdict: impossible, Object: it.Ref, Field: fmt.Sprintf("spec.ports[%d].nodePort", i), Value: fmt.Sprint(at.number), Reason: "NodePortTaken",
+		Message: fmt.Sprintf("%s asks for node port %d too: the API server refuses the second of them", plain(has), at.number),
+		Remedy:  "leave nodePort out, or choose another",
+	})
+}
+
+// writtenPort says that the i-th port of a Service was written with its node port.
+func writtenPort(it *Item, i int) bool {
+	spec, _ := it.Object.Object["spec"].(map[string]any)
+	ports, _ := spec["ports"].([]any)
+	if i >= len(ports) {
+		return false
+	}
+	p, _ := ports[i].(map[string]any)
+	return p["nodePort"] != nil
+}

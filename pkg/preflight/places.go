@@ -1,0 +1,92 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// served says which kinds of the batch nobody serves.
+func (f *foresight) served() {
+	defined := f.definitions()
+	by := map[string][]*Item{}
+	for _, it := range f.order {
+		gk := it.Ref.GroupKind()
+		if _, ok := f.World.Kinds.Kind(gk); !ok && defined[gk] == nil {
+			by[gk.String()] = append(by[gk.String()], it)
+		}
+	}
+	for _, it := range f.order {
+		gk := it.Ref.GroupKind()
+		items := by[gk.String()]
+		if len(items) == 0 || items[0] != it {
+			continue
+		}
+		j := Judgement{
+			Topic: References, Verdict: impossible, Object: it.Ref, Field: "kind", Value: gk.String(), Reason: "KindNotServed",
+			Message: fmt.Sprintf("the cluster does not serve %s, and no CustomResourceDefinition of the batch defines it: %s cannot be created", gk, many(len(items), "object")),
+			Remedy:  "install what brings the kind first, or add its CustomResourceDefinition to the batch",
+		}
+		if !f.World.Kinds.NotServed(gk) {
+			j.Verdict, j.Reason, j.Remedy = undecided, "KindUnknown", ""
+			j.Message = fmt.Sprintf("whether the cluster serves %s is not known", gk)
+		}
+		f.add(j)
+	}
+}
+
+// namespaces says which namespaces of the batch are not there.
+func (f *foresight) namespaces() {
+	told := map[string]bool{}
+	for _, it := range f.order {
+		name := it.Ref.Namespace
+		ref := object.Ref{Kind: "Namespace", Name: name}
+		if name == "" || told[name] || f.inBatch(ref) {
+			continue
+		}
+		told[name] = true
+		n := 0
+		for _, other := range f.order {
+			if other.Ref.Namespace == name {
+				n++
+			}
+		}
+		j := Judgement{Topic: References, Verdict: impossible, Object: it.Ref, Field: "metadata.namespace", Value: name}
+		is, known := f.there(ref)
+		switch ns, ok := check.Of[*corev1.Namespace](f.World.Facts, ref); {
+		case ok && (ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating):
+			j.Reason, j.Message = "NamespaceTerminating", fmt.Sprintf("Namespace/%s is being deleted: nothing can be created in it (%s)", name, many(n, "object"))
+			j.Remedy = "wait until it is gone, and create it anew"
+		case is || ok:
+			continue
+		case known:
+			j.Reason, j.Message = "NamespaceMissing", fmt.Sprintf("Namespace/%s does not exist, and is not in the batch: %s cannot be created", name, many(n, "object"))
+			j.Remedy = "create the namespace first, or add it to the batch"
+		case f.asked(name):
+			continue
+		default:
+			j.Verdict, j.Reason, j.Message = undecided, "Unread", fmt.Sprintf("whether Namespace/%s exists is not known: it was not read", name)
+		}
+		if j.Verdict == impossible {
+			f.loseAll(name)
+		}
+		f.add(j)
+	}
+}
+
+// asked says that the API server admitted an object of the namespace, so that it is there.
+func (f *foresight) asked(namespace string) bool {
+	return slices.ContainsFunc(f.Admissions, func(a Admission) bool { return a.Ref.Namespace == namespace && a.Admitted != nil })
+}
+
+func (f *foresight) loseAll(namespace string) {
+	for _, it := range f.order {
+		if it.Ref.Namespace == namespace {
+			f.refuse(it)
+		}
+	}
+}

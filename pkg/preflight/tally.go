@@ -1,0 +1,132 @@
+package preflight
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// charge is what something of the batch would use.
+type charge struct {
+	item  *Item
+	usage corev1.ResourceList
+	// pod is set of pods, of which scopes choose; claims and all else have no scope here.
+	pod  *corev1.Pod
+	crew *crew
+	// of is the crew whose claim it is: without its pods it is not made.
+	of *crew
+}
+
+// counts says whether a quota counts what is charged.
+func (c *charge) counts(b *budget) bool {
+	if c.pod == nil {
+		return len(b.Spec.Scopes) == 0 && (b.Spec.ScopeSelector == nil || len(b.Spec.ScopeSelector.MatchExpressions) == 0)
+	}
+	return covers(b.ResourceQuota, c.pod)
+}
+
+// tally is what a course would use of one resource, and who most of it.
+type tally struct {
+	sum  resource.Quantity
+	item *Item
+	most resource.Quantity
+	who  map[string]*resource.Quantity
+}
+
+func (t *tally) add(it *Item, who string, q resource.Quantity, n int) {
+	q = q.DeepCopy()
+	q.Mul(int64(n))
+	if q.IsZero() {
+		return
+	}
+	t.sum.Add(q)
+	if t.who == nil {
+		t.who = map[string]*resource.Quantity{}
+	}
+	if t.who[who] == nil {
+		t.who[who] = &resource.Quantity{}
+	}
+	t.who[who].Add(q)
+	if t.item == nil || t.who[who].Cmp(t.most) > 0 {
+		t.item, t.most = it, t.who[who].DeepCopy()
+	}
+}
+
+// parts writes who would use how much: Deployment/web 4, Job/load 2.
+func (t *tally) parts() string {
+	names := slices.Sorted(maps.Keys(t.who))
+	words := make([]string, 0, len(names))
+	for i, name := range names {
+		if i == 5 {
+			words = append(words, fmt.Sprintf("%d more", len(names)-i))
+			break
+		}
+		words = append(words, name+" "+t.who[name].String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// tallied adds up one resource over the batch, on a course: what is there is counted in the
+// used figure, and comes off it where it goes.
+func tallied(b *budget, charges []charge, name corev1.ResourceName, way course) *tally {
+	t := &tally{}
+	for i := range charges {
+		c := &charges[i]
+		if !c.counts(b) {
+			continue
+		}
+		who := plain(c.item.Ref)
+		if b.Namespace == c.item.Ref.Namespace {
+			who = near(c.item.Ref, b.Namespace)
+		}
+		n := 1
+		if c.of != nil && (c.of.refused || c.of.guess && way.new(c.of) == 0) {
+			continue
+		}
+		if c.crew != nil {
+			if n = way.new(c.crew); c.crew.refused {
+				continue
+			}
+		}
+		t.add(c.item, who, c.usage[name], n)
+	}
+	return t
+}
+
+// freed is what goes with pods that are replaced on a course: those that wait for a node are
+// counted as used, and are among the new ones; old ones go where the course says so.
+func (f *foresight) freed(b *budget, name corev1.ResourceName, way course, ending bool) resource.Quantity {
+	var sum resource.Quantity
+	off := func(list []*corev1.Pod) {
+		for _, p := range list {
+			if covers(b.ResourceQuota, p) && p.Namespace == b.Namespace {
+				sum.Add(podUsage(p)[name])
+			}
+		}
+	}
+	for _, c := range f.crews {
+		off(c.waiting)
+		if !way.old(c) || !c.overlap {
+			off(c.old)
+		}
+	}
+	if ending {
+		var going []*corev1.Pod
+		for _, p := range together[corev1.Pod](f, podKind) {
+			if p.DeletionTimestamp != nil && !f.listed(p) {
+				going = append(going, p)
+			}
+		}
+		off(going)
+	}
+	return sum
+}
+
+// listed says that a pod is among the old or waiting ones of a crew.
+func (f *foresight) listed(p *corev1.Pod) bool {
+	return slices.ContainsFunc(f.crews, func(c *crew) bool { return slices.Contains(c.old, p) || slices.Contains(c.waiting, p) })
+}

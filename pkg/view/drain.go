@@ -1,0 +1,203 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+)
+
+// Drain returns the answer of the impact command about a node: what a drain of it would hit.
+func Drain(d *check.Drain, gaps []object.Gap) Answer {
+	v := &drainView{d: d}
+	a := Answer{Document: drainDocument(d, gaps), Tree: v.tree()}
+	for i := range d.Stacks {
+		a.Names = append(a.Names, d.Stacks[i].Ref.String())
+	}
+	return a
+}
+
+type drainView struct{ d *check.Drain }
+
+func (v *drainView) tree() *Tree {
+	d := v.d
+	root := &Line{Name: Cell{Text: d.Node.String()}, Cells: []Cell{{Text: strconv.Itoa(len(d.Evicted))}, {}, {Text: v.head()}}}
+	for i := range d.Stacks {
+		root.Below = append(root.Below, v.stack(&d.Stacks[i]))
+	}
+	root.Below = append(root.Below, v.list("in no stack", d.NoStack)...)
+	for i := range d.Budgets {
+		if b := &d.Budgets[i]; b.Blocks || int(b.Allowed) < b.Pods {
+			root.Below = append(root.Below, &Line{
+				Name: Cell{Text: name(b.Ref)}, Cells: []Cell{{Text: strconv.Itoa(b.Pods)}, {}, drainWord(b.Blocks, "blocks", "holds up", b.Message)},
+			})
+		}
+	}
+	root.Below = append(root.Below, v.elsewhere()...)
+	for _, text := range d.Open {
+		root.Below = append(root.Below, &Line{Name: Cell{"? not known", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
+	}
+	return &Tree{
+		Columns: []Column{
+			{Name: "DRAIN OF", Cut: Middle, Least: leastName},
+			{Name: "PODS", Right: true},
+			{Name: "LEFT", Right: true},
+			{Name: "EFFECT", Under: true, Wrap: true},
+		},
+		Roots: []*Line{root},
+	}
+}
+
+// head sums up what goes and what stays.
+func (v *drainView) head() string {
+	d := v.d
+	var parts []string
+	if d.Zone != "" {
+		parts = append(parts, "zone "+d.Zone)
+	}
+	if d.Cordoned {
+		parts = append(parts, "cordoned already")
+	}
+	breaks, blocked := 0, 0
+	for i := range d.Stacks {
+		if d.Stacks[i].Breaks {
+			breaks++
+		}
+		if d.Stacks[i].Blocked {
+			blocked++
+		}
+	}
+	parts = append(parts, fmt.Sprintf("%d stacks have pods there, %d of them break, %d cannot go", len(d.Stacks), breaks, blocked))
+	if n := len(d.LeftAlone); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d pods are left alone (DaemonSets, static)", n))
+	}
+	if len(d.Flags) > 0 {
+		parts = append(parts, "kubectl drain wants "+strings.Join(d.Flags, " "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (v *drainView) stack(s *check.DrainedStack) *Line {
+	word := Cell{"goes on", Good}
+	switch {
+	case s.Blocked:
+		word = Cell{"✖ blocked", Bad}
+	case s.Breaks:
+		word = Cell{"✖ breaks", Bad}
+	}
+	line := &Line{Name: Cell{Text: "stack " + name(s.Ref)}, Cells: []Cell{{}, {}, word}}
+	for i := range s.Workloads {
+		w := &s.Workloads[i]
+		effect := drainWord(w.Breaks, "no ready pod is left until one is made elsewhere", "", "")
+		if !w.Breaks {
+			effect = Cell{fmt.Sprintf("%d of %d go on", w.Left, w.Replicas), Plain}
+		}
+		below := &Line{Name: Cell{Text: name(w.Ref)}, Cells: []Cell{{Text: strconv.Itoa(len(w.Here))}, {Text: strconv.Itoa(w.Left)}, effect}}
+		below.Below = v.troubled(w.Here)
+		line.Below = append(line.Below, below)
+	}
+	return line
+}
+
+// drainWord is a word by its weight, and what it says.
+func drainWord(bad bool, worse, milder, text string) Cell {
+	cell := Cell{"! " + milder, Warn}
+	if bad {
+		cell = Cell{"✖ " + worse, Bad}
+	}
+	if text != "" {
+		cell.Text += ": " + text
+	}
+	return cell
+}
+
+// troubled are the pods of which there is more to say than that they go.
+func (v *drainView) troubled(pods []check.DrainedPod) []*Line {
+	var out []*Line
+	for i := range pods {
+		if text := drainPodText(&pods[i]); text != "" {
+			tone := Warn
+			if p := &pods[i]; p.Refused != "" || p.Lost || len(p.Pinned) > 0 {
+				tone = Bad
+			}
+			out = append(out, &Line{Name: Cell{Text: name(pods[i].Pod)}, Cells: []Cell{{}, {}, {text, tone}}})
+		}
+	}
+	return out
+}
+
+func drainPodText(p *check.DrainedPod) string {
+	var parts []string
+	if p.Refused != "" {
+		parts = append(parts, "cannot be evicted: "+p.Refused)
+	}
+	if p.Lost {
+		parts = append(parts, "is lost: nothing makes it anew")
+	}
+	if len(p.Pinned) > 0 {
+		parts = append(parts, "waits until the node is back: only this one can mount "+strings.Join(refTexts(p.Pinned), ", "))
+	}
+	if p.Waits {
+		parts = append(parts, "goes after others are up elsewhere")
+	}
+	if len(p.Volatile) > 0 {
+		parts = append(parts, "loses what is in "+strings.Join(p.Volatile, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// list tells of pods under a line of their own.
+func (v *drainView) list(title string, pods []check.DrainedPod) []*Line {
+	if len(pods) == 0 {
+		return nil
+	}
+	line := &Line{Name: Cell{Text: title}, Cells: []Cell{{Text: strconv.Itoa(len(pods))}, {}, {}}}
+	for i := range pods {
+		text := drainPodText(&pods[i])
+		line.Below = append(line.Below, &Line{Name: Cell{Text: name(pods[i].Pod)}, Cells: []Cell{{}, {}, {text, Warn}}})
+	}
+	return []*Line{line}
+}
+
+// elsewhere says whether the pods would find other nodes.
+func (v *drainView) elsewhere() []*Line {
+	a := v.d.Elsewhere
+	if a == nil {
+		return nil
+	}
+	line := &Line{Name: Cell{Text: "elsewhere"}}
+	switch a.Verdict {
+	case schedule.Fits:
+		line.Cells = []Cell{{}, {}, {"✔ fits: every evicted pod finds another node, as the cluster is now", Good}}
+	case schedule.Impossible:
+		line.Cells = []Cell{{}, {}, {"✖ impossible: not all evicted pods find another node", Bad}}
+	default:
+		line.Cells = []Cell{{}, {}, {"? not decided", Warn}}
+	}
+	for i := range a.Proofs {
+		p := &a.Proofs[i]
+		line.Below = append(line.Below, &Line{Name: Cell{Text: strings.Join(p.Pods, ", ")}, Cells: []Cell{{}, {}, {p.Message, Bad}}})
+	}
+	for _, text := range a.Open {
+		line.Below = append(line.Below, &Line{Name: Cell{"?", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
+	}
+	return []*Line{line}
+}
+
+// name is an object as people write it who look at a whole cluster: the group goes without
+// saying.
+func name(r object.Ref) string {
+	r.Group = ""
+	return r.String()
+}
+
+func refTexts(refs []object.Ref) []string {
+	out := make([]string, 0, len(refs))
+	for _, r := range refs {
+		out = append(out, name(r))
+	}
+	return out
+}
