@@ -52,6 +52,9 @@ func (v *checkView) scoreColumns(wide bool) []Column {
 		}
 		columns = append(columns, Column{Name: name, Right: true, Drop: i + 1})
 	}
+	if !wide {
+		columns = append(columns, Column{Name: "UNDECIDED", Right: true, Drop: len(columns)})
+	}
 	return columns
 }
 
@@ -69,6 +72,9 @@ func (v *checkView) scoreCells(s *check.Scores, wide bool) []Cell {
 			text += " " + keptOf(by)
 		}
 		cells = append(cells, Cell{Text: text})
+	}
+	if !wide {
+		cells = append(cells, countCell(s.All.Undecided, Plain))
 	}
 	return cells
 }
@@ -120,10 +126,11 @@ func (v *checkView) scoresTree() *Tree {
 // scoreWord is the score of a group with its word.
 func scoreWord(s *check.Scores) string { return "score " + s.All.String() }
 
-// scoreLine is what a score is made of: 18 of 21 rules kept: consumability 92, security 61.
+// scoreLine is what a score is made of: 18 of 21 rules kept, 3 not decided: consumability
+// 92, security 61.
 func scoreLine(s *check.Scores) string {
 	if !s.All.Known() {
-		return "nothing could be decided"
+		return fmt.Sprintf("nothing of %s could be decided", several(s.All.Undecided, "rule"))
 	}
 	var parts []string
 	for _, c := range check.Categories() {
@@ -131,7 +138,11 @@ func scoreLine(s *check.Scores) string {
 			parts = append(parts, string(c)+" "+by.String())
 		}
 	}
-	return fmt.Sprintf("%d of %s kept: %s", s.All.Kept, several(s.All.Of, "rule"), strings.Join(parts, ", "))
+	open := ""
+	if s.All.Undecided > 0 {
+		open = fmt.Sprintf(", %d not decided", s.All.Undecided)
+	}
+	return fmt.Sprintf("%d of %s kept%s: %s", s.All.Kept, several(s.All.Of, "rule"), open, strings.Join(parts, ", "))
 }
 
 func several(n int, what string) string {

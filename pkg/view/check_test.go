@@ -144,6 +144,13 @@ stack Deployment/web          0        12     53        -       -      53
 stack StatefulSet/db/pg       0         0    100        -       -     100
 all 3                         1        12     46      100       0      69
 `},
+		{"table", 0, summary, `
+CHECKED                   ERRORS   WARNINGS   SCORE   CONSUME   SECURE   ROBUST   UNDECIDED
+operator shop-operator         1          0      20       100        0        -           0
+stack Deployment/web           0         12      53         -        -       53           0
+stack StatefulSet/db/pg        0          0     100         -        -      100           0
+all 3                          1         12      46       100        0       69           0
+`},
 		{"table", 60, summary, `
 CHECKED                   ERRORS   WARNINGS   SCORE
 operator shop-operator         1          0      20
