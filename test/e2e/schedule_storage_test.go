@@ -115,7 +115,7 @@ func storageCases() []storageCase {
 		{"capacity", storageClaimOf("capacity", rwo, ", storageClassName: pooled"), 1, "capacity", schedule.Impossible, "StorageCapacity", "did not have enough free storage"},
 		{"bound", bound("bound", "volume-bound", rwo, "bound-x", ""), 2, "bound", schedule.Fits, "", ""},
 		{"gone", bound("gone", "volume-gone", rwo, "no-such-node", ""), 1, "gone", schedule.Impossible, "VolumeNodeAffinity", "didn't match PersistentVolume's node affinity"},
-		{"zoned", bound("zoned", "volume-zoned", rwo, "zoned-x", "topology.kubernetes.io/zone: mars"), 1, "zoned", schedule.Impossible, "VolumeZone", "no available volume zone"},
+		{"zoned", bound("zoned", "volume-zoned", rwo, "zoned-x", "topology.kubernetes.io/zone: mars"), 1, "zoned", schedule.Impossible, "VolumeNodeAffinity", "no available volume zone"},
 		{"single", bound("single", "volume-single", rwop, "single-x", ""), 2, "single", schedule.Impossible, "ClaimInUse", "ReadWriteOncePod"},
 		{
 			"few", localClass("few") + storageVolumeOf("volume-few", rwo, "few", "few-x", "") + storageClaimOf("few-0", rwo, ", storageClassName: few") + storageClaimOf("few-1", rwo, ", storageClassName: few"),
