@@ -59,13 +59,8 @@ func (c *common) facting() *check.Collector {
 }
 
 // surroundings are the kinds of the whole cluster that say how pods of one namespace are
-// run, and what they may do.
-var surroundings = []schema.GroupKind{
-	{Kind: "Node"},
-	{Kind: "Namespace"},
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"},
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"},
-}
+// run, beside those that check itself wants.
+var surroundings = []schema.GroupKind{{Kind: "Node"}, {Kind: "Namespace"}}
 
 // read reads what the targets need.
 func (c *checking) read(ctx context.Context) error {
@@ -295,8 +290,12 @@ func (c *checking) define(ctx context.Context) error {
 		declared[d.CRD] = d
 	}
 	var failed error
+	made, err := c.session.creators(ctx, refs)
+	if err != nil {
+		return err
+	}
 	subjects := map[object.Ref]*check.Subject{}
-	err := c.session.readDefinitions(ctx, refs, func(fields map[string]any) {
+	err = c.session.readDefinitions(ctx, refs, func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
 		if err != nil {
 			failed = err
@@ -304,7 +303,7 @@ func (c *checking) define(ctx context.Context) error {
 		}
 		of := declared[d.CRD.Name]
 		d.Relationships, d.Composition, d.Annotations = len(of.Rules), of.Composition, said[d.CRD.Name]
-		d.Operator = c.world.OperatorOf(d.Kind)
+		d.Operator, d.Creator = c.world.OperatorOf(d.Kind), made[d.Ref]
 		if of.Usage.ConfigMap != "" {
 			d.Usage, d.UsageMissing = c.usage(ctx, of.Usage, d.Operator)
 		}

@@ -33,10 +33,15 @@ type backupSaid struct {
 }
 
 // WantedEverywhere returns the kinds of which objects in any namespace may say something of
-// a stack in one: those that order backups, as Velero's schedules do.
+// a stack in one: those that order backups, as Velero's schedules do, the network policies of
+// CNIs and meshes, and what binds roles.
 func WantedEverywhere(kinds *object.Kinds) []schema.GroupKind {
-	var out []schema.GroupKind
+	out := []schema.GroupKind{clusterRoleKind, clusterRoleBindingKind, roleKind, roleBindingKind}
 	for _, k := range kinds.All() {
+		if k.Custom && policyLike(k) {
+			out = append(out, k.GroupKind())
+			continue
+		}
 		if r := (object.Ref{Group: k.Group, Kind: k.Kind}); k.Custom && isBackup(r) && (k.Group == "velero.io" || isVagueBackup(r)) {
 			out = append(out, k.GroupKind())
 		}
