@@ -63,11 +63,11 @@ fits, with a placement; not decided, with what could not be judged.`,
   kubectl sysop check -A --category security --from demo
 
   # in a pipeline: a report, and exit code 2 where there are errors
-  kubectl sysop check -A -o sarif --from demo > check.sarif
+  kubectl sysop check -A -o sarif --from demo
   kubectl sysop check moodle/moodle-1 --fail-on error --from demo
 
   # will all of it start?
-  kubectl sysop check --atomic -f shop.yaml
+  helm template shop ./shop | kubectl sysop check --atomic -f -
   kubectl sysop check --atomic moodle/moodle-1 --from demo`,
 		ValidArgsFunction: o.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -49,12 +49,7 @@ type targets struct {
 func (c *common) facting() *check.Collector {
 	facts := check.NewCollector()
 	c.wholly = check.Whole()
-	c.extract = append(c.extract, func(*session) inventory.Extractor {
-		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
-			facts.Add(o)
-			return nil
-		}
-	})
+	c.extract = append(c.extract, func(*session) inventory.Extractor { return keep(facts) })
 	return facts
 }
 
@@ -95,8 +90,7 @@ func (c *checking) read(ctx context.Context) error {
 		return err
 	}
 	defer c.o.clock.stage("check")()
-	c.world = check.NewWorld(c.graph, c.facts, s.kinds, s.inv.Covered)
-	c.world.Catalogued = s.catalogued
+	c.world = s.checkWorld(c.graph, c.facts, s.kinds, s.inv)
 	return c.choose()
 }
 
@@ -112,6 +106,16 @@ func (s *session) catalogued(gk schema.GroupKind) (string, bool) {
 	}
 	entry, _, ok := catalog.KindOf(r)
 	return entry.Name, ok
+}
+
+// composes says what the catalogue knows that an operator makes for one of a kind.
+func (s *session) composes(gk schema.GroupKind) ([]string, bool) {
+	r, ok := s.kinds.Kind(gk)
+	if !ok {
+		return nil, false
+	}
+	_, kind, ok := catalog.KindOf(r)
+	return kind.Composes, ok && kind.Composes != nil
 }
 
 // aim reads the arguments: roots have a slash, or a type before them; a custom kind alone
