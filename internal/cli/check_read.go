@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -91,6 +92,9 @@ func (c *checking) read(ctx context.Context) error {
 		ask = s.ask(t.roots)
 		if !ask.All {
 			ask.Kinds = append(ask.Kinds, surroundings...)
+			if c.o.colocation {
+				ask.Kinds = append(ask.Kinds, schema.GroupKind{Kind: "PersistentVolume"})
+			}
 		}
 	}
 	if c.graph, err = s.read(ctx, ask, roots, c.stackOptions()); err != nil {
@@ -147,7 +151,7 @@ func (c *checking) aim() (targets, error) {
 			roots, err := selectedRoots(args, c.q.selector, kinds)
 			t.roots = roots
 			return t, err
-		case err == nil && kind.Custom && c.q.selector == nil:
+		case err == nil && kind.Custom && c.q.selector == nil && !c.o.colocation:
 			t.kinds = append(t.kinds, kind)
 		case err == nil:
 			roots, err := selectedRoots([]string{arg}, c.q.selector, kinds)
@@ -257,27 +261,37 @@ func (c *checking) noSuch(name string) error {
 // subjects checks everything that is asked about.
 func (c *checking) subjects(ctx context.Context) error {
 	defer c.o.clock.stage("check")()
-	seen := map[object.Ref]bool{}
 	for _, o := range c.operators {
 		c.found = append(c.found, o.Check(c.q.rules))
 	}
 	if err := c.define(ctx); err != nil {
 		return err
 	}
-	for _, s := range c.stacks {
-		if seen[s.Ref] {
-			continue
-		}
-		seen[s.Ref] = true
-		opts := c.stackOptions()
-		opts.As = map[graph.ID]graph.ID{}
-		for _, id := range s.Roots {
-			opts.As[id] = s.Roots[0]
-		}
-		stack := &check.Stack{World: c.world, Ref: s.Ref, Stack: c.graph.Stack(s.Roots, opts)}
+	for stack := range c.eachStack() {
 		c.found = append(c.found, stack.Check(c.q.rules))
 	}
 	return nil
+}
+
+// eachStack goes through the stacks that are asked about, each once.
+func (c *checking) eachStack() iter.Seq[*check.Stack] {
+	return func(yield func(*check.Stack) bool) {
+		seen := map[object.Ref]bool{}
+		for _, s := range c.stacks {
+			if seen[s.Ref] {
+				continue
+			}
+			seen[s.Ref] = true
+			opts := c.stackOptions()
+			opts.As = map[graph.ID]graph.ID{}
+			for _, id := range s.Roots {
+				opts.As[id] = s.Roots[0]
+			}
+			if !yield(&check.Stack{World: c.world, Ref: s.Ref, Stack: c.graph.Stack(s.Roots, opts)}) {
+				return
+			}
+		}
+	}
 }
 
 // define checks the definitions. Each is read whole and let go: they are huge.

@@ -1,8 +1,9 @@
 package view
 
 import (
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
