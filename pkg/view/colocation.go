@@ -153,7 +153,7 @@ func colocationVerdict(c *check.Colocation) (verdict, summary string) {
 	case is:
 		return colocationIs, "all of it is on node " + node
 	case len(t.Nodes) > 0:
-		return colocationCould, "could be kept on one node: " + colocationFew(t.Nodes) + " (whether there is room was not asked)"
+		return colocationCould, "could be kept on one node: " + firstFew(t.Nodes) + " (whether there is room was not asked)"
 	case c.NodesUnread:
 		return colocationUnknown, "not decided: nodes could not all be read"
 	}
@@ -199,8 +199,8 @@ func colocationSettable(s *check.SettablePlaces) Cell {
 	return Cell{"no field of it says where its pods go", Warn}
 }
 
-// colocationFew names the first few nodes.
-func colocationFew(names []string) string {
+// firstFew names the first few of what may be many.
+func firstFew(names []string) string {
 	const few = 5
 	if len(names) <= few {
 		return strings.Join(names, ", ")

@@ -1,9 +1,8 @@
 package view
 
 import (
-	"strings"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
