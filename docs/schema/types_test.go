@@ -124,7 +124,7 @@ func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
 		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "preflight": view.PreflightDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
 		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "stacks": view.StacksDocument{}, "logs": view.LogLineDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
-		"check":  view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{},
+		"check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,6 +86,12 @@ them there, and whether all of a stack could be kept together on one node.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+// flags adds the flags of what is asked.
+func (o *checkOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, those with these labels")
 	f.StringSliceVar(&o.categories, "category", nil, "only rules of these categories: "+strings.Join(categoryNames(), ", "))
@@ -97,7 +103,6 @@ them there, and whether all of a stack could be kept together on one node.`,
 	o.atomic.flags(cmd)
 	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(categoryNames(), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warning"}, cobra.ShellCompDirectiveNoFileComp)))
-	return cmd
 }
 
 func categoryNames() []string {

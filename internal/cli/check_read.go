@@ -151,7 +151,7 @@ func (c *checking) aim() (targets, error) {
 			roots, err := selectedRoots(args, c.q.selector, kinds)
 			t.roots = roots
 			return t, err
-		case err == nil && kind.Custom && c.q.selector == nil && !c.o.colocation:
+		case err == nil && c.meansDefinition(kind):
 			t.kinds = append(t.kinds, kind)
 		case err == nil:
 			roots, err := selectedRoots([]string{arg}, c.q.selector, kinds)
@@ -185,6 +185,11 @@ func (c *checking) aim() (targets, error) {
 		return len(t.kinds) > 0
 	})
 	return t, nil
+}
+
+// meansDefinition says that a kind alone means its definition, and not all objects of it.
+func (c *checking) meansDefinition(kind object.Resource) bool {
+	return kind.Custom && c.q.selector == nil && !c.o.colocation
 }
 
 // areTargets says that each of the arguments means something by itself.

@@ -49,7 +49,7 @@ func (d *Definition) Places() (paths []string, open string) {
 				return true
 			}
 			at := n
-			if n.up != nil && n.up.name == "affinity" && n.up.field() && settableNamed(n, "nodeaffinity", "podaffinity", "podantiaffinity") {
+			if n.up != nil && n.up.name == "affinity" && slices.Contains([]string{"nodeAffinity", "podAffinity", "podAntiAffinity"}, n.name) {
 				at = n.up
 			}
 			depth[at.path()] = at.depth()

@@ -205,11 +205,11 @@ func TestDrainSumsUp(t *testing.T) {
 	breaks, blocked, both := stack, stack, stack
 	breaks.Breaks, blocked.Blocked, both.Breaks, both.Blocked = true, true, true, true
 	for want, d := range map[string]check.Drain{
-		"no stack has pods there\n":                          {},
-		"1 stack has pods there, and goes on\n":              {Stacks: []check.DrainedStack{stack}},
-		"2 stacks have pods there, and all go on\n":          {Stacks: []check.DrainedStack{stack, stack}},
-		"2 stacks have pods there: 1 breaks\n":               {Stacks: []check.DrainedStack{breaks, stack}},
-		"3 stacks have pods there: 2 break, 2 cannot go\n":   {Stacks: []check.DrainedStack{both, breaks, blocked}},
+		"no stack has pods there\n":                           {},
+		"1 stack has pods there, and goes on\n":               {Stacks: []check.DrainedStack{stack}},
+		"2 stacks have pods there, and all go on\n":           {Stacks: []check.DrainedStack{stack, stack}},
+		"2 stacks have pods there: 1 breaks\n":                {Stacks: []check.DrainedStack{breaks, stack}},
+		"3 stacks have pods there: 2 break, 2 cannot go\n":    {Stacks: []check.DrainedStack{both, breaks, blocked}},
 		"there; 2 pods are left alone (DaemonSets, static)\n": {LeftAlone: make([]check.DrainedPod, 2)},
 	} {
 		if got := lay(t, "tree", 0, view.Drain(&d, nil)); !strings.Contains(got, want) {
