@@ -22,6 +22,9 @@ type checkOptions struct {
 	failOn     string
 	all        bool
 
+	// colocation asks how the pods of stacks lie instead.
+	colocation bool
+
 	atomic atomicOptions
 }
 
@@ -50,7 +53,10 @@ With --atomic the question is another: will all of the manifests of -f start, or
 of a ROOT's stack anew, or would a part be left hanging? Each object and each pod
 template is tried in a dry run; what they name, quotas, storage and room on the nodes
 are looked at over the whole. The verdict is one of three: impossible, with the proof;
-fits, with a placement; not decided, with what could not be judged.`,
+fits, with a placement; not decided, with what could not be judged.
+
+With --colocation it shows how the pods of stacks lie on nodes and in zones, what binds
+them there, and whether all of a stack could be kept together on one node.`,
 		Example: `  # operators and stacks of the example, with their scores
   kubectl sysop check -A --from demo
 
@@ -68,7 +74,10 @@ fits, with a placement; not decided, with what could not be judged.`,
 
   # will all of it start?
   helm template shop ./shop | kubectl sysop check --atomic -f -
-  kubectl sysop check --atomic moodle/moodle-1 --from demo`,
+  kubectl sysop check --atomic moodle/moodle-1 --from demo
+
+  # where do its pods lie, and could they be kept together?
+  kubectl sysop check moodle/moodle-1 --colocation --from demo`,
 		ValidArgsFunction: o.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
@@ -77,6 +86,12 @@ fits, with a placement; not decided, with what could not be judged.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+// flags adds the flags of what is asked.
+func (o *checkOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, those with these labels")
 	f.StringSliceVar(&o.categories, "category", nil, "only rules of these categories: "+strings.Join(categoryNames(), ", "))
@@ -84,10 +99,10 @@ fits, with a placement; not decided, with what could not be judged.`,
 	f.StringVar(&o.failOn, "fail-on", "", "exit with code 2 where a finding is as bad as this: error or warning")
 	f.BoolVar(&o.all, "all", false, "list every finding of every subject")
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVar(&o.colocation, "colocation", false, "show how the pods of stacks lie on nodes and in zones, and whether they could be kept together")
 	o.atomic.flags(cmd)
 	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(categoryNames(), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warning"}, cobra.ShellCompDirectiveNoFileComp)))
-	return cmd
 }
 
 func categoryNames() []string {
@@ -122,6 +137,9 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	}
 	if q.selector != nil && len(o.args) == 0 {
 		return nil, errors.New("--selector chooses among all of a TYPE: name one")
+	}
+	if err := o.colocated(); err != nil {
+		return nil, err
 	}
 	if len(o.atomic.files) > 0 && !o.atomic.on {
 		return nil, withHint(errors.New("--filename is of --atomic"), "write check --atomic -f "+o.atomic.files[0])
@@ -180,6 +198,9 @@ func (o *checkOptions) run(ctx context.Context) error {
 	c := &checking{o: o, q: q}
 	if err := c.read(ctx); err != nil {
 		return err
+	}
+	if o.colocation {
+		return c.colocate(ctx)
 	}
 	if err := c.subjects(ctx); err != nil {
 		return err

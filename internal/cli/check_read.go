@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -81,6 +82,9 @@ func (c *checking) read(ctx context.Context) error {
 		ask = s.ask(t.roots)
 		if !ask.All {
 			ask.Kinds = append(append(ask.Kinds, surroundings...), check.WantedEverywhere(s.kinds)...)
+			if c.o.colocation {
+				ask.Kinds = append(ask.Kinds, schema.GroupKind{Kind: "PersistentVolume"})
+			}
 		}
 	}
 	if c.graph, err = s.read(ctx, ask, roots, c.stackOptions()); err != nil {
@@ -146,7 +150,7 @@ func (c *checking) aim() (targets, error) {
 			roots, err := selectedRoots(args, c.q.selector, kinds)
 			t.roots = roots
 			return t, err
-		case err == nil && kind.Custom && c.q.selector == nil:
+		case err == nil && c.meansDefinition(kind):
 			t.kinds = append(t.kinds, kind)
 		case err == nil:
 			roots, err := selectedRoots([]string{arg}, c.q.selector, kinds)
@@ -180,6 +184,11 @@ func (c *checking) aim() (targets, error) {
 		return len(t.kinds) > 0
 	})
 	return t, nil
+}
+
+// meansDefinition says that a kind alone means its definition, and not all objects of it.
+func (c *checking) meansDefinition(kind object.Resource) bool {
+	return kind.Custom && c.q.selector == nil && !c.o.colocation
 }
 
 // areTargets says that each of the arguments means something by itself.
@@ -256,27 +265,37 @@ func (c *checking) noSuch(name string) error {
 // subjects checks everything that is asked about.
 func (c *checking) subjects(ctx context.Context) error {
 	defer c.o.clock.stage("check")()
-	seen := map[object.Ref]bool{}
 	for _, o := range c.operators {
 		c.found = append(c.found, o.Check(c.q.rules))
 	}
 	if err := c.define(ctx); err != nil {
 		return err
 	}
-	for _, s := range c.stacks {
-		if seen[s.Ref] {
-			continue
-		}
-		seen[s.Ref] = true
-		opts := c.stackOptions()
-		opts.As = map[graph.ID]graph.ID{}
-		for _, id := range s.Roots {
-			opts.As[id] = s.Roots[0]
-		}
-		stack := &check.Stack{World: c.world, Ref: s.Ref, Stack: c.graph.Stack(s.Roots, opts)}
+	for stack := range c.eachStack() {
 		c.found = append(c.found, stack.Check(c.q.rules))
 	}
 	return nil
+}
+
+// eachStack goes through the stacks that are asked about, each once.
+func (c *checking) eachStack() iter.Seq[*check.Stack] {
+	return func(yield func(*check.Stack) bool) {
+		seen := map[object.Ref]bool{}
+		for _, s := range c.stacks {
+			if seen[s.Ref] {
+				continue
+			}
+			seen[s.Ref] = true
+			opts := c.stackOptions()
+			opts.As = map[graph.ID]graph.ID{}
+			for _, id := range s.Roots {
+				opts.As[id] = s.Roots[0]
+			}
+			if !yield(&check.Stack{World: c.world, Ref: s.Ref, Stack: c.graph.Stack(s.Roots, opts)}) {
+				return
+			}
+		}
+	}
 }
 
 // define checks the definitions. Each is read whole and let go: they are huge.
