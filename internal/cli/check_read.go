@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
@@ -321,7 +322,12 @@ func (c *checking) define(ctx context.Context) error {
 	err = c.session.readDefinitions(ctx, refs, func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
 		if err != nil {
-			failed = err
+			// One that has not the shape of a definition says nothing of the others, unless it
+			// was asked about.
+			gap := gapOfDefinition(fields, err)
+			if failed = cmp.Or(failed, fmt.Errorf("%s: %w", gap.Resource, err)); len(c.targets.kinds) == 0 {
+				c.o.tellGaps([]object.Gap{gap})
+			}
 			return
 		}
 		of := declared[d.CRD.Name]
@@ -337,10 +343,16 @@ func (c *checking) define(ctx context.Context) error {
 			c.found = append(c.found, s)
 		}
 	}
-	if err == nil {
+	if err == nil && len(c.targets.kinds) > 0 {
 		err = failed
 	}
 	return err
+}
+
+// gapOfDefinition tells of a definition that could not be read.
+func gapOfDefinition(fields map[string]any, err error) object.Gap {
+	u := unstructured.Unstructured{Object: fields}
+	return object.Gap{Resource: "CustomResourceDefinition/" + u.GetName(), Reason: "Malformed", Message: err.Error()}
 }
 
 // usage reads the text that a usage annotation names, or says why it cannot be read. An

@@ -45,7 +45,9 @@ func coreosReachable(o *Operator, r *Result) {
 		if h.fails {
 			severity, then = Error, "refuses every write that it is asked about"
 		}
-		if !h.ca {
+		if !h.ca && h.written {
+			r.Unknown(h.config, coreosWritten)
+		} else if !h.ca {
 			r.Found(Finding{
 				Severity: Warning, Object: h.config, Field: h.field + ".clientConfig.caBundle",
 				Message: fmt.Sprintf("webhook %s has no caBundle: the API server will trust it only with a certificate of a public authority", h.name), Related: []object.Ref{h.service},
@@ -59,7 +61,7 @@ func coreosReachable(o *Operator, r *Result) {
 			})
 		case a.unknown != "":
 			r.Unknown(h.config, a.unknown)
-		default:
+		case h.ca || !h.written:
 			r.Fine(h.config)
 		}
 	}

@@ -165,7 +165,9 @@ func coreosConversion(d *Definition, r *Result) {
 	if client.Service.Port != nil {
 		port = *client.Service.Port
 	}
-	if len(client.CABundle) == 0 {
+	if len(client.CABundle) == 0 && manifestOnly(&d.CRD.ObjectMeta) {
+		r.Unknown(d.Ref, coreosWritten)
+	} else if len(client.CABundle) == 0 {
 		r.Found(Finding{
 			Severity: max(severity, Warning), Object: d.Ref, Field: field + ".caBundle",
 			Message: "the conversion webhook has no caBundle: the API server will trust it only with a certificate of a public authority" + note,
@@ -176,7 +178,7 @@ func coreosConversion(d *Definition, r *Result) {
 		r.Found(Finding{Severity: severity, Object: d.Ref, Field: field + ".service", Value: service.Namespace + "/" + service.Name, Message: "its objects cannot be converted: " + a.wrong + note, Related: []object.Ref{service}})
 	case a.unknown != "":
 		r.Unknown(d.Ref, a.unknown)
-	case len(r.Wrong) == 0:
+	case len(r.Wrong)+len(r.Open) == 0:
 		r.Fine(d.Ref)
 	}
 }

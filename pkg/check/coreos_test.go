@@ -177,6 +177,8 @@ func TestWebhooks(t *testing.T) {
 		"answers":                    {id: "operator-webhook-reachable", webhook: pods, want: "fine hooks"},
 		"not ready":                  {id: "operator-webhook-reachable", ready: "False", webhook: pods, want: "error hooks webhooks[0].clientConfig.service=ops/hook"},
 		"not ready, and ignored":     {id: "operator-webhook-reachable", ready: "False", webhook: pods + "  failurePolicy: Ignore\n", want: "warning hooks webhooks[0].clientConfig.service=ops/hook"},
+		"no bundle":                  {id: "operator-webhook-reachable", webhook: pods, want: "warning hooks webhooks[0].clientConfig.caBundle="},
+		"a manifest":                 {id: "operator-webhook-reachable", webhook: pods, want: "open hooks"},
 		"no such port":               {id: "operator-webhook-reachable", port: 8443, webhook: pods, want: "error hooks webhooks[0].clientConfig.service=ops/hook"},
 		"ten seconds":                {id: "operator-webhook-timeout", webhook: pods + "  timeoutSeconds: 10\n", want: "fine hooks"},
 		"thirty":                     {id: "operator-webhook-timeout", webhook: pods + "  timeoutSeconds: 30\n", want: "info hooks webhooks[0].timeoutSeconds=30"},
@@ -190,7 +192,14 @@ func TestWebhooks(t *testing.T) {
 			if c.port == 0 {
 				c.port = 443
 			}
-			w := operatorsWorld(t, operator+fmt.Sprintf(webhookPods, c.ready, c.port)+fmt.Sprintf(webhookConfig, c.webhook), c.unread)
+			config := fmt.Sprintf(webhookConfig, c.webhook)
+			switch name {
+			case "no bundle":
+				config = strings.NewReplacer(", caBundle: Y2E=", "", "name: hooks", "name: hooks, uid: a1").Replace(config)
+			case "a manifest":
+				config = strings.Replace(config, ", caBundle: Y2E=", "", 1)
+			}
+			w := operatorsWorld(t, operator+fmt.Sprintf(webhookPods, c.ready, c.port)+config, c.unread)
 			expectResult(t, only(t, c.id, w.Operators()[0].Check), c.want)
 		})
 	}
@@ -211,6 +220,7 @@ func TestConversionWebhook(t *testing.T) {
 		"none":         {spec: two, want: ""},
 		"answers":      {spec: conversion("service: {namespace: ops, name: hook}, caBundle: Y2E=") + two, want: "fine cars.x.example"},
 		"no bundle":    {spec: conversion("service: {namespace: ops, name: hook}") + two, want: "warning cars.x.example spec.conversion.webhook.clientConfig.caBundle="},
+		"a manifest":   {spec: conversion("service: {namespace: ops, name: hook}") + two, want: "open cars.x.example"},
 		"no Service":   {spec: conversion("service: {namespace: ops, name: gone}, caBundle: Y2E=") + two, want: "error cars.x.example spec.conversion.webhook.clientConfig.service=ops/gone"},
 		"not ready":    {spec: conversion("service: {namespace: ops, name: hook}, caBundle: Y2E=") + two, ready: "False", want: "error cars.x.example spec.conversion.webhook.clientConfig.service=ops/hook"},
 		"never asked":  {spec: conversion("service: {namespace: ops, name: gone}, caBundle: Y2E=") + "  versions: [{name: v1, served: true, storage: true}]", want: "info cars.x.example spec.conversion.webhook.clientConfig.service=ops/gone"},
@@ -222,7 +232,11 @@ func TestConversionWebhook(t *testing.T) {
 			if c.ready == "" {
 				c.ready = "True"
 			}
-			w := readWorld(t, fmt.Sprintf(webhookPods, c.ready, 443)+fmt.Sprintf(versionsCRD, c.spec), c.unread)
+			crd := fmt.Sprintf(versionsCRD, c.spec)
+			if name == "no bundle" {
+				crd = strings.Replace(crd, "name: cars.x.example", "name: cars.x.example, uid: a1", 1)
+			}
+			w := readWorld(t, fmt.Sprintf(webhookPods, c.ready, 443)+crd, c.unread)
 			expectResult(t, only(t, "crd-conversion-webhook", w.definition("cars.x.example").Check), c.want)
 		})
 	}

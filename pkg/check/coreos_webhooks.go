@@ -19,9 +19,11 @@ type coreosWebhook struct {
 	field string
 	name  string
 	// service is who answers; the zero Ref where it is asked by a URL.
-	service    object.Ref
-	port       int32
-	ca         bool
+	service object.Ref
+	port    int32
+	ca      bool
+	// written says that it was read from a manifest, and not from a cluster.
+	written    bool
 	rules      []admissionv1.RuleWithOperations
 	fails      bool
 	timeout    int32
@@ -30,14 +32,21 @@ type coreosWebhook struct {
 	conditions int
 }
 
+// coreosWritten is what is not known of a webhook in a manifest: many an operator, and
+// cert-manager for others, fills in the bundle once it runs.
+const coreosWritten = "its manifest has no caBundle, and who fills one in shows only in a cluster"
+
+// manifestOnly says that an object was never in a cluster: the API server gives each a UID.
+func manifestOnly(m *metav1.ObjectMeta) bool { return m.UID == "" && m.ResourceVersion == "" }
+
 // admissionWebhooks returns all webhooks that are asked before objects are stored, in the
 // order of their configurations.
 func (w *World) admissionWebhooks() []*coreosWebhook {
 	var out []*coreosWebhook
-	add := func(kind, config string, i int, h *admissionv1.ValidatingWebhook) {
+	add := func(kind string, config *metav1.ObjectMeta, i int, h *admissionv1.ValidatingWebhook) {
 		one := &coreosWebhook{
-			config: object.Ref{Group: admissionv1.GroupName, Kind: kind, Name: config},
-			field:  fmt.Sprintf("webhooks[%d]", i), name: h.Name, ca: len(h.ClientConfig.CABundle) > 0,
+			config: object.Ref{Group: admissionv1.GroupName, Kind: kind, Name: config.Name}, written: manifestOnly(config),
+			field: fmt.Sprintf("webhooks[%d]", i), name: h.Name, ca: len(h.ClientConfig.CABundle) > 0,
 			rules: h.Rules, fails: h.FailurePolicy == nil || *h.FailurePolicy == admissionv1.Fail,
 			timeout: 10, namespaces: h.NamespaceSelector, objects: h.ObjectSelector, conditions: len(h.MatchConditions),
 		}
@@ -55,7 +64,7 @@ func (w *World) admissionWebhooks() []*coreosWebhook {
 	for _, c := range All[*admissionv1.MutatingWebhookConfiguration](w.Facts, admissionv1.GroupName, "MutatingWebhookConfiguration") {
 		for i := range c.Webhooks {
 			h := &c.Webhooks[i]
-			add("MutatingWebhookConfiguration", c.Name, i, &admissionv1.ValidatingWebhook{
+			add("MutatingWebhookConfiguration", &c.ObjectMeta, i, &admissionv1.ValidatingWebhook{
 				Name: h.Name, ClientConfig: h.ClientConfig, Rules: h.Rules, FailurePolicy: h.FailurePolicy, TimeoutSeconds: h.TimeoutSeconds,
 				NamespaceSelector: h.NamespaceSelector, ObjectSelector: h.ObjectSelector, MatchConditions: h.MatchConditions,
 			})
@@ -63,7 +72,7 @@ func (w *World) admissionWebhooks() []*coreosWebhook {
 	}
 	for _, c := range All[*admissionv1.ValidatingWebhookConfiguration](w.Facts, admissionv1.GroupName, "ValidatingWebhookConfiguration") {
 		for i := range c.Webhooks {
-			add("ValidatingWebhookConfiguration", c.Name, i, &c.Webhooks[i])
+			add("ValidatingWebhookConfiguration", &c.ObjectMeta, i, &c.Webhooks[i])
 		}
 	}
 	return out

@@ -119,3 +119,13 @@ spec: {group: cilium.io, scope: Namespaced, names: {plural: ciliumnetworkpolicie
 		})
 	}
 }
+
+// TestPolicyOfOldGroup: the group extensions had the built-in policies, which are read as
+// those of networking.k8s.io.
+func TestPolicyOfOldGroup(t *testing.T) {
+	for group, want := range map[string]bool{"extensions": false, "networking.k8s.io": false, "crd.projectcalico.org": true} {
+		if got := policyLike(object.Resource{Group: group, Kind: "NetworkPolicy"}); got != want {
+			t.Errorf("NetworkPolicy of %s is another's: %t, want %t", group, got, want)
+		}
+	}
+}

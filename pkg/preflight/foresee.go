@@ -36,8 +36,10 @@ type foresight struct {
 	// said are the dry runs of objects, saidPod those of pods of their templates.
 	said, saidPod map[object.Ref]*Admission
 	crews         []*crew
-	claims        []*claim
-	found         []Judgement
+	// resting are objects that make no pods until they are resumed.
+	resting []*Item
+	claims  []*claim
+	found   []Judgement
 	// looked says of each topic what was looked at.
 	looked map[Topic]string
 	notes  map[string]bool

@@ -33,9 +33,14 @@ func (f *foresight) maker(by *Item, missing object.Ref, id graph.ID) string {
 			return fmt.Sprintf("%s may make it, to go by its name", plain(it.Ref))
 		case it.Ref.Group == "batch" && it.Ref.Kind == "Job" && mentions(it.Object.Object["spec"], missing.Name):
 			return fmt.Sprintf("%s is given its name, and may make it", plain(it.Ref))
+		case asks(it, missing.Name):
+			return fmt.Sprintf("an annotation of %s asks for it, and may have it made", plain(it.Ref))
 		}
 	}
 	if by := f.lender(missing); by != "" {
+		return by
+	}
+	if by := f.entitled(by, missing); by != "" {
 		return by
 	}
 	return f.spread(missing)
@@ -76,10 +81,11 @@ func (f *foresight) lender(missing object.Ref) string {
 
 // lends says whether a name is a whole part of another: main of main-app and
 // credentials.main, but not of domain. One that is shorter than three letters is part of
-// too much.
+// too much: it counts where the other begins with it (db of db-app).
 func lends(name, of string) bool {
 	if len(name) < 3 {
-		return name == of
+		rest, begins := strings.CutPrefix(of, name)
+		return begins && (rest == "" || name != "" && !alphanumeric(rest[0]))
 	}
 	for at := 0; ; {
 		i := strings.Index(of[at:], name)

@@ -118,7 +118,10 @@ func TestLends(t *testing.T) {
 		{"main", "main", true},
 		{"main", "domain-main2", false},
 		{"main", "domain", false},
-		{"db", "db-app", false},
+		{"db", "db-app", true},
+		{"db", "dbase", false},
+		{"db", "old-db", false},
+		{"", "x", false},
 		{"db", "db", true},
 	} {
 		if got := lends(c.name, c.of); got != c.want {

@@ -125,6 +125,10 @@ func (f *foresight) deployment(it *Item) {
 	if d == nil {
 		return
 	}
+	if d.Spec.Paused && (f.Anew || !it.Exists) {
+		f.rest(it, "paused")
+		return
+	}
 	c := f.enlist(it, &d.Spec.Template, f.replicas(it, d.Spec.Replicas))
 	f.label(c, appsv1.DefaultDeploymentUniqueLabelKey, "foreseen")
 	f.replaced(c)
@@ -139,6 +143,12 @@ func (f *foresight) deployment(it *Item) {
 	default:
 		c.first = firstOf(d.Spec.Strategy.RollingUpdate, c.wanted)
 	}
+}
+
+// rest notes an object that makes no pods until it is resumed.
+func (f *foresight) rest(it *Item, how string) {
+	f.resting = append(f.resting, it)
+	f.note("%s is %s: its pods come when it is resumed", plain(it.Ref), how)
 }
 
 func (f *foresight) statefulSet(it *Item) {
@@ -181,7 +191,7 @@ func (f *foresight) job(it *Item) {
 		return
 	}
 	if j.Spec.Suspend != nil && *j.Spec.Suspend {
-		f.note("%s is suspended: its pods come when it is resumed", plain(it.Ref))
+		f.rest(it, "suspended")
 		return
 	}
 	c := f.enlist(it, &j.Spec.Template, jobPods(&j.Spec))
@@ -203,6 +213,10 @@ func jobPods(s *batchv1.JobSpec) int {
 func (f *foresight) cronJob(it *Item) {
 	j := typed[batchv1.CronJob](f, it)
 	if j == nil {
+		return
+	}
+	if j.Spec.Suspend != nil && *j.Spec.Suspend {
+		f.rest(it, "suspended")
 		return
 	}
 	spec := &j.Spec.JobTemplate.Spec

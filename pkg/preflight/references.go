@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -102,7 +103,7 @@ func idle(f *foresight, it *Item) bool {
 			return c.wanted == 0 && !c.later
 		}
 	}
-	return false
+	return slices.Contains(f.resting, it)
 }
 
 // lose marks the pods of an object as judged: no room is looked for. Those that are refused

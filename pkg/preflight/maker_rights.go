@@ -1,0 +1,107 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// asks says that annotations of an object of the batch have a controller make a Secret of
+// the name: one that is called so (serving-cert-secret-name of OpenShift), or one for
+// certificates on an Ingress or a Gateway that names the Secret (cert-manager.io/issuer).
+func asks(it *Item, name string) bool {
+	entry := it.Ref.Kind == "Ingress" || it.Ref.Kind == "Gateway"
+	for key, value := range it.Object.GetAnnotations() {
+		if value == name && strings.Contains(key, "/") {
+			return true
+		}
+		domain, _, _ := strings.Cut(key, "/")
+		if entry && (strings.Contains(domain, "cert") || key == "kubernetes.io/tls-acme") && names(it.Object.Object["spec"], name) {
+			return true
+		}
+	}
+	return false
+}
+
+// entitled finds pods of the batch that may create what is missing: an operator makes the
+// Secret of its own webhooks, and a Job before it that of the first password.
+func (f *foresight) entitled(by *Item, missing object.Ref) string {
+	plural := map[object.Ref]string{
+		{Kind: secretKind.Kind}: "secrets", {Kind: configMapKind.Kind}: "configmaps",
+	}[object.Ref{Group: missing.Group, Kind: missing.Kind}]
+	if plural == "" {
+		return ""
+	}
+	accounts := map[object.Ref]bool{}
+	for _, it := range f.order {
+		for _, account := range f.entitles(it, plural, missing.Namespace) {
+			accounts[account] = true
+		}
+	}
+	for _, c := range f.crews {
+		if c.item == by || c.refused || c.wanted == 0 && !c.later {
+			continue
+		}
+		if accounts[object.Ref{Kind: "ServiceAccount", Namespace: c.pod.Namespace, Name: c.pod.Spec.ServiceAccountName}] {
+			return fmt.Sprintf("%s may create %s, and may make it", plain(c.of), plural)
+		}
+	}
+	return ""
+}
+
+// entitles returns the service accounts that a binding of the batch lets create a resource
+// in a namespace, by a role of the batch or of the cluster.
+func (f *foresight) entitles(it *Item, plural, namespace string) []object.Ref {
+	if it.Ref.Group != rbacv1.GroupName || it.Ref.Kind != "ClusterRoleBinding" && (it.Ref.Kind != "RoleBinding" || it.Ref.Namespace != namespace) {
+		return nil
+	}
+	var b rbacv1.RoleBinding // A ClusterRoleBinding has the same fields.
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(it.Object.Object, &b) != nil {
+		return nil
+	}
+	role := object.Ref{Group: rbacv1.GroupName, Kind: b.RoleRef.Kind, Name: b.RoleRef.Name}
+	if role.Kind == "Role" {
+		role.Namespace = namespace
+	}
+	if !slices.ContainsFunc(f.rulesOf(role), func(r rbacv1.PolicyRule) bool {
+		return has(r.Verbs, "create") && has(r.APIGroups, "") && has(r.Resources, plural)
+	}) {
+		return nil
+	}
+	var out []object.Ref
+	for _, s := range b.Subjects {
+		if s.Kind == rbacv1.ServiceAccountKind {
+			out = append(out, object.Ref{Kind: "ServiceAccount", Namespace: s.Namespace, Name: s.Name})
+		}
+	}
+	return out
+}
+
+// rulesOf returns the rules of a role.
+func (f *foresight) rulesOf(role object.Ref) []rbacv1.PolicyRule {
+	if at := slices.IndexFunc(f.order, func(it *Item) bool { return it.Ref == role }); at >= 0 {
+		var r rbacv1.Role // A ClusterRole has the same rules.
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(f.order[at].Object.Object, &r) != nil {
+			return nil
+		}
+		return r.Rules
+	}
+	if r, ok := check.Of[*rbacv1.Role](f.World.Facts, role); ok {
+		return r.Rules
+	}
+	if r, ok := check.Of[*rbacv1.ClusterRole](f.World.Facts, role); ok {
+		return r.Rules
+	}
+	return nil
+}
+
+// has says that a rule's list has a word, or all of them.
+func has(list []string, word string) bool {
+	return slices.Contains(list, word) || slices.Contains(list, "*")
+}
