@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,13 +65,13 @@ fits, with a placement; not decided, with what could not be judged.`,
   kubectl sysop check -A --category security --from demo
 
   # in a pipeline: a report, and exit code 2 where there are errors
-  kubectl sysop check -A -o sarif --from demo > check.sarif
+  kubectl sysop check -A -o sarif --from demo
   kubectl sysop check moodle/moodle-1 --fail-on error --from demo
 
   # will all of it start?
-  kubectl sysop check --atomic -f shop.yaml
+  kubectl sysop check --atomic -f shop.yaml --from demo
   kubectl sysop check --atomic moodle/moodle-1 --from demo`,
-		ValidArgsFunction: o.complete,
+		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())
@@ -77,6 +79,11 @@ fits, with a placement; not decided, with what could not be judged.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *checkOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, those with these labels")
 	f.StringSliceVar(&o.categories, "category", nil, "only rules of these categories: "+strings.Join(categoryNames(), ", "))
@@ -87,7 +94,6 @@ fits, with a placement; not decided, with what could not be judged.`,
 	o.atomic.flags(cmd)
 	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(categoryNames(), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warning"}, cobra.ShellCompDirectiveNoFileComp)))
-	return cmd
 }
 
 func categoryNames() []string {
@@ -96,11 +102,6 @@ func categoryNames() []string {
 		names = append(names, string(c))
 	}
 	return names
-}
-
-// complete completes roots, and kinds without a name.
-func (o *checkOptions) complete(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return o.completeRoots(cmd, args, prefix)
 }
 
 // question is what was asked, as values.
@@ -123,8 +124,8 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	if q.selector != nil && len(o.args) == 0 {
 		return nil, errors.New("--selector chooses among all of a TYPE: name one")
 	}
-	if len(o.atomic.files) > 0 && !o.atomic.on {
-		return nil, withHint(errors.New("--filename is of --atomic"), "write check --atomic -f "+o.atomic.files[0])
+	if err := o.apart(); err != nil {
+		return nil, err
 	}
 	switch o.failOn {
 	case "":
@@ -140,6 +141,32 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	}
 	q.waivers, err = readWaivers(ctx, o.waivers)
 	return q, err
+}
+
+// apart refuses flags of the question that was not asked: left alone in silence, they would
+// seem to count.
+func (o *checkOptions) apart() error {
+	a := &o.atomic
+	if a.on {
+		given := map[string]bool{"--category": len(o.categories) > 0, "--waivers": o.waivers != "", "--selector": o.selector != "", "--all": o.all}
+		for _, flag := range slices.Sorted(maps.Keys(given)) {
+			if given[flag] {
+				return withHint(fmt.Errorf("%s does nothing with --atomic", flag), "leave out one of them")
+			}
+		}
+		return nil
+	}
+	switch {
+	case len(a.files) > 0:
+		return withHint(errors.New("--filename is of --atomic"), "write check --atomic -f "+a.files[0])
+	case a.recursive:
+		return withHint(errors.New("--recursive is of --atomic"), "write check --atomic -R -f DIR")
+	case a.footprints != "":
+		return withHint(errors.New("--footprint is of --atomic"), "write check --atomic --footprint "+a.footprints+" -f FILE")
+	case a.autoscaler:
+		return withHint(errors.New("--autoscaler is of --atomic"), "write check --atomic --autoscaler -f FILE")
+	}
+	return nil
 }
 
 // rulesIn returns the rules of some categories; of none named, all.
