@@ -21,7 +21,7 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight"}
+var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -103,6 +103,11 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"problems", "graph ingress/wordpress --problems -o yaml --from demo"},
 		{"preflight", "check --atomic moodle/moodle-1 -o json --from demo"},
 		{"preflight", "check --atomic deployment/wordpress --autoscaler -o yaml --from demo"},
+		{"colocation", "check moodle/moodle-1 --colocation -o json --from demo"},
+		{"colocation", "check -A --colocation -o yaml --from demo"},
+		{"colocation", "check deployments --colocation -n nobody -o json --from demo"},
+		{"drain", "impact node/worker-a -o json --from demo"},
+		{"drain", "impact node/worker-b -A -o yaml --from demo"},
 		{"path", "path moodle/moodle-1 pvc/data-cluster1-mysql-0 -o json --from demo"},
 		{"path", "path moodle/moodle-1 moodle/moodle-1 -o yaml --from demo"},
 		{"impact", "impact secret/cluster1-secret -o json --from demo"},

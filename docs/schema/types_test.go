@@ -67,7 +67,7 @@ func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 			c.Errorf("%s: %s has no description", at, ref)
 		}
 	}
-	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Map: "object"}[typ.Kind()]
+	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int32: "integer", reflect.Map: "object"}[typ.Kind()]
 	switch typ {
 	case reflect.TypeFor[json.Number]():
 		want = "number"
@@ -124,7 +124,7 @@ func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
 		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "preflight": view.PreflightDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
 		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "stacks": view.StacksDocument{}, "logs": view.LogLineDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
-		"check":  view.CheckDocument{},
+		"check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,6 +24,9 @@ type checkOptions struct {
 	failOn     string
 	all        bool
 
+	// colocation asks how the pods of stacks lie instead.
+	colocation bool
+
 	atomic atomicOptions
 }
 
@@ -52,7 +55,10 @@ With --atomic the question is another: will all of the manifests of -f start, or
 of a ROOT's stack anew, or would a part be left hanging? Each object and each pod
 template is tried in a dry run; what they name, quotas, storage and room on the nodes
 are looked at over the whole. The verdict is one of three: impossible, with the proof;
-fits, with a placement; not decided, with what could not be judged.`,
+fits, with a placement; not decided, with what could not be judged.
+
+With --colocation it shows how the pods of stacks lie on nodes and in zones, what binds
+them there, and whether all of a stack could be kept together on one node.`,
 		Example: `  # operators and stacks of the example, with their scores
   kubectl sysop check -A --from demo
 
@@ -70,7 +76,10 @@ fits, with a placement; not decided, with what could not be judged.`,
 
   # will all of it start?
   kubectl sysop check --atomic -f shop.yaml --from demo
-  kubectl sysop check --atomic moodle/moodle-1 --from demo`,
+  kubectl sysop check --atomic moodle/moodle-1 --from demo
+
+  # where do its pods lie, and could they be kept together?
+  kubectl sysop check moodle/moodle-1 --colocation --from demo`,
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
@@ -83,6 +92,7 @@ fits, with a placement; not decided, with what could not be judged.`,
 	return cmd
 }
 
+// flags adds the flags of what is asked.
 func (o *checkOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, those with these labels")
@@ -91,6 +101,7 @@ func (o *checkOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.failOn, "fail-on", "", "exit with code 2 where a finding is as bad as this: error or warning")
 	f.BoolVar(&o.all, "all", false, "list every finding of every subject")
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVar(&o.colocation, "colocation", false, "show how the pods of stacks lie on nodes and in zones, and whether they could be kept together")
 	o.atomic.flags(cmd)
 	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(categoryNames(), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warning"}, cobra.ShellCompDirectiveNoFileComp)))
@@ -123,6 +134,9 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	}
 	if q.selector != nil && len(o.args) == 0 {
 		return nil, errors.New("--selector chooses among all of a TYPE: name one")
+	}
+	if err := o.colocated(); err != nil {
+		return nil, err
 	}
 	if err := o.apart(); err != nil {
 		return nil, err
@@ -207,6 +221,9 @@ func (o *checkOptions) run(ctx context.Context) error {
 	c := &checking{o: o, q: q}
 	if err := c.read(ctx); err != nil {
 		return err
+	}
+	if o.colocation {
+		return c.colocate(ctx)
 	}
 	if err := c.subjects(ctx); err != nil {
 		return err

@@ -72,7 +72,7 @@ func (c *checking) aimAt(arg string, t *targets) error {
 			return nil
 		case err != nil:
 			return err
-		case kind.Custom && c.q.selector == nil:
+		case c.meansDefinition(kind):
 			t.kinds = append(t.kinds, kind)
 			return nil
 		}
@@ -96,4 +96,9 @@ func (c *checking) redirect(t *targets) {
 		}
 		return len(t.kinds) > before
 	})
+}
+
+// meansDefinition says that a kind alone means its definition, and not all objects of it.
+func (c *checking) meansDefinition(kind object.Resource) bool {
+	return kind.Custom && c.q.selector == nil && !c.o.colocation
 }

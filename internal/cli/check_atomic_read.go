@@ -28,6 +28,8 @@ type foreseen struct {
 	// are nil where the batch is a stack that is there.
 	over    *source.Overlay
 	beneath *inventory.Inventory
+	// live are the custom resources that are there, whole, of the kinds that the batch has.
+	live map[object.Ref]map[string]any
 	// gone are namespaces of which it is known that they are not there.
 	gone map[string]bool
 }
@@ -39,8 +41,11 @@ func grounds() []schema.GroupKind {
 		{Kind: "Pod"},
 		{Kind: "PersistentVolume"},
 		{Kind: "PersistentVolumeClaim"},
+		{Group: "storage.k8s.io", Kind: "CSIDriver"},
 		{Group: "storage.k8s.io", Kind: "CSINode"},
 		{Group: "storage.k8s.io", Kind: "CSIStorageCapacity"},
+		{Group: "storage.k8s.io", Kind: "VolumeAttachment"},
+		{Group: "resource.k8s.io", Kind: "DeviceClass"},
 	}
 }
 
@@ -61,7 +66,7 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*foreseen, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &foreseen{o: o, facts: check.NewCollector(), gone: map[string]bool{}}
+	a := &foreseen{o: o, facts: check.NewCollector(), live: map[object.Ref]map[string]any{}, gone: map[string]bool{}}
 	o.wholly = check.Whole()
 	o.over = func(base source.Source, namespace string) source.Source {
 		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: o.detail()})
@@ -88,7 +93,7 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*foreseen, error) {
 func (a *foreseen) below(ctx context.Context) *graph.Builder {
 	s := a.session
 	builder := graph.NewBuilder(s.rules, a.over.Served())
-	a.beneath = inventory.New(append(s.rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, keep(a.facts))
+	a.beneath = inventory.New(append(s.rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, keep(a.facts), a.alike())
 	for _, g := range s.gaps {
 		a.beneath.Gap(g)
 	}
@@ -101,6 +106,22 @@ func keep(facts *check.Collector) inventory.Extractor {
 	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		facts.Add(o)
 		return nil
+	}
+}
+
+// alike keeps the custom resources of the batch's kinds, to find those that are most like new
+// ones.
+func (a *foreseen) alike() inventory.Extractor {
+	kinds := map[schema.GroupKind]bool{}
+	for _, m := range a.over.Batch().Manifests {
+		kinds[m.Ref.GroupKind()] = m.Resource.Custom
+	}
+	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+		fields := o.Fields()
+		if fields == nil || !kinds[o.GroupKind()] {
+			return nil
+		}
+		return func(*inventory.Inventory, inventory.ID) { a.live[o.Ref] = fields }
 	}
 }
 

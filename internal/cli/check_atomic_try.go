@@ -216,7 +216,7 @@ func (a *foreseen) makes(ref object.Ref) bool {
 
 // question puts together what is asked of the future.
 func (a *foreseen) question(ctx context.Context, declared []*declaredFootprint) (preflight.Question, error) {
-	q := preflight.Question{Batch: a.batch, World: a.world, Graph: a.graph, Autoscaler: a.o.autoscaler, Anew: a.over == nil}
+	q := preflight.Question{Batch: a.batch, World: a.world, Graph: a.graph, Autoscaler: a.o.autoscaler, Anew: a.over == nil, Live: a.live, Composes: a.session.composes}
 	var err error
 	if q.Footprints, err = a.footprints(declared); err != nil {
 		return q, err

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -39,12 +40,7 @@ type checking struct {
 func (c *common) facting() *check.Collector {
 	facts := check.NewCollector()
 	c.wholly = check.Whole()
-	c.extract = append(c.extract, func(*session) inventory.Extractor {
-		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
-			facts.Add(o)
-			return nil
-		}
-	})
+	c.extract = append(c.extract, func(*session) inventory.Extractor { return keep(facts) })
 	return facts
 }
 
@@ -76,6 +72,9 @@ func (c *checking) read(ctx context.Context) error {
 		ask = s.ask(t.roots)
 		if !ask.All {
 			ask.Kinds = append(append(ask.Kinds, surroundings...), check.WantedEverywhere(s.kinds)...)
+			if c.o.colocation {
+				ask.Kinds = append(ask.Kinds, schema.GroupKind{Kind: "PersistentVolume"})
+			}
 		}
 	}
 	if c.graph, err = s.read(ctx, ask, roots, c.stackOptions()); err != nil {
@@ -85,8 +84,7 @@ func (c *checking) read(ctx context.Context) error {
 		return err
 	}
 	defer c.o.clock.stage("check")()
-	c.world = check.NewWorld(c.graph, c.facts, s.kinds, s.inv.Covered)
-	c.world.Catalogued = s.catalogued
+	c.world = s.checkWorld(c.graph, c.facts, s.kinds, s.inv)
 	return c.choose()
 }
 
@@ -102,6 +100,16 @@ func (s *session) catalogued(gk schema.GroupKind) (string, bool) {
 	}
 	entry, _, ok := catalog.KindOf(r)
 	return entry.Name, ok
+}
+
+// composes says what the catalogue knows that an operator makes for one of a kind.
+func (s *session) composes(gk schema.GroupKind) ([]string, bool) {
+	r, ok := s.kinds.Kind(gk)
+	if !ok {
+		return nil, false
+	}
+	_, kind, ok := catalog.KindOf(r)
+	return kind.Composes, ok && kind.Composes != nil
 }
 
 // choose finds the operators, definitions and stacks that are asked about.
@@ -167,27 +175,37 @@ func (c *checking) noSuch(name string) error {
 // subjects checks everything that is asked about.
 func (c *checking) subjects(ctx context.Context) error {
 	defer c.o.clock.stage("check")()
-	seen := map[object.Ref]bool{}
 	for _, o := range c.operators {
 		c.found = append(c.found, o.Check(c.q.rules))
 	}
 	if err := c.define(ctx); err != nil {
 		return err
 	}
-	for _, s := range c.stacks {
-		if seen[s.Ref] {
-			continue
-		}
-		seen[s.Ref] = true
-		opts := c.stackOptions()
-		opts.As = map[graph.ID]graph.ID{}
-		for _, id := range s.Roots {
-			opts.As[id] = s.Roots[0]
-		}
-		stack := &check.Stack{World: c.world, Ref: s.Ref, Stack: c.graph.Stack(s.Roots, opts)}
+	for stack := range c.eachStack() {
 		c.found = append(c.found, stack.Check(c.q.rules))
 	}
 	return nil
+}
+
+// eachStack goes through the stacks that are asked about, each once.
+func (c *checking) eachStack() iter.Seq[*check.Stack] {
+	return func(yield func(*check.Stack) bool) {
+		seen := map[object.Ref]bool{}
+		for _, s := range c.stacks {
+			if seen[s.Ref] {
+				continue
+			}
+			seen[s.Ref] = true
+			opts := c.stackOptions()
+			opts.As = map[graph.ID]graph.ID{}
+			for _, id := range s.Roots {
+				opts.As[id] = s.Roots[0]
+			}
+			if !yield(&check.Stack{World: c.world, Ref: s.Ref, Stack: c.graph.Stack(s.Roots, opts)}) {
+				return
+			}
+		}
+	}
 }
 
 // define checks the definitions. Each is read whole and let go: they are huge.

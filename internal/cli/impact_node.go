@@ -31,7 +31,7 @@ func (o *impactOptions) drain(ctx context.Context, name string) error {
 		return err
 	}
 	stop := o.clock.stage("drain")
-	w := check.NewWorld(g, facts, s.kinds, s.inv.Covered)
+	w := s.checkWorld(g, facts, s.kinds, s.inv)
 	var stacks []*check.Stack
 	for _, f := range g.FindStacks("", opts).Stacks {
 		stacks = append(stacks, &check.Stack{World: w, Ref: f.Ref(g), Stack: g.Stack(f.Roots, opts)})

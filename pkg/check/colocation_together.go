@@ -22,9 +22,9 @@ type Together struct {
 	Against []string
 	// Selectors are the settings by which pods choose nodes today.
 	Selectors []PodSelector
-	// Settable are the fields of custom resources of the stack by which one could choose
-	// (spec.nodeSelector), by the resource. Who knows the definitions fills it in.
-	Settable map[object.Ref][]string
+	// Settable are the fields of custom resources of the stack by which one could choose,
+	// in order of the resources (World.PlacedBy). Who knows the definitions fills it in.
+	Settable []SettablePlaces
 }
 
 // PodSelector is a setting by which the pods of a workload choose nodes or neighbours.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,8 +71,12 @@ func (v *drainView) head() string {
 			blocked++
 		}
 	}
-	parts = append(parts, fmt.Sprintf("%d stacks have pods there, %d of them break, %d cannot go", len(d.Stacks), breaks, blocked))
-	if n := len(d.LeftAlone); n > 0 {
+	parts = append(parts, drainStacks(len(d.Stacks), breaks, blocked))
+	switch n := len(d.LeftAlone); n {
+	case 0:
+	case 1:
+		parts = append(parts, "1 pod is left alone (DaemonSets, static)")
+	default:
 		parts = append(parts, fmt.Sprintf("%d pods are left alone (DaemonSets, static)", n))
 	}
 	if len(d.Flags) > 0 {
@@ -80,9 +85,43 @@ func (v *drainView) head() string {
 	return strings.Join(parts, "; ")
 }
 
+// drainStacks says how many stacks have pods on the node, and what becomes of them.
+func drainStacks(n, breaks, blocked int) string {
+	text := fmt.Sprintf("%d stacks have pods there", n)
+	switch n {
+	case 0:
+		return "no stack has pods there"
+	case 1:
+		text = "1 stack has pods there"
+	}
+	var bad []string
+	if breaks > 0 {
+		bad = append(bad, drainVerb(breaks, "breaks", "break"))
+	}
+	if blocked > 0 {
+		bad = append(bad, drainVerb(blocked, "cannot go", "cannot go"))
+	}
+	switch {
+	case len(bad) > 0:
+		return text + ": " + strings.Join(bad, ", ")
+	case n == 1:
+		return text + ", and goes on"
+	}
+	return text + ", and all go on"
+}
+
+func drainVerb(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
 func (v *drainView) stack(s *check.DrainedStack) *Line {
 	word := Cell{"goes on", Good}
 	switch {
+	case s.Blocked && s.Breaks:
+		word = Cell{"✖ blocked, and breaks once that is lifted", Bad}
 	case s.Blocked:
 		word = Cell{"✖ blocked", Bad}
 	case s.Breaks:
@@ -93,13 +132,33 @@ func (v *drainView) stack(s *check.DrainedStack) *Line {
 		w := &s.Workloads[i]
 		effect := drainWord(w.Breaks, "no ready pod is left until one is made elsewhere", "", "")
 		if !w.Breaks {
-			effect = Cell{fmt.Sprintf("%d of %d go on", w.Left, w.Replicas), Plain}
+			effect = Cell{drainGoOn(w), Plain}
 		}
 		below := &Line{Name: Cell{Text: name(w.Ref)}, Cells: []Cell{{Text: strconv.Itoa(len(w.Here))}, {Text: strconv.Itoa(w.Left)}, effect}}
 		below.Below = v.troubled(w.Here)
 		line.Below = append(line.Below, below)
 	}
 	return line
+}
+
+// drainGoOn says how many pods of a workload go on. What ends by itself has none that have
+// to.
+func drainGoOn(w *check.DrainedWorkload) string {
+	if w.Left == 0 {
+		if slices.ContainsFunc(w.Here, func(p check.DrainedPod) bool { return p.Lost }) {
+			return ""
+		}
+		return "ends before it is done; its owner may begin it anew"
+	}
+	verb := "go on"
+	if w.Left == 1 {
+		verb = "goes on"
+	}
+	text := fmt.Sprintf("%d of %d %s", w.Left, max(int(w.Replicas), w.Left), verb)
+	if w.Waiting > 0 {
+		text += ", " + drainVerb(w.Waiting, "is not ready", "are not ready")
+	}
+	return text
 }
 
 // drainWord is a word by its weight, and what it says.
@@ -179,10 +238,10 @@ func (v *drainView) elsewhere() []*Line {
 	}
 	for i := range a.Proofs {
 		p := &a.Proofs[i]
-		line.Below = append(line.Below, &Line{Name: Cell{Text: strings.Join(p.Pods, ", ")}, Cells: []Cell{{}, {}, {p.Message, Bad}}})
+		line.Below = append(line.Below, &Line{Name: Cell{Text: firstFew(p.Pods)}, Cells: []Cell{{}, {}, {p.Message, Bad}}})
 	}
 	for _, text := range a.Open {
-		line.Below = append(line.Below, &Line{Name: Cell{"?", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
+		line.Below = append(line.Below, &Line{Name: Cell{"? not known", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
 	}
 	return []*Line{line}
 }

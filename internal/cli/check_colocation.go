@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// colocated checks what else was asked beside --colocation.
+func (o *checkOptions) colocated() error {
+	if !o.colocation {
+		return nil
+	}
+	switch {
+	case o.atomic.on:
+		return withHint(errors.New("--colocation and --atomic are two questions"), "leave one of them out")
+	case len(o.categories) > 0, o.waivers != "", o.failOn != "":
+		return errors.New("--colocation asks no rules: leave out --category, --waivers and --fail-on")
+	case o.output == "sarif" || o.output == "junit":
+		return withHint(fmt.Errorf("-o %s is of findings, and --colocation has none", o.output), "write -o tree, table, json, yaml or name")
+	}
+	return nil
+}
+
+// colocate shows how the pods of the stacks lie.
+func (c *checking) colocate(ctx context.Context) error {
+	stop := c.o.clock.stage("colocation")
+	var found []*check.Colocation
+	asked := map[object.Ref]object.Ref{} // definitions, by the custom resource
+	for s := range c.eachStack() {
+		found = append(found, c.world.Colocation(s))
+		for _, ref := range c.world.PlacedBy(s, c.isCustom) {
+			t := &found[len(found)-1].Together
+			t.Settable = append(t.Settable, check.SettablePlaces{Resource: ref, Unread: true})
+			kind, _ := c.session.kinds.Kind(ref.GroupKind())
+			asked[ref] = object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: kind.String()}
+		}
+	}
+	if err := c.places(ctx, found, asked); err != nil {
+		return err
+	}
+	stop()
+	c.session.tell(c.graph)
+	if err := c.o.write(view.Colocation(found, view.ColocationOptions{Namespace: c.home, Gaps: c.graph.Gaps()})); err != nil {
+		return err
+	}
+	if len(found) == 0 && c.o.human() {
+		fmt.Fprintln(c.o.env.ErrOut, "no stacks were found")
+	}
+	c.session.done(c.graph)
+	return nil
+}
+
+func (c *checking) isCustom(r object.Ref) bool {
+	kind, ok := c.session.kinds.Kind(r.GroupKind())
+	return ok && kind.Custom
+}
+
+// places reads the definitions, and fills in which of their fields say where pods go.
+func (c *checking) places(ctx context.Context, found []*check.Colocation, asked map[object.Ref]object.Ref) error {
+	var refs []object.Ref
+	for _, ref := range asked {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, object.Compare)
+	known := map[object.Ref]check.SettablePlaces{}
+	var failed error
+	err := c.session.readDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
+		d, err := check.NewDefinition(c.world, fields)
+		if err != nil {
+			failed = err
+			return
+		}
+		var p check.SettablePlaces
+		p.Paths, p.Open = d.Places()
+		known[d.Ref] = p
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	for _, f := range found {
+		for i := range f.Together.Settable {
+			s := &f.Together.Settable[i]
+			if p, ok := known[asked[s.Resource]]; ok {
+				s.Paths, s.Open, s.Unread = p.Paths, p.Open, false
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// ColocationOptions say how the places of pods are shown.
+type ColocationOptions struct {
+	// Namespace is that of the user, which need not be written.
+	Namespace string
+	// Gaps are what could not be read.
+	Gaps []object.Gap
+}
+
+// Colocation shows how the pods of stacks lie on nodes, and what would keep them together.
+// The table has the nodes alone, a row for each workload on each.
+func Colocation(found []*check.Colocation, o ColocationOptions) Answer {
+	v := &colocationView{o: o}
+	t := &Tree{Columns: []Column{
+		{Name: "COLOCATION OF", Cut: Middle, Least: leastName},
+		{Name: "PODS", Right: true},
+		{Name: "ZONE"},
+		{Name: "WHAT", Under: true, Wrap: true},
+	}}
+	a := Answer{Document: colocationDocument(found, o.Gaps), Tree: t, Table: v.table(found), Names: []string{}}
+	a.Wide = a.Table
+	for _, c := range found {
+		t.Roots = append(t.Roots, v.stack(c))
+		a.Names = append(a.Names, c.Stack.String())
+	}
+	return a
+}
+
+type colocationView struct{ o ColocationOptions }
+
+// near is how people of a namespace call an object.
+func (v *colocationView) near(r object.Ref) string {
+	if r.Namespace == v.o.Namespace {
+		r.Namespace = ""
+	}
+	return name(r)
+}
+
+func colocationLine(called, pods, zone string, what Cell) *Line {
+	return &Line{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: zone}, what}}
+}
+
+func (v *colocationView) stack(c *check.Colocation) *Line {
+	pods := 0
+	for i := range c.Workloads {
+		pods += c.Workloads[i].Pods
+	}
+	root := colocationLine("stack "+v.near(c.Stack), strconv.Itoa(pods), "", Cell{Text: colocationHead(c)})
+	for i := range c.Nodes {
+		root.Below = append(root.Below, v.node(&c.Nodes[i]))
+	}
+	for i := range c.Workloads {
+		if w := &c.Workloads[i]; w.Pods == 0 {
+			root.Below = append(root.Below, colocationLine(v.near(w.Ref), "0", "", Cell{fmt.Sprintf("! none of %s is there", colocationCount(int(w.Replicas), "pod")), Warn}))
+		}
+	}
+	for _, p := range c.Pending {
+		root.Below = append(root.Below, colocationLine(v.near(p), "", "", Cell{"! waits for a node", Warn}))
+	}
+	for i := range c.Claims {
+		x := &c.Claims[i]
+		root.Below = append(root.Below, colocationLine(v.near(x.Claim), "", "", Cell{Text: v.bound(x)}))
+	}
+	for i := range c.Crossings {
+		x := &c.Crossings[i]
+		text := fmt.Sprintf("! asks %s, and no pod of %s is in its %s %s: requests leave the zone", v.near(x.Service), v.near(x.To), colocationNoun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
+		root.Below = append(root.Below, colocationLine(v.near(x.From), "", "", Cell{text, Warn}))
+	}
+	root.Below = append(root.Below, v.together(c))
+	return root
+}
+
+// colocationHead sums up on how many nodes and in how many zones a stack is.
+func colocationHead(c *check.Colocation) string {
+	if len(c.Nodes) == 0 {
+		return "on no node"
+	}
+	text := "on " + colocationCount(len(c.Nodes), "node")
+	switch unread := colocationUnread(c); {
+	case unread == len(c.Nodes):
+		return text + "; in which zones is not known, since they were not read"
+	case len(c.Zones) == 0:
+		return text + ", which have no zones"
+	case len(c.ZonesThere) > len(c.Zones):
+		text += fmt.Sprintf(" in %d of %s", len(c.Zones), colocationCount(len(c.ZonesThere), "zone"))
+	default:
+		text += " in " + colocationCount(len(c.Zones), "zone")
+	}
+	return text
+}
+
+func colocationUnread(c *check.Colocation) int {
+	n := 0
+	for i := range c.Nodes {
+		if c.Nodes[i].Unread {
+			n++
+		}
+	}
+	return n
+}
+
+func (v *colocationView) node(n *check.ColocatedNode) *Line {
+	pods := 0
+	for _, w := range n.Workloads {
+		pods += w.Pods
+	}
+	line := colocationLine("Node/"+n.Name, strconv.Itoa(pods), n.Zone, Cell{})
+	if n.Unread {
+		line.Cells[2] = Cell{"? the node was not read", Faint}
+	}
+	for _, w := range n.Workloads {
+		line.Below = append(line.Below, colocationLine(v.near(w.Ref), strconv.Itoa(w.Pods), "", Cell{}))
+	}
+	return line
+}
+
+// bound says where a claim binds its pods to.
+func (v *colocationView) bound(x *check.ColocatedClaim) string {
+	if x.Node != "" {
+		return fmt.Sprintf("binds %s to node %s: no other can mount it", v.near(x.Workload), x.Node)
+	}
+	return fmt.Sprintf("binds %s to %s %s", v.near(x.Workload), colocationNoun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
+}
+
+// The verdicts on whether all of a stack could be kept on one node.
+const (
+	colocationIs      = "is"
+	colocationCould   = "could"
+	colocationCannot  = "cannot"
+	colocationUnknown = "not decided"
+	colocationNothing = "nothing lasts"
+)
+
+// colocationVerdict says whether all of a stack could be kept on one node, as it is declared
+// today. What speaks against it comes before where it is: pods may be older than what is
+// declared.
+func colocationVerdict(c *check.Colocation) (verdict, summary string) {
+	t := &c.Together
+	node, is := c.OneNode()
+	switch {
+	case len(t.Against) > 0:
+		return colocationCannot, "as it is declared, not all of it can be kept on one node"
+	case is:
+		return colocationIs, "all of it is on node " + node
+	case len(t.Nodes) > 0:
+		return colocationCould, "could be kept on one node: " + firstFew(t.Nodes) + " (whether there is room was not asked)"
+	case c.NodesUnread:
+		return colocationUnknown, "not decided: nodes could not all be read"
+	}
+	return colocationNothing, "nothing in it lasts that one could choose a node for"
+}
+
+// together says what speaks for and against keeping all of it on one node.
+func (v *colocationView) together(c *check.Colocation) *Line {
+	t := &c.Together
+	verdict, summary := colocationVerdict(c)
+	word := map[string]Cell{
+		colocationIs: {"✔ " + summary, Good}, colocationCould: {"✔ " + summary, Good}, colocationCannot: {"✖ " + summary, Warn},
+		colocationUnknown: {"? " + summary, Faint}, colocationNothing: {summary, Faint},
+	}[verdict]
+	line := colocationLine("together", "", "", word)
+	for _, text := range t.Against {
+		line.Below = append(line.Below, colocationLine("against", "", "", Cell{Text: text}))
+	}
+	for _, s := range t.Selectors {
+		line.Below = append(line.Below, colocationLine("set of "+v.near(s.Workload), "", "", Cell{Text: fieldAndValue(s.Field, s.Value)}))
+	}
+	for i := range t.Settable {
+		s := &t.Settable[i]
+		line.Below = append(line.Below, colocationLine("settable in "+v.near(s.Resource), "", "", colocationSettable(s)))
+	}
+	return line
+}
+
+// colocationSettable names the first few fields: definitions with a template for each part
+// have dozens.
+func colocationSettable(s *check.SettablePlaces) Cell {
+	const few = 6
+	switch {
+	case s.Unread:
+		return Cell{"? its definition was not read", Faint}
+	case len(s.Paths) > few:
+		return Cell{Text: strings.Join(s.Paths[:few-1], ", ") + fmt.Sprintf(" and %d more (-o json has all)", len(s.Paths)-few+1)}
+	case len(s.Paths) > 0:
+		return Cell{Text: strings.Join(s.Paths, ", ")}
+	case s.Open != "":
+		return Cell{"? " + s.Open + " takes anything, so it may be set there", Faint}
+	}
+	return Cell{"no field of it says where its pods go", Warn}
+}
+
+// firstFew names the first few of what may be many.
+func firstFew(names []string) string {
+	const few = 5
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:few-1], ", ") + fmt.Sprintf(" and %d more", len(names)-few+1)
+}
+
+func colocationCount(n int, what string) string {
+	return strconv.Itoa(n) + " " + colocationNoun(n, what)
+}
+
+func colocationNoun(n int, what string) string {
+	if n == 1 {
+		return what
+	}
+	return what + "s"
+}
+
+// table has a row for each workload on each node.
+func (v *colocationView) table(found []*check.Colocation) *Table {
+	t := &Table{Columns: []Column{{Name: "STACK", Cut: Middle, Least: leastName}, {Name: "NODE"}, {Name: "ZONE"}, {Name: "WORKLOAD", Cut: Middle, Least: leastName}, {Name: "PODS", Right: true}}}
+	for _, c := range found {
+		for i := range c.Nodes {
+			n := &c.Nodes[i]
+			for _, w := range n.Workloads {
+				t.Rows = append(t.Rows, []Cell{{Text: v.near(c.Stack)}, {Text: n.Name}, {Text: n.Zone}, {Text: v.near(w.Ref)}, {Text: strconv.Itoa(w.Pods)}})
+			}
+		}
+		for _, p := range c.Pending {
+			t.Rows = append(t.Rows, []Cell{{Text: v.near(c.Stack)}, {Text: "-"}, {}, {Text: v.near(p)}, {Text: "1"}})
+		}
+	}
+	return t
+}
