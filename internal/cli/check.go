@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,12 +75,12 @@ them there, and whether all of a stack could be kept together on one node.`,
   kubectl sysop check moodle/moodle-1 --fail-on error --from demo
 
   # will all of it start?
-  helm template shop ./shop | kubectl sysop check --atomic -f -
+  kubectl sysop check --atomic -f shop.yaml --from demo
   kubectl sysop check --atomic moodle/moodle-1 --from demo
 
   # where do its pods lie, and could they be kept together?
   kubectl sysop check moodle/moodle-1 --colocation --from demo`,
-		ValidArgsFunction: o.complete,
+		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())
@@ -113,11 +115,6 @@ func categoryNames() []string {
 	return names
 }
 
-// complete completes roots, and kinds without a name.
-func (o *checkOptions) complete(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return o.completeRoots(cmd, args, prefix)
-}
-
 // question is what was asked, as values.
 type checkQuestion struct {
 	rules    []check.Rule
@@ -141,8 +138,8 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	if err := o.colocated(); err != nil {
 		return nil, err
 	}
-	if len(o.atomic.files) > 0 && !o.atomic.on {
-		return nil, withHint(errors.New("--filename is of --atomic"), "write check --atomic -f "+o.atomic.files[0])
+	if err := o.apart(); err != nil {
+		return nil, err
 	}
 	switch o.failOn {
 	case "":
@@ -158,6 +155,32 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	}
 	q.waivers, err = readWaivers(ctx, o.waivers)
 	return q, err
+}
+
+// apart refuses flags of the question that was not asked: left alone in silence, they would
+// seem to count.
+func (o *checkOptions) apart() error {
+	a := &o.atomic
+	if a.on {
+		given := map[string]bool{"--category": len(o.categories) > 0, "--waivers": o.waivers != "", "--selector": o.selector != "", "--all": o.all}
+		for _, flag := range slices.Sorted(maps.Keys(given)) {
+			if given[flag] {
+				return withHint(fmt.Errorf("%s does nothing with --atomic", flag), "leave out one of them")
+			}
+		}
+		return nil
+	}
+	switch {
+	case len(a.files) > 0:
+		return withHint(errors.New("--filename is of --atomic"), "write check --atomic -f "+a.files[0])
+	case a.recursive:
+		return withHint(errors.New("--recursive is of --atomic"), "write check --atomic -R -f DIR")
+	case a.footprints != "":
+		return withHint(errors.New("--footprint is of --atomic"), "write check --atomic --footprint "+a.footprints+" -f FILE")
+	case a.autoscaler:
+		return withHint(errors.New("--autoscaler is of --atomic"), "write check --atomic --autoscaler -f FILE")
+	}
+	return nil
 }
 
 // rulesIn returns the rules of some categories; of none named, all.

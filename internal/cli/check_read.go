@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -37,14 +36,6 @@ type checking struct {
 	stacks      []metrics.Stack
 	found       []*check.Subject
 	home        string
-}
-
-// targets are what the arguments name.
-type targets struct {
-	everything bool
-	kinds      []object.Resource // custom ones, to check their definitions
-	operators  []string
-	roots      []rootArg
 }
 
 // facting has the session that opens next keep what rules look at.
@@ -121,86 +112,6 @@ func (s *session) composes(gk schema.GroupKind) ([]string, bool) {
 	}
 	_, kind, ok := catalog.KindOf(r)
 	return kind.Composes, ok && kind.Composes != nil
-}
-
-// aim reads the arguments: roots have a slash, or a type before them; a custom kind alone
-// is its definition, any other kind all of it; and what is no kind is an operator.
-func (c *checking) aim() (targets, error) {
-	var t targets
-	args := c.o.args
-	if len(args) == 0 {
-		t.everything = true
-		return t, nil
-	}
-	kinds := c.session.kinds
-	var rest []string
-	for i, arg := range args {
-		if strings.Contains(arg, "/") {
-			if name, ok := strings.CutPrefix(arg, "operator/"); ok {
-				t.operators = append(t.operators, name)
-				continue
-			}
-			rest = append(rest, arg)
-			continue
-		}
-		kind, err := kinds.Find(arg)
-		_, unknown := errors.AsType[*object.UnknownKindError](err)
-		switch {
-		case err == nil && i == 0 && len(args) > 1 && !c.areTargets(args[1:]):
-			// TYPE NAME...
-			roots, err := selectedRoots(args, c.q.selector, kinds)
-			t.roots = roots
-			return t, err
-		case err == nil && c.meansDefinition(kind):
-			t.kinds = append(t.kinds, kind)
-		case err == nil:
-			roots, err := selectedRoots([]string{arg}, c.q.selector, kinds)
-			if err != nil {
-				return t, err
-			}
-			t.roots = append(t.roots, roots...)
-		case unknown:
-			t.operators = append(t.operators, arg)
-		default:
-			return t, err
-		}
-	}
-	if len(rest) > 0 {
-		roots, err := selectedRoots(rest, c.q.selector, kinds)
-		if err != nil {
-			return t, err
-		}
-		t.roots = append(t.roots, roots...)
-	}
-	// A definition as a root is checked as one.
-	t.roots = slices.DeleteFunc(t.roots, func(r rootArg) bool {
-		if r.group != "" || r.kind.GroupKind() != definitionKind {
-			return false
-		}
-		for _, k := range kinds.All() {
-			if k.Custom && (r.name == "" || k.String() == r.name) {
-				t.kinds = append(t.kinds, k)
-			}
-		}
-		return len(t.kinds) > 0
-	})
-	return t, nil
-}
-
-// meansDefinition says that a kind alone means its definition, and not all objects of it.
-func (c *checking) meansDefinition(kind object.Resource) bool {
-	return kind.Custom && c.q.selector == nil && !c.o.colocation
-}
-
-// areTargets says that each of the arguments means something by itself.
-func (c *checking) areTargets(args []string) bool {
-	return !slices.ContainsFunc(args, func(arg string) bool {
-		if strings.Contains(arg, "/") {
-			return false
-		}
-		_, err := c.session.kinds.Find(arg)
-		return err != nil
-	})
 }
 
 // choose finds the operators, definitions and stacks that are asked about.
@@ -333,8 +244,9 @@ func (c *checking) define(ctx context.Context) error {
 		of := declared[d.CRD.Name]
 		d.Relationships, d.Composition, d.Annotations = len(of.Rules), of.Composition, said[d.CRD.Name]
 		d.Operator, d.Creator = c.world.OperatorOf(d.Kind), made[d.Ref]
-		if of.Usage.ConfigMap != "" {
-			d.Usage, d.UsageMissing = c.usage(ctx, of.Usage, d.Operator)
+		if err := c.usage(ctx, d, of.Usage); err != nil {
+			failed = err
+			return
 		}
 		subjects[d.Ref] = d.Check(c.q.rules)
 	})
@@ -353,33 +265,4 @@ func (c *checking) define(ctx context.Context) error {
 func gapOfDefinition(fields map[string]any, err error) object.Gap {
 	u := unstructured.Unstructured{Object: fields}
 	return object.Gap{Resource: "CustomResourceDefinition/" + u.GetName(), Reason: "Malformed", Message: err.Error()}
-}
-
-// usage reads the text that a usage annotation names, or says why it cannot be read. An
-// annotation that names no namespace means the user's, or that of the operator.
-func (c *checking) usage(ctx context.Context, u annotations.Usage, operator *check.Operator) (text, missing string) {
-	texts, ok := c.session.source.(manuals)
-	if !ok {
-		return "", "this source has no texts of ConfigMaps"
-	}
-	places := []string{u.Namespace}
-	if u.Namespace == "" {
-		places = []string{c.session.namespace}
-		if operator != nil {
-			for _, w := range operator.Workloads {
-				places = append(places, w.Ref.Namespace)
-			}
-		}
-	}
-	for _, ns := range places {
-		if ns == "" {
-			continue
-		}
-		text, err := texts.Manual(ctx, ns, u.ConfigMap, u.Key)
-		if err == nil {
-			return text, ""
-		}
-		missing = err.Error()
-	}
-	return "", cmp.Or(missing, "no namespace is known to look in for ConfigMap "+u.ConfigMap)
 }

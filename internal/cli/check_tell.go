@@ -46,7 +46,14 @@ func (c *checking) tell(r *check.Report) {
 		return
 	}
 	if len(r.Subjects) == 0 {
-		fmt.Fprintln(c.o.env.ErrOut, "nothing to check: no operators and no stacks were found")
+		what := "no operators and no stacks were found"
+		if len(c.targets.roots) > 0 {
+			what = "there is no " + strings.Join(c.o.args, ", ")
+			if c.o.selector != "" {
+				what += " with the labels " + c.o.selector
+			}
+		}
+		fmt.Fprintln(c.o.env.ErrOut, "nothing to check: "+safe(what))
 		return
 	}
 	for i := range r.Malformed {

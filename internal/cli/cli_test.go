@@ -106,6 +106,9 @@ func TestExamples(t *testing.T) {
 				t.Fatal("no example")
 			}
 			t.Chdir(t.TempDir())
+			if err := os.WriteFile("shop.yaml", []byte("{apiVersion: v1, kind: Service, metadata: {name: shop, namespace: moodle}, spec: {ports: [{port: 80}]}}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			for line := range strings.Lines(c.Example) {
 				text, ok := strings.CutPrefix(strings.TrimSpace(line), "kubectl sysop ")
 				if !ok {

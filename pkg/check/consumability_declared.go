@@ -43,6 +43,8 @@ func crdAnnotations(d *Definition, r *Result) {
 // crdUsage wants the text to be where the definition says that it is.
 func crdUsage(d *Definition, r *Result) {
 	switch {
+	case d.UsageUnread != "":
+		r.Unknown(d.Ref, "its usage text was not read: "+d.UsageUnread)
 	case d.UsageMissing != "":
 		r.Found(Finding{Object: d.Ref, Field: "metadata.annotations[resource/usage]", Message: "its usage text cannot be read: " + d.UsageMissing})
 	case d.Usage != "" && strings.TrimSpace(d.Usage) == "":

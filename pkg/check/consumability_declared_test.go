@@ -94,4 +94,9 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
+	unread := readWorld(t, text).definitions[0]
+	unread.Usage, unread.UsageMissing, unread.UsageUnread = "", "", "forbidden"
+	if r := only(t, "crd-usage", unread.Check); len(r.Wrong) != 0 || len(r.Open) != 1 || !strings.Contains(r.Open[0].Why, "forbidden") {
+		t.Errorf("may not be read: %+v", r)
+	}
 }

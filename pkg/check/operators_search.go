@@ -163,45 +163,59 @@ func (s *operatorSearch) signsOf(def, wl int) operatorSign {
 }
 
 // compare finds the signs that come of others: who writes the status of a sibling, and who
-// may do something alone.
+// may do something alone. Each step needs the one before of all definitions.
 func (s *operatorSearch) compare() {
 	for i, signs := range s.signs {
-		for wl, have := range signs {
-			if have.has.has(signStatus | signGroup) {
-				if s.homes[wl] == nil {
-					s.homes[wl] = map[string]bool{}
-				}
-				s.homes[wl][operatorDomain(s.defs[i].group)] = true
-			}
-		}
+		s.atHomeIn(operatorDomain(s.defs[i].group), signs)
 	}
 	for i, signs := range s.signs {
-		for wl, have := range signs {
-			if s.workloads[wl].any {
-				have.has |= signAny
-			}
-			if have.has.has(signStatus) || !have.has.has(signRead|signWrite) {
-				continue
-			}
-			for _, sibling := range s.byDomain[operatorDomain(s.defs[i].group)] {
-				if s.signsOf(sibling, wl).has(signStatus) {
-					s.sign(i, wl, signSibling, s.defs[sibling].plural)
-					break
-				}
-			}
-		}
+		s.siblings(i, signs)
 	}
 	for i, signs := range s.signs {
-		writers := s.holders(signs, signStatus|signGroup|signFinalizers|signWrite)
-		if len(writers) == 0 {
-			writers = s.holders(signs, signRead)
+		s.alone(i, signs)
+	}
+}
+
+// atHomeIn notes the domains in which workloads write the status of kinds.
+func (s *operatorSearch) atHomeIn(domain string, signs map[int]*operatorSigns) {
+	for wl, have := range signs {
+		if !have.has.has(signStatus | signGroup) {
+			continue
 		}
-		// Whoever is asked before they are written has a part in them as well.
-		all := append(s.holders(signs, signWebhook), writers...)
-		for _, wl := range writers {
-			if s.alike(all, wl) && s.atHome(wl, operatorDomain(s.defs[i].group)) {
-				s.sign(i, wl, signAlone, "")
-			}
+		if s.homes[wl] == nil {
+			s.homes[wl] = map[string]bool{}
+		}
+		s.homes[wl][domain] = true
+	}
+}
+
+// siblings: who writes the status of another kind of the domain may run this one too.
+func (s *operatorSearch) siblings(def int, signs map[int]*operatorSigns) {
+	for wl, have := range signs {
+		if s.workloads[wl].any {
+			have.has |= signAny
+		}
+		if have.has.has(signStatus) || !have.has.has(signRead|signWrite) {
+			continue
+		}
+		of := s.byDomain[operatorDomain(s.defs[def].group)]
+		if at := slices.IndexFunc(of, func(sibling int) bool { return s.signsOf(sibling, wl).has(signStatus) }); at >= 0 {
+			s.sign(def, wl, signSibling, s.defs[of[at]].plural)
+		}
+	}
+}
+
+// alone: nobody else but its kin may do something with the objects of a definition.
+func (s *operatorSearch) alone(def int, signs map[int]*operatorSigns) {
+	writers := s.holders(signs, signStatus|signGroup|signFinalizers|signWrite)
+	if len(writers) == 0 {
+		writers = s.holders(signs, signRead)
+	}
+	// Whoever is asked before they are written has a part in them as well.
+	all := append(s.holders(signs, signWebhook), writers...)
+	for _, wl := range writers {
+		if s.alike(all, wl) && s.atHome(wl, operatorDomain(s.defs[def].group)) {
+			s.sign(def, wl, signAlone, "")
 		}
 	}
 }

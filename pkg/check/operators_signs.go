@@ -182,24 +182,28 @@ func (s *operatorSearch) marks() {
 				s.sign(i, wl, signOwner, key.Kind+" "+key.Name)
 			}
 		}
-		for key, value := range d.labels {
-			if operatorLabel(key, d.group) {
-				for _, wl := range s.labelled[key+"="+value] {
-					s.sign(i, wl, signLabels, "label "+key+"="+value)
-				}
-			}
-			if strings.HasPrefix(key, "operators.coreos.com/") {
-				for _, wl := range s.labelled[key+"="+value] {
-					s.sign(i, wl, signPackage, "label "+key)
-				}
-			}
-		}
+		s.labels(i)
 		if name, ns := s.w.releaseOf(d.ref); name != "" {
 			for _, wl := range s.released[ns+"/"+name] {
 				s.sign(i, wl, signLabels, "Helm release "+ns+"/"+name)
 			}
 		}
 		s.names(i)
+	}
+}
+
+// labels: those of the application, and those that OLM puts on what a package brings.
+func (s *operatorSearch) labels(i int) {
+	d := &s.defs[i]
+	for key, value := range d.labels {
+		for _, wl := range s.labelled[key+"="+value] {
+			if operatorLabel(key, d.group) {
+				s.sign(i, wl, signLabels, "label "+key+"="+value)
+			}
+			if strings.HasPrefix(key, "operators.coreos.com/") {
+				s.sign(i, wl, signPackage, "label "+key)
+			}
+		}
 	}
 }
 

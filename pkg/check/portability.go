@@ -1,6 +1,13 @@
 package check
 
+import "slices"
+
 func portabilityRules() []Rule {
+	return slices.Concat(portabilityPackageRules(), portabilityVersionRules(), portabilityPodRules())
+}
+
+// portabilityPackageRules are of what installs the operator and its definitions.
+func portabilityPackageRules() []Rule {
 	return []Rule{
 		{
 			ID: "operator-packaged", Category: Portability, Severity: Info, Guidelines: []Guideline{maturity(22)},
@@ -30,6 +37,12 @@ func portabilityRules() []Rule {
 			Fix:        "Put the definition into the chart's crds/ folder, or annotate it with helm.sh/resource-policy: keep.",
 			Definition: portabilitySurvives,
 		},
+	}
+}
+
+// portabilityVersionRules are of versions that are stored, served and used.
+func portabilityVersionRules() []Rule {
+	return []Rule{
 		{
 			ID: "crd-stored-versions", Category: Portability, Severity: Warning, Guidelines: []Guideline{coreos(4)},
 			Title:      "All objects are stored in the version that the definition stores today.",
@@ -58,6 +71,12 @@ func portabilityRules() []Rule {
 			Fix:      "Grant the API that took its place, or take the rule out; a newer release of the operator has most often done so.",
 			Operator: portabilityRemovedAPIs,
 		},
+	}
+}
+
+// portabilityPodRules are of what pods take for granted of clusters.
+func portabilityPodRules() []Rule {
+	return []Rule{
 		{
 			ID: "stack-deprecated-fields", Category: Portability, Severity: Warning, Guidelines: []Guideline{maturity(22)},
 			Title: "Pod templates use no labels, annotations and volumes that Kubernetes has deprecated or removed.",

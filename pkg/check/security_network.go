@@ -163,8 +163,8 @@ func (w *World) otherPolicies(namespace string) string {
 }
 
 // policyLike says that objects of a kind hold back connections: those of Cilium, Calico,
-// Antrea and the administrators' ones are all called so. The group extensions had the
-// built-in ones by another name.
+// Antrea and the administrators' ones are all called so. Those of the group extensions are
+// the built-in ones by their old name.
 func policyLike(k object.Resource) bool {
 	return policyOfMesh(k) || k.GroupKind() != networkPolicyKind && k.Group != "extensions" && strings.HasSuffix(k.Kind, "NetworkPolicy")
 }

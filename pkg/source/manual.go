@@ -22,12 +22,18 @@ type NoManualError struct {
 	Message string
 	// Absent says that the ConfigMap is not there; it may be elsewhere.
 	Absent bool
+	// Unread says that its data could not be read: the text may be there.
+	Unread bool
 }
 
 func (e *NoManualError) Error() string { return e.Message }
 
 func noManual(ref object.Ref, absent bool, format string, args ...any) error {
 	return &NoManualError{ConfigMap: ref, Absent: absent, Message: fmt.Sprintf(format, args...)}
+}
+
+func unreadManual(ref object.Ref, format string, args ...any) error {
+	return &NoManualError{ConfigMap: ref, Unread: true, Message: fmt.Sprintf(format, args...)}
 }
 
 // Manual returns what the named ConfigMap holds under the key. A server hands
@@ -46,7 +52,7 @@ func (c *Cluster) Manual(ctx context.Context, namespace, name, key string) (stri
 	case absent(err, name):
 		return "", noManual(ref, true, "there is no %s", ref)
 	case err != nil:
-		return "", noManual(ref, false, "%s: %s", gap(r, namespace, err).Reason, say(err))
+		return "", unreadManual(ref, "%s: %s", gap(r, namespace, err).Reason, say(err))
 	}
 	var m struct {
 		Data map[string]json.RawMessage `json:"data"`
@@ -73,7 +79,7 @@ func (s *Snapshot) Manual(_ context.Context, namespace, name, key string) (strin
 	}
 	data, ok := s.entries[i].body.Object["data"].(map[string]any)
 	if !ok {
-		return "", noManual(ref, false, "the snapshot has %s without its data, as it should be with what is sent on", ref)
+		return "", unreadManual(ref, "the snapshot has %s without its data, as it should be with what is sent on", ref)
 	}
 	text, ok := data[key].(string)
 	if !ok {

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// targets are what the arguments name.
+type targets struct {
+	everything bool
+	kinds      []object.Resource // custom ones, to check their definitions
+	operators  []string
+	roots      []rootArg
+}
+
+// aim reads the arguments: roots have a slash, or a type before them; a custom kind alone
+// is its definition, any other kind all of it; and what is no kind is an operator.
+func (c *checking) aim() (targets, error) {
+	args := c.o.args
+	var t targets
+	if len(args) == 0 {
+		return targets{everything: true}, nil
+	}
+	if c.areNames(args) {
+		roots, err := selectedRoots(args, c.q.selector, c.session.kinds)
+		t.roots = roots
+		c.redirect(&t)
+		return t, err
+	}
+	for _, arg := range args {
+		if err := c.aimAt(arg, &t); err != nil {
+			return t, err
+		}
+	}
+	c.redirect(&t)
+	return t, nil
+}
+
+// areNames says that the arguments are TYPE NAME..., as kubectl reads them. Several custom
+// kinds are several definitions.
+func (c *checking) areNames(args []string) bool {
+	if len(args) < 2 || slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) {
+		return false
+	}
+	kinds := c.session.kinds
+	first, _, _ := strings.Cut(args[0], ",")
+	kind, err := kinds.Find(first)
+	if err != nil {
+		return false
+	}
+	return !kind.Custom || slices.ContainsFunc(args[1:], func(arg string) bool {
+		_, err := kinds.Find(arg)
+		return err != nil
+	})
+}
+
+// aimAt adds what one argument means by itself.
+func (c *checking) aimAt(arg string, t *targets) error {
+	if name, ok := strings.CutPrefix(arg, "operator/"); ok {
+		t.operators = append(t.operators, name)
+		return nil
+	}
+	if !strings.ContainsAny(arg, "/,") {
+		kind, err := c.session.kinds.Find(arg)
+		_, unknown := errors.AsType[*object.UnknownKindError](err)
+		switch {
+		case unknown:
+			t.operators = append(t.operators, arg)
+			return nil
+		case err != nil:
+			return err
+		case c.meansDefinition(kind):
+			t.kinds = append(t.kinds, kind)
+			return nil
+		}
+	}
+	roots, err := selectedRoots([]string{arg}, c.q.selector, c.session.kinds)
+	t.roots = append(t.roots, roots...)
+	return err
+}
+
+// redirect has a definition that is named as a root checked as one.
+func (c *checking) redirect(t *targets) {
+	t.roots = slices.DeleteFunc(t.roots, func(r rootArg) bool {
+		if r.group != "" || r.kind.GroupKind() != definitionKind {
+			return false
+		}
+		before := len(t.kinds)
+		for _, k := range c.session.kinds.All() {
+			if k.Custom && (r.name == "" || k.String() == r.name) {
+				t.kinds = append(t.kinds, k)
+			}
+		}
+		return len(t.kinds) > before
+	})
+}
+
+// meansDefinition says that a kind alone means its definition, and not all objects of it.
+func (c *checking) meansDefinition(kind object.Resource) bool {
+	return kind.Custom && c.q.selector == nil && !c.o.colocation
+}

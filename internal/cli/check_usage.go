@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// usage reads the text that the usage annotation of a definition names, or says why there
+// is none, or why nobody knows. The error is that of the context or the connection.
+func (c *checking) usage(ctx context.Context, d *check.Definition, u annotations.Usage) error {
+	if u.ConfigMap == "" {
+		return nil
+	}
+	texts, ok := c.session.source.(manuals)
+	if !ok {
+		d.UsageUnread = "this source has no texts of ConfigMaps"
+		return nil
+	}
+	places := c.usagePlaces(d, u)
+	if len(places) == 0 {
+		d.UsageUnread = "no namespace is known to look in for ConfigMap " + u.ConfigMap
+		return nil
+	}
+	for _, ns := range places {
+		text, err := texts.Manual(ctx, ns, u.ConfigMap, u.Key)
+		why, known := errors.AsType[*source.NoManualError](err)
+		switch {
+		case err == nil:
+			d.Usage, d.UsageMissing, d.UsageUnread = text, "", ""
+			return nil
+		case !known:
+			return err
+		case why.Unread || why.Absent && c.session.snapshot && !c.world.Read(configMapKind, ns):
+			d.UsageUnread = why.Message
+		default:
+			d.UsageMissing = why.Message
+		}
+	}
+	return nil
+}
+
+var configMapKind = schema.GroupKind{Kind: "ConfigMap"}
+
+// usagePlaces are the namespaces in which the text may be: that of the annotation, else the
+// user's, those of the operator, and those that have a ConfigMap of the name.
+func (c *checking) usagePlaces(d *check.Definition, u annotations.Usage) []string {
+	if u.Namespace != "" {
+		return []string{u.Namespace}
+	}
+	var places []string
+	add := func(ns string) {
+		if ns != "" && !slices.Contains(places, ns) {
+			places = append(places, ns)
+		}
+	}
+	add(c.session.namespace)
+	if d.Operator != nil {
+		for _, w := range d.Operator.Workloads {
+			add(w.Ref.Namespace)
+		}
+	}
+	for id := range c.graph.OfKind(configMapKind) {
+		if ref := c.graph.Ref(id); ref.Name == u.ConfigMap {
+			add(ref.Namespace)
+		}
+	}
+	return places
+}
