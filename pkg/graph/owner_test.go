@@ -95,9 +95,9 @@ func TestOwnerOfUnknownScope(t *testing.T) {
 
 func TestOwnerCycleIsLong(t *testing.T) {
 	if testing.Short() {
-		t.Skip("100,000 objects")
+		t.Skip("30,000 objects")
 	}
-	const n = 100_000
+	const n = 30_000
 	w := newWorld(t, "")
 	for i := range n {
 		w.edge(fmt.Sprint("x", i), "owns", fmt.Sprint("x", (i+1)%n))
@@ -106,7 +106,7 @@ func TestOwnerCycleIsLong(t *testing.T) {
 	if len(g.Problems()) != 1 || g.Problems()[0].Reason != graph.OwnerCycle || len(g.Problems()[0].Message) > 500 {
 		t.Fatalf("%d problems: %.500s", len(g.Problems()), fmt.Sprint(g.Problems()))
 	}
-	if !strings.Contains(g.Problems()[0].Message, "and 99995 more") {
+	if !strings.Contains(g.Problems()[0].Message, fmt.Sprintf("and %d more", n-5)) {
 		t.Errorf("message %q", g.Problems()[0].Message)
 	}
 	root := nodes(t, g, "x0")
@@ -121,9 +121,9 @@ func TestOwnerCycleIsLong(t *testing.T) {
 
 func TestOwnerChainIsLong(t *testing.T) {
 	if testing.Short() {
-		t.Skip("100,000 objects")
+		t.Skip("30,000 objects")
 	}
-	const n = 100_000
+	const n = 30_000
 	w := newWorld(t, "")
 	for i := range n {
 		w.edge(fmt.Sprint("x", i), "owns", fmt.Sprint("x", i+1))
