@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -55,6 +56,9 @@ func TestRulesAreWhole(t *testing.T) {
 		seen[r.ID] = true
 		if r.Title == "" || r.Why == "" || r.Severity == 0 || len(r.Guidelines) == 0 || !slices.Contains(Categories(), r.Category) {
 			t.Errorf("rule %s lacks a word: %+v", r.ID, r)
+		}
+		if strings.HasSuffix(r.Title, ".") || strings.ToUpper(r.Title[:1]) != r.Title[:1] && !strings.HasPrefix(r.Title, "kubectl") {
+			t.Errorf("rule %s: the title %q has a capital and no full stop", r.ID, r.Title)
 		}
 		set := 0
 		for _, is := range []bool{r.Definition != nil, r.Operator != nil, r.Stack != nil, r.Uncheckable != ""} {

@@ -17,7 +17,7 @@ func robustBackupRules() []Rule {
 	return []Rule{
 		{
 			ID: "stack-backup", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
-			Title: "data that is kept is backed up",
+			Title: "Data that is kept is backed up",
 			Why:   "Replicas do not help against a wrong deletion or a bad release: without a backup the data is gone.",
 			Fix:   "Order backups: by the operator's own resource, Velero, VolumeSnapshots or a CronJob. Where the storage is backed up outside the cluster, or the data can be made anew, waive the rule.",
 			Stack: robustBackup,

@@ -18,21 +18,21 @@ func robustBudgetRules() []Rule {
 	return []Rule{
 		{
 			ID: "budget-present", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(19)},
-			Title: "replicas have a PodDisruptionBudget",
+			Title: "Replicas have a PodDisruptionBudget",
 			Why:   "Without one, the drain of several nodes for an upgrade may evict all replicas at once.",
 			Fix:   "Add a PodDisruptionBudget with maxUnavailable: 1 that selects the pods.",
 			Stack: robustBudgetPresent,
 		},
 		{
 			ID: "budget-allows", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(19)},
-			Title: "disruption budgets allow something while all is well",
+			Title: "Disruption budgets allow something while all is well",
 			Why:   "A budget that allows no eviction while every pod is healthy blocks the drain of each node that its pods are on, until somebody deletes it or the pod.",
 			Fix:   "Set maxUnavailable to 1 or more, or run one replica more than minAvailable.",
 			Stack: robustBudgetAllows,
 		},
 		{
 			ID: "budget-one-per-pod", Category: Robustness, Severity: Error, Guidelines: []Guideline{maturity(19)},
-			Title: "no pod is selected by two disruption budgets",
+			Title: "No pod is selected by two disruption budgets",
 			Why:   "The API server refuses to evict a pod that several budgets select, so that its node cannot be drained.",
 			Fix:   "Narrow the selectors of the budgets, or delete all but one.",
 			Stack: robustBudgetSingle,

@@ -18,14 +18,14 @@ func robustInjectedRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-injected", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(16)},
-			Title: "pods run the containers of their template and no others",
+			Title: "Pods run the containers of their template and no others",
 			Why:   "A container that a webhook injects changes when pods start and end, what they request and what they may do, and an operator that counts containers may stumble over it.",
 			Fix:   "Nothing, where the injection is meant; else switch it off for these pods by the injector's label or annotation.",
 			Stack: robustInjected,
 		},
 		{
 			ID: "pod-injected-restarts", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(16)},
-			Title: "containers bear the ones that are injected beside them",
+			Title: "Containers bear the ones that are injected beside them",
 			Why:   "An application that needs the network before an injected proxy is up fails and is restarted; and a Job does not end while an injected container still runs.",
 			Fix:   "Have the proxy start first (as a native side-car, or held back by the injector's setting), or let the application try again; switch injection off for Jobs.",
 			Stack: robustInjectedRestarts,

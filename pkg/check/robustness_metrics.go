@@ -14,7 +14,7 @@ func robustMetricsRules() []Rule {
 	return []Rule{
 		{
 			ID: "stack-metrics", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(21)},
-			Title: "something collects the metrics of the stack",
+			Title: "Something collects the metrics of the stack",
 			Why:   "What nobody measures is found out about when users complain.",
 			Fix:   "Add a ServiceMonitor or PodMonitor that selects its pods, or the annotation prometheus.io/scrape where the collector goes by that.",
 			Stack: robustMetrics,

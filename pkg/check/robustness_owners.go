@@ -20,21 +20,21 @@ func robustOwnerRules() []Rule {
 	return []Rule{
 		{
 			ID: "owner-valid", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(13)},
-			Title: "owner references name owners that are there",
+			Title: "Owner references name owners that are there",
 			Why:   "The garbage collector deletes an object whose owners are all absent; an owner in another namespace counts as absent.",
 			Fix:   "Take the owner reference off, or have the operator set it to the object that it acts for.",
 			Stack: robustOwnersValid,
 		},
 		{
 			ID: "owner-set", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(13)},
-			Title: "what an operator makes for a custom resource is owned by it",
+			Title: "What an operator makes for a custom resource is owned by it",
 			Why:   "What has no owner reference stays when the custom resource is deleted, and nobody can tell what it was for.",
 			Fix:   "Have the operator set an owner reference (controllerutil.SetControllerReference) on what it makes.",
 			Stack: robustOwnersSet,
 		},
 		{
 			ID: "owner-controls", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(13)},
-			Title: "the owner reference of what runs says that the owner controls it",
+			Title: "The owner reference of what runs says that the owner controls it",
 			Why:   "Without controller: true two operators may take one object for theirs, a disruption budget in percent cannot be worked out, and kubectl drain refuses the pods; without blockOwnerDeletion a foreground deletion does not wait for it.",
 			Fix:   "Have the operator set controller and blockOwnerDeletion in the owner reference (controllerutil.SetControllerReference does).",
 			Stack: robustOwnersControl,

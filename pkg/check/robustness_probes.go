@@ -15,21 +15,21 @@ func robustProbeRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-readiness", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
-			Title: "what a Service sends requests to says when it is ready",
+			Title: "What a Service sends requests to says when it is ready",
 			Why:   "A container without a readiness probe counts as ready when its process has started: requests fail while it starts, and an update goes on although the new version does not work.",
 			Fix:   "Add a readinessProbe to the container that serves.",
 			Stack: robustReadiness,
 		},
 		{
 			ID: "pod-liveness", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title: "containers that last have a liveness probe",
+			Title: "Containers that last have a liveness probe",
 			Why:   "A process that hangs and does not end is not restarted.",
 			Fix:   "Add a livenessProbe that fails only where a restart helps; a process that ends by itself when it is stuck needs none.",
 			Stack: robustLiveness,
 		},
 		{
 			ID: "pod-liveness-patient", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title: "the liveness probe is more patient than the readiness probe",
+			Title: "The liveness probe is more patient than the readiness probe",
 			Why:   "Where both probes ask the same and give up at the same time, a container that is merely slow is restarted instead of spared: under load that makes it worse.",
 			Fix:   "Raise failureThreshold of the livenessProbe, or let it ask something simpler.",
 			Stack: robustPatience,

@@ -16,21 +16,21 @@ func robustSingleRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-single", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
-			Title: "what others need has a second replica",
+			Title: "What others need has a second replica",
 			Why:   "When the only pod behind a Service goes, for an update, a drain or a fault, everything that needs the Service stands still until it is back.",
 			Fix:   "Run two replicas, if the application can; else waive the rule, with how long it may be away.",
 			Stack: robustSingle,
 		},
 		{
 			ID: "pod-recreate", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title: "updates keep replicas running",
+			Title: "Updates keep replicas running",
 			Why:   "With the strategy Recreate every update stops all pods before the first new one starts.",
 			Fix:   "Set spec.strategy.type to RollingUpdate, unless two versions must not run side by side.",
 			Stack: robustRecreate,
 		},
 		{
 			ID: "operator-replicas", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title:    "the operator has a second replica that stands by",
+			Title:    "The operator has a second replica that stands by",
 			Why:      "While the only pod of an operator is moved or is down, nobody acts on its custom resources.",
 			Fix:      "Run two replicas with leader election; where the operator knows none, one replica is right.",
 			Operator: robustOperatorReplicas,

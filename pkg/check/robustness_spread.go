@@ -17,14 +17,14 @@ func robustSpreadRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-spread", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(17)},
-			Title: "replicas are told to keep apart",
+			Title: "Replicas are told to keep apart",
 			Why:   "Without anti-affinity or spread constraints the scheduler may put replicas on one node; it only prefers not to, and a little.",
 			Fix:   "Add a topologySpreadConstraint or a podAntiAffinity that selects the pods' own labels, over kubernetes.io/hostname or topology.kubernetes.io/zone.",
 			Stack: robustSpread,
 		},
 		{
 			ID: "pod-nodes", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(17)},
-			Title: "replicas lie on more than one node, and in more than one zone",
+			Title: "Replicas lie on more than one node, and in more than one zone",
 			Why:   "Where all replicas are on one node, they all go when that node goes, and replicas help nothing.",
 			Fix:   "Spread the pods (pod-spread), and delete one of them, so that it is placed anew.",
 			Stack: robustNodes,

@@ -17,21 +17,21 @@ func robustStorageRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-claim-update", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
-			Title: "a Deployment can be updated although its volume is for one node",
+			Title: "A Deployment can be updated although its volume is for one node",
 			Why:   "A rolling update starts the new pod first. Where that is put on another node, a ReadWriteOnce volume cannot be attached there while the old pod has it, and the update hangs.",
 			Fix:   "Set spec.strategy.type to Recreate, or use a StatefulSet or a ReadWriteMany volume.",
 			Stack: robustClaimUpdate,
 		},
 		{
 			ID: "claim-node", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title: "data is not bound to one node",
+			Title: "Data is not bound to one node",
 			Why:   "A volume that only one node can mount goes with that node, and its pod runs nowhere else.",
 			Fix:   "Use storage that other nodes can attach; where the application replicates its data itself, waive the rule.",
 			Stack: robustClaimNode,
 		},
 		{
 			ID: "pod-grace", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title: "pods are given time to end",
+			Title: "Pods are given time to end",
 			Why:   "With a grace period of 0 processes are killed at once, with whatever they had not written; and of a StatefulSet a second pod of the same name may start beside the first.",
 			Fix:   "Leave terminationGracePeriodSeconds at its default, or set what the process needs to end.",
 			Stack: robustGrace,

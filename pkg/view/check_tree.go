@@ -83,15 +83,16 @@ func (v *checkView) ruleLine(all []checkFound, text string) *Line {
 	return line
 }
 
-// ruleText is what holds where a rule is kept, and how to mend it if no finding says that
-// itself.
+// ruleText is what is not so, and how to mend it if no finding says that itself. A title
+// alone would read as if all was well.
 func ruleText(r *check.Rule, all []checkFound) string {
+	text := "not kept: " + r.Title
 	for i := range all {
 		if all[i].finding.Remedy != "" {
-			return r.Title
+			return text
 		}
 	}
-	return withRemedy(r.Title, r.Fix)
+	return withRemedy(text, r.Fix)
 }
 
 func withRemedy(text, remedy string) string {
