@@ -15,7 +15,7 @@ GOBIN := $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)
 SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 
 FUZZTIME ?= 10s
-FUZZ := annotations:FuzzParse cost:FuzzBook declare:FuzzParse field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema render:FuzzSheet
+FUZZ := annotations:FuzzParse check:FuzzWaivers cost:FuzzBook declare:FuzzParse field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema render:FuzzFindings render:FuzzSheet
 
 .PHONY: build demo test lint unit fuzz cluster-test sandbox sandbox-down bench install tidy-check
 
@@ -29,6 +29,9 @@ demo: build
 	@echo '$$ kubectl sysop health --from demo'
 	@$(BIN) health --from demo
 	@echo
+	@echo '$$ kubectl sysop check -A --from demo'
+	@$(BIN) check -A --from demo
+	@echo
 	@echo '$$ kubectl sysop graph moodle/moodle-1 moodle/moodle-2 --from demo'
 	@$(BIN) graph moodle/moodle-1 moodle/moodle-2 --from demo
 	@echo
@@ -40,6 +43,12 @@ demo: build
 	@echo
 	@echo '$$ kubectl sysop graph moodle/moodle-2 --problems --from demo'
 	@$(BIN) graph moodle/moodle-2 --problems --from demo
+	@echo
+	@echo '$$ kubectl sysop impact node/worker-a --from demo'
+	@$(BIN) impact node/worker-a --from demo
+	@echo
+	@echo '$$ kubectl sysop check moodle/moodle-2 --category robustness --from demo'
+	@$(BIN) check moodle/moodle-2 --category robustness --from demo
 	@echo
 	@echo '$$ kubectl sysop metrics --depth 2 --from demo'
 	@$(BIN) metrics --depth 2 --from demo

@@ -98,7 +98,7 @@ CHECKED                                  EVIDENCE
 operator shop-operator
 │  score 20, 1 of 2 rules kept: consumability 100, security 0
 └─ ✖ error rbac-wildcard
-   │  Roles name what they allow
+   │  not kept: Roles name what they allow
    └─ ClusterRole/shop-operator          rules[3].verbs = "*"
          it may do anything with secrets in every namespace, and nothing that it
          does needs more than reading them → name the verbs that it needs: get,
@@ -106,8 +106,8 @@ operator shop-operator
 stack Deployment/web
 │  score 53, 1 of 2 rules kept: robustness 53
 ├─ ! warning pod-limits
-│  │  Every container has a memory limit → Set resources.limits.memory of each
-│  │  container, above what it uses.
+│  │  not kept: Every container has a memory limit → Set resources.limits.memory
+│  │  of each container, above what it uses.
 │  └─ Pod/web-00 and 11 more             spec.containers[web].resources
 │        container web has no memory limit
 ├─ · info pod-limits                     Pod/web-00
