@@ -198,7 +198,7 @@ func figures(r *Reading) map[string]decimal.Decimal {
 // TestWindowsAddUp measures random windows of random messes whole and in three parts
 // of uneven length, cut anywhere, also at samples: the parts add up to the whole.
 func TestWindowsAddUp(t *testing.T) {
-	for seed := range uint64(10) {
+	for seed := range uint64(5) {
 		m := newMess(seed)
 		target := m.f.start(t)
 		from := m.from + m.Int64N(120*minute)
