@@ -34,11 +34,11 @@ type backupSaid struct {
 
 // WantedEverywhere returns the kinds of which objects in any namespace may say something of
 // a stack in one: those that order backups, as Velero's schedules do, the network policies of
-// CNIs and meshes, and what binds roles.
+// CNIs and meshes, what collects metrics, and what binds roles.
 func WantedEverywhere(kinds *object.Kinds) []schema.GroupKind {
 	out := []schema.GroupKind{clusterRoleKind, clusterRoleBindingKind, roleKind, roleBindingKind}
 	for _, k := range kinds.All() {
-		if k.Custom && policyLike(k) {
+		if k.Custom && (policyLike(k) || robustCollects(k.Kind)) {
 			out = append(out, k.GroupKind())
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -139,6 +140,8 @@ func (w *World) builtInTop(ref object.Ref) object.Ref {
 // robustLeadsTo says whether an edge to a Service means that somebody sends requests to it.
 func robustLeadsTo(e graph.Edge, from object.Ref) bool {
 	switch {
+	case from.Kind == "IPAddress" && from.Group == "networking.k8s.io", from.Group == rbacv1.GroupName:
+		return false // They keep account of it, or name it; nobody is served.
 	case e.Relation == relation.Needs:
 		return e.Rule != "statefulset-service"
 	case e.Relation != relation.Serves:
