@@ -15,28 +15,26 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Severity says how much it matters that a rule is not kept.
-type Severity uint8
+// Severity says how much it matters that a rule is not kept, in the words in which the
+// graph's problems are told.
+type Severity = graph.Severity
 
 // The severities, the worst first.
 const (
 	// Error: others are harmed, or it does not do its work.
-	Error Severity = iota + 1
+	Error = graph.Error
 	// Warning: it works, until something happens.
-	Warning
+	Warning = graph.Warning
 	// Info: a habit that others have, and that helps.
-	Info
+	Info = graph.Info
 )
 
 // Severities lists all of them, the worst first.
-func Severities() []Severity { return []Severity{Error, Warning, Info} }
-
-func (s Severity) String() string {
-	return [...]string{"", "error", "warning", "info"}[s]
-}
+func Severities() []Severity { return graph.Severities() }
 
 // Finding is one thing that is not as a rule wants it.
 type Finding struct {

@@ -9,7 +9,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -91,21 +90,5 @@ func (w *World) waiverOwners(ref object.Ref) []object.Ref {
 	if w == nil || w.Graph == nil {
 		return nil
 	}
-	id, ok := w.Graph.Find(ref)
-	if !ok {
-		return nil
-	}
-	seen := map[graph.ID]bool{id: true}
-	next := []graph.ID{id}
-	var out []object.Ref
-	for at := 0; at < len(next); at++ {
-		for _, above := range w.Graph.OwnersOf(next[at]) {
-			if !seen[above] {
-				seen[above] = true
-				next = append(next, above)
-				out = append(out, w.Graph.Ref(above))
-			}
-		}
-	}
-	return out
+	return w.reach(ref, w.Graph.OwnersOf)
 }

@@ -221,6 +221,14 @@ func (w *World) Top(ref object.Ref) object.Ref {
 
 // Owned returns what an object owns, at any depth, in order, without itself.
 func (w *World) Owned(ref object.Ref) []object.Ref {
+	out := w.reach(ref, w.Graph.Owned)
+	slices.SortFunc(out, object.Compare)
+	return out
+}
+
+// reach returns what is reached from an object step by step, the nearest first, without
+// itself.
+func (w *World) reach(ref object.Ref, step func(graph.ID) []graph.ID) []object.Ref {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return nil
@@ -229,15 +237,14 @@ func (w *World) Owned(ref object.Ref) []object.Ref {
 	next := []graph.ID{id}
 	var out []object.Ref
 	for at := 0; at < len(next); at++ {
-		for _, below := range w.Graph.Owned(next[at]) {
-			if !seen[below] {
-				seen[below] = true
-				next = append(next, below)
-				out = append(out, w.Graph.Ref(below))
+		for _, to := range step(next[at]) {
+			if !seen[to] {
+				seen[to] = true
+				next = append(next, to)
+				out = append(out, w.Graph.Ref(to))
 			}
 		}
 	}
-	slices.SortFunc(out, object.Compare)
 	return out
 }
 
