@@ -1,0 +1,187 @@
+package regulate
+
+import "time"
+
+// Journal is what was done to the apps of a system, and what was seen of them: the memory
+// of regulation. What is about to be done is written into it first (an intent), what became
+// of it afterwards: whoever reads it after a kill knows what may have been done.
+type Journal struct {
+	System    string `json:"system"`
+	Namespace string `json:"namespace"`
+	// Next numbers the holds.
+	Next int `json:"next"`
+	// Holds are the signals that were sent and not taken back, in the order of their numbers.
+	Holds []*Hold `json:"holds,omitempty"`
+	// Apps is what was seen of each app.
+	Apps map[string]*Seen `json:"apps,omitempty"`
+	// History is what is over, the newest last. It is cut at MostHistory.
+	History []Record `json:"history,omitempty"`
+
+	// version is the resourceVersion that it was read with; empty where there was none.
+	version string
+}
+
+// MostHistory is how many records a journal keeps: an object of a cluster has 1 MiB.
+const MostHistory = 200
+
+// Seen is what was seen of an app over time.
+type Seen struct {
+	// Trouble is, by rule, since when it fires without a break; Well since when it has not.
+	Trouble map[string]time.Time `json:"trouble,omitempty"`
+	Well    map[string]time.Time `json:"well,omitempty"`
+	// Settled is the fingerprint at which the app was last seen well. Another one is an
+	// upgrade, until it is well with it.
+	Settled map[string]string `json:"settled,omitempty"`
+	// Stopped is when it was stopped by rules in the last hour, Recovered when it was last
+	// let go.
+	Stopped   []time.Time `json:"stopped,omitempty"`
+	Recovered time.Time   `json:"recovered,omitzero"`
+	// Refused is when a signal to it failed for good: it is left alone for a while.
+	Refused time.Time `json:"refused,omitzero"`
+	// Excused are causes (rule/app) that somebody overruled by hand: they do not hold this
+	// app until they have been gone once.
+	Excused []string `json:"excused,omitempty"`
+}
+
+// Phase is how far a hold is.
+type Phase string
+
+const (
+	// Stopping: its operations are intended, and some of them may have been done.
+	Stopping Phase = "Stopping"
+	// Held: all of them are done.
+	Held Phase = "Held"
+	// Recovering: they are being taken back.
+	Recovering Phase = "Recovering"
+)
+
+// Hold is a signal that was sent to an app, until it has been taken back.
+type Hold struct {
+	ID     int    `json:"id"`
+	App    string `json:"app"`
+	Signal string `json:"signal"`
+	// Causes are why; when there are none left it is taken back.
+	Causes []Cause   `json:"causes"`
+	Phase  Phase     `json:"phase"`
+	At     time.Time `json:"at"`
+	// Failed says that it could not be done, so that what was done of it is taken back.
+	Failed     string       `json:"failed,omitempty"`
+	Operations []*Operation `json:"operations"`
+}
+
+// Cause is why an app is held: a rule and an app, or somebody by hand, or a run.
+type Cause struct {
+	Rule string `json:"rule,omitempty"`
+	App  string `json:"app,omitempty"`
+	// Hand is who asked for it, and Run which command is run meanwhile.
+	Hand string `json:"hand,omitempty"`
+	Run  string `json:"run,omitempty"`
+	// Why is for people: db Degraded for 31 s: StatefulSet/db: 0/1 replicas available.
+	Why string    `json:"why"`
+	At  time.Time `json:"at"`
+}
+
+// State is how far an operation is.
+type State string
+
+const (
+	Intended  State = "Intended"  // it may have been done
+	Done      State = "Done"      // it was done
+	Already   State = "Already"   // it was so before, by somebody else: it is not ours to take back
+	Undoing   State = "Undoing"   // it may have been taken back
+	Undone    State = "Undone"    // it was taken back
+	Kept      State = "Kept"      // another hold wants it so: that one takes it back
+	Left      State = "Left"      // somebody changed it since: it was left as it is
+	Gone      State = "Gone"      // the object is gone, or is another one of its name
+	NotNeeded State = "NotNeeded" // it was never done, or there is nothing to take back
+	Errored   State = "Errored"   // it failed for good
+)
+
+// Operation is one action on one object.
+type Operation struct {
+	// Index is that of the action in the app's list; operations of one index are done side
+	// by side, those of the next one after them.
+	Index  int    `json:"index"`
+	Action string `json:"action"`
+	Text   string `json:"text"` // for people: spec.paused = true
+	Target Target `json:"target"`
+	// Changes are what is written, and what was there before: none of job, http and exec.
+	Changes []Change `json:"changes,omitempty"`
+	// Owners are the managers (managedFields) of the fields before, so that ownership is
+	// given back as well.
+	Owners []Owner `json:"owners,omitempty"`
+	State  State   `json:"state"`
+	// Manager is the field manager that it was written with.
+	Manager string    `json:"manager,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+	// Result is what came of it, for people.
+	Result string `json:"result,omitempty"`
+}
+
+// Target is the object of an operation.
+type Target struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Resource   string `json:"resource"` // plural
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	UID        string `json:"uid,omitempty"`
+	// Subresource is what is written through: scale.
+	Subresource string `json:"subresource,omitempty"`
+}
+
+// Change is one field: what was there, and what is written.
+type Change struct {
+	// Path is a JSON pointer (RFC 6901).
+	Path string `json:"path"`
+	// Had and Has say whether there is a field before and after; Was and Now what is in it.
+	Had bool `json:"had"`
+	Was any  `json:"was,omitempty"`
+	Has bool `json:"has"`
+	Now any  `json:"now,omitempty"`
+	// Made is how many of the mappings above were made for it.
+	Made int `json:"made,omitempty"`
+}
+
+// Owner is an entry of managedFields that owned a field.
+type Owner struct {
+	Path        string    `json:"path"`
+	Manager     string    `json:"manager"`
+	Operation   string    `json:"operation"`
+	APIVersion  string    `json:"apiVersion"`
+	Subresource string    `json:"subresource,omitempty"`
+	Time        time.Time `json:"time,omitzero"`
+}
+
+// Record is something that is over: a hold, or a word about regulation.
+type Record struct {
+	At     time.Time `json:"at"`
+	Hold   int       `json:"hold,omitempty"`
+	App    string    `json:"app"`
+	Signal string    `json:"signal"` // Stop, Recover, drain, ...
+	Why    string    `json:"why"`
+	Target string    `json:"target,omitempty"`
+	Action string    `json:"action,omitempty"`
+	Result string    `json:"result"`
+	Error  bool      `json:"error,omitempty"`
+}
+
+// HoldOf returns the open hold of an app by a signal.
+func (j *Journal) HoldOf(app, signal string) (*Hold, bool) {
+	for _, h := range j.Holds {
+		if h.App == app && h.Signal == signal {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+// Holding says whether an app is held by any signal.
+func (j *Journal) Holding(app string) bool {
+	for _, h := range j.Holds {
+		if h.App == app {
+			return true
+		}
+	}
+	return false
+}

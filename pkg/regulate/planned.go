@@ -1,0 +1,88 @@
+package regulate
+
+import "time"
+
+// Planned is what is to be done now, and why the rest is not.
+type Planned struct {
+	// At is the moment it was made for.
+	At time.Time
+	// Steps are in the order in which they are done. Those of one Wave are done side by
+	// side, the next wave after they are.
+	Steps []Step
+	// Waits are what will be done if things stay so, and when at the earliest.
+	Waits []Wait
+	// Refused is what a rule asks for and is not done, and why.
+	Refused []Refusal
+	// Apps says of each app what regulation makes of it.
+	Apps []AppPlan
+	// Seen is what the journal is to remember of the apps, whether or not steps are done.
+	Seen map[string]*Seen
+	// Again is when to look again although nothing changes; zero for never.
+	Again time.Time
+}
+
+// Verb is what a step does.
+type Verb string
+
+const (
+	// Send stops an app: a new hold.
+	Send Verb = "Send"
+	// Join adds causes to a hold, or takes some away: nothing is written to the app.
+	Join  Verb = "Join"
+	Leave Verb = "Leave"
+	// Resume goes on with a hold that was begun and not ended.
+	Resume Verb = "Resume"
+	// TakeBack lets an app go.
+	TakeBack Verb = "Recover"
+)
+
+// Step is one thing that is done to one app.
+type Step struct {
+	Wave   int
+	Verb   Verb
+	App    string
+	Signal string
+	Hold   int // of the journal; 0 for a new one
+	// Causes are those of a new hold, or that join or leave.
+	Causes []Cause
+	Why    string
+	// Actions are what the app does, for Send.
+	Actions []Resolved
+	// Managers are suspended first.
+	Managers []Manager
+}
+
+// Wait is something that is not yet so for long enough.
+type Wait struct {
+	App, Signal string
+	Verb        Verb
+	Rule        string
+	Why         string
+	Until       time.Time
+}
+
+// Refusal is a signal that is not sent.
+type Refusal struct {
+	App, Signal, Rule string
+	Reason            string // GitOps, Budget, HoldOff, Damped, NoAction, AllowStop, Excused, Failed, NotRead, Absent
+	Message           string
+	Until             time.Time // zero where time does not help
+}
+
+// AppPlan is what regulation makes of an app.
+type AppPlan struct {
+	App string
+	// State is Free, Held, Cause, or Unknown where it was stopped too often.
+	State AppStatus
+	Why   string
+}
+
+// AppStatus is what an app is to regulation.
+type AppStatus string
+
+const (
+	Free       AppStatus = "Free"
+	IsHeld     AppStatus = "Held"
+	IsCause    AppStatus = "Cause"
+	NotRegular AppStatus = "Unknown" // it flaps: rules leave it alone
+)

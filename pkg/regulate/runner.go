@@ -1,0 +1,76 @@
+package regulate
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// FieldManager is who writes to targets. Of a target whose journal does not say what became
+// of a write, managedFields tell by it.
+const FieldManager = "sysop.dev/regulate"
+
+// Client is what a Runner does to objects of a cluster. Errors are those of
+// k8s.io/apimachinery/pkg/api/errors.
+type Client interface {
+	Get(ctx context.Context, t Target) (*unstructured.Unstructured, error)
+	// Patch writes through the target's subresource, as FieldManager unless dry.
+	Patch(ctx context.Context, t Target, pt types.PatchType, body []byte, o WriteOptions) (*unstructured.Unstructured, error)
+	Create(ctx context.Context, t Target, o *unstructured.Unstructured, w WriteOptions) (*unstructured.Unstructured, error)
+	Delete(ctx context.Context, t Target, w WriteOptions) error
+}
+
+// WriteOptions are those of a write.
+type WriteOptions struct {
+	Manager string
+	DryRun  bool
+}
+
+// Store keeps the journal.
+type Store interface {
+	// Load returns the journal, an empty one where there is none.
+	Load(ctx context.Context) (*Journal, error)
+	// Save writes it, if nobody else has since it was loaded: else there is a *ConflictError.
+	Save(ctx context.Context, j *Journal) error
+}
+
+// Lock lets one run act at a time.
+type Lock interface {
+	// Do waits for its turn and runs act. The context of act ends when the turn is lost.
+	Do(ctx context.Context, act func(context.Context) error) error
+}
+
+// Teller writes Events about targets. What cannot be told is no error.
+type Teller interface {
+	Tell(ctx context.Context, t Target, warning bool, reason, action, note string)
+}
+
+// Runner does what was planned.
+type Runner struct {
+	Client Client
+	Store  Store
+	Teller Teller // may be nil
+	Kinds  *object.Kinds
+	System *system.System
+	Now    func() time.Time
+	// Progress is told of each thing that was done; it may be nil.
+	Progress func(Record)
+	// Parallel is how many targets are written at a time; 0 for 16.
+	Parallel  int
+	AllowExec bool
+	// Force takes back also what somebody changed since.
+	Force bool
+	// DryRun has the API server admit everything and keep nothing; the journal is not written.
+	DryRun bool
+}
+
+// Outcome is what became of a plan.
+type Outcome struct {
+	Done   []Record
+	Failed []Record
+}

@@ -1,0 +1,89 @@
+package regulate
+
+import (
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// World is what Plan looks at: the apps of a system as they are. It holds no graph, so that
+// a plan can be made again from a file, and tried on any sequence of worlds.
+type World struct {
+	// Apps are in the order of the manifest.
+	Apps []AppState
+}
+
+// App returns the state of an app.
+func (w *World) App(name string) (*AppState, bool) {
+	for i := range w.Apps {
+		if w.Apps[i].Name == name {
+			return &w.Apps[i], true
+		}
+	}
+	return nil, false
+}
+
+// AppState is how an app is.
+type AppState struct {
+	Name string
+	// Roots are the objects of it that are there. Absent are roots that are not, Unread
+	// those of which nobody knows: then Health is Unknown at best.
+	Roots          []object.Ref
+	Absent, Unread []string
+	// Health is the worst of what is the app's own: what it owns and what serves it alone.
+	// What is wrong with another app that it needs is that one's affair.
+	Health health.Status
+	// Since is when it became so, as far as objects tell; zero where they do not.
+	Since time.Time
+	// Cause is the object that makes it so, and Message what is said of it.
+	Cause   object.Ref
+	Message string
+	// Fingerprint is what an upgrade changes: versions, images, generations of custom
+	// resources, by object. Rollout says that one is on right now, and by what that is seen.
+	Fingerprint map[string]string
+	Rollout     string
+	// Needs are the apps whose parts it needs, directly, by name.
+	Needs []Need
+	// Actions are what it can do on each signal, with their targets resolved.
+	Actions map[string][]Resolved
+	// Managers are who keeps its targets as they are, by target.
+	Managers map[object.Ref][]Manager
+}
+
+// Need says that an app needs another one, and by what that is known.
+type Need struct {
+	App string
+	// Declared says that the manifest says so, by Reason; else Edge is the evidence.
+	Declared bool
+	Reason   string
+	From, To object.Ref
+	Edge     graph.Edge
+	// Path is the way from an own object of the app to an own one of the other, where
+	// something that belongs to neither lies between; else From and To.
+	Path []object.Ref
+}
+
+// Manager keeps an object as it is, and reverts changes.
+type Manager struct {
+	Ref object.Ref
+	By  string // argocd, flux, helm
+	// Reverts says that it does so continuously; Helm alone does not.
+	Reverts bool
+}
+
+// Resolved is an action of an app with the objects that it is about.
+type Resolved struct {
+	Index   int    // in the manifest
+	Name    string // preset, scale, ...
+	Targets []object.Ref
+	// Signal is that of a preset, by target.
+	Signals map[object.Ref]Signal
+	// Refused says why it cannot be done, and a way out; empty where it can.
+	Refused string
+	// Notes are what should be known before it is done: caveats.
+	Notes []string
+	// Default says that the manifest says nothing, and this is what is done then.
+	Default bool
+}
