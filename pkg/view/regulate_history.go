@@ -17,9 +17,14 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Answer {
 	return a
 }
 
-// RegulationDone shows what was done just now, and what could not be.
-func RegulationDone(out *regulate.Outcome, o RegulationOptions) Answer {
-	d := RegulationDoneDocument{Head: Head{APIVersion, "RegulationDone"}, System: o.System, Namespace: o.Namespace, Done: []RecordDocument{}, Failed: []RecordDocument{}}
+// RegulationDone shows what was done just now, what could not be, and what of the plan
+// waits or was refused.
+func RegulationDone(out *regulate.Outcome, p *regulate.Planned, o RegulationOptions) Answer {
+	plan := (&planView{p: p, w: &regulate.World{}, o: o}).document()
+	d := RegulationDoneDocument{
+		Head: Head{APIVersion, "RegulationDone"}, System: o.System, Namespace: o.Namespace,
+		Done: []RecordDocument{}, Failed: []RecordDocument{}, Waits: plan.Waits, Refused: plan.Refused,
+	}
 	for i := range out.Done {
 		d.Done = append(d.Done, recordDocument(&out.Done[i]))
 	}
@@ -27,6 +32,12 @@ func RegulationDone(out *regulate.Outcome, o RegulationOptions) Answer {
 		d.Failed = append(d.Failed, recordDocument(&out.Failed[i]))
 	}
 	table := recordTable(append(append([]regulate.Record(nil), out.Done...), out.Failed...), time.TimeOnly)
+	for _, w := range p.Waits {
+		table.Rows = append(table.Rows, []Cell{{}, {Text: stepWord(w.Verb, w.Signal)}, {Text: w.App}, {}, {"not before " + soon(p.At, w.Until), Warn}, {w.Why, Faint}})
+	}
+	for _, r := range p.Refused {
+		table.Rows = append(table.Rows, []Cell{{}, {Text: r.Signal}, {Text: r.App}, {}, {"refused: " + r.Reason, Bad}, {r.Message, Faint}})
+	}
 	return Answer{Table: table, Document: d}
 }
 
@@ -63,10 +74,12 @@ type RegulationHistoryDocument struct {
 // (docs/schema/regulate-done.json).
 type RegulationDoneDocument struct {
 	Head      `json:",inline"`
-	System    string           `json:"system"`
-	Namespace string           `json:"namespace"`
-	Done      []RecordDocument `json:"done"`
-	Failed    []RecordDocument `json:"failed"`
+	System    string                `json:"system"`
+	Namespace string                `json:"namespace"`
+	Done      []RecordDocument      `json:"done"`
+	Failed    []RecordDocument      `json:"failed"`
+	Waits     []PlanWaitDocument    `json:"waits"`
+	Refused   []PlanRefusalDocument `json:"refused"`
 }
 
 // RecordDocument is one thing that was done.
@@ -84,4 +97,51 @@ type RecordDocument struct {
 
 func recordDocument(r *regulate.Record) RecordDocument {
 	return RecordDocument{At: moment(r.At), Hold: r.Hold, App: r.App, Signal: r.Signal, Target: r.Target, Action: r.Action, Why: r.Why, Result: r.Result, Error: r.Error}
+}
+
+// RegulationRun is a command that was run while neighbours were held.
+type RegulationRun struct {
+	App      string
+	Command  []string
+	ExitCode int
+	// Left says why the neighbours are left held; empty where they are not.
+	Left        string
+	Held, Freed *regulate.Outcome // nil for none
+}
+
+// RegulationRan is the document of a run; there is no other shape of it.
+func RegulationRan(r RegulationRun, o RegulationOptions) Answer {
+	d := RegulationRunDocument{
+		Head: Head{APIVersion, "RegulationRun"}, System: o.System, Namespace: o.Namespace,
+		App: r.App, Command: r.Command, ExitCode: r.ExitCode, Left: r.Left, Held: recordDocuments(r.Held), Freed: recordDocuments(r.Freed),
+	}
+	return Answer{Document: d}
+}
+
+// recordDocuments are all records of an outcome.
+func recordDocuments(out *regulate.Outcome) []RecordDocument {
+	docs := []RecordDocument{}
+	if out == nil {
+		return docs
+	}
+	for _, records := range [][]regulate.Record{out.Done, out.Failed} {
+		for i := range records {
+			docs = append(docs, recordDocument(&records[i]))
+		}
+	}
+	return docs
+}
+
+// RegulationRunDocument is a run, for machines (docs/schema/regulate-run.json).
+type RegulationRunDocument struct {
+	Head      `json:",inline"`
+	System    string   `json:"system"`
+	Namespace string   `json:"namespace"`
+	App       string   `json:"app"`
+	Command   []string `json:"command"`
+	ExitCode  int      `json:"exitCode"`
+	// Left says why the neighbours are left held; absent where they are not.
+	Left  string           `json:"left,omitempty"`
+	Held  []RecordDocument `json:"held"`
+	Freed []RecordDocument `json:"freed"`
 }

@@ -16,7 +16,7 @@ type PlanDocument struct {
 	Refused   []PlanRefusalDocument `json:"refused"`
 	Apps      []PlanAppDocument     `json:"apps"`
 	// Again is when to look again although nothing changes; absent for never.
-	Again string        `json:"again,omitempty"`
+	Again string       `json:"again,omitempty"`
 	Gaps  []object.Gap `json:"gaps"`
 }
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -136,7 +137,7 @@ type RegulationStatusDocument struct {
 	Namespace string            `json:"namespace"`
 	Holds     []HoldDocument    `json:"holds"`
 	Apps      []PlanAppDocument `json:"apps"`
-	Gaps      []object.Gap     `json:"gaps"`
+	Gaps      []object.Gap      `json:"gaps"`
 }
 
 // HoldDocument is a signal that was sent and not taken back.
@@ -153,13 +154,36 @@ type HoldDocument struct {
 
 // OperationDocument is one action on one object.
 type OperationDocument struct {
-	Action  string            `json:"action"`
-	Text    string            `json:"text"`
-	Target  string            `json:"target,omitempty"`
-	State   string            `json:"state"`
-	At      string            `json:"at,omitempty"`
-	Result  string            `json:"result,omitempty"`
-	Changes []regulate.Change `json:"changes,omitempty"`
+	Action  string           `json:"action"`
+	Text    string           `json:"text"`
+	Target  string           `json:"target,omitempty"`
+	State   string           `json:"state"`
+	At      string           `json:"at,omitempty"`
+	Result  string           `json:"result,omitempty"`
+	Changes []ChangeDocument `json:"changes,omitempty"`
+}
+
+// ChangeDocument is one field that was written: values are JSON, absent where there was or
+// is no field.
+type ChangeDocument struct {
+	Path string `json:"path"`
+	Was  string `json:"was,omitempty"`
+	Now  string `json:"now,omitempty"`
+}
+
+func changeDocuments(changes []regulate.Change) []ChangeDocument {
+	value := func(there bool, v any) string {
+		text, err := json.Marshal(v)
+		if !there || err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	var out []ChangeDocument
+	for _, c := range changes {
+		out = append(out, ChangeDocument{Path: c.Path, Was: value(c.Had, c.Was), Now: value(c.Has, c.Now)})
+	}
+	return out
 }
 
 func (v *statusView) document() RegulationStatusDocument {
@@ -172,7 +196,7 @@ func (v *statusView) document() RegulationStatusDocument {
 			if op.Target.Name != "" {
 				target = object.Ref{Kind: op.Target.Kind, Group: groupOf(op.Target.APIVersion), Namespace: op.Target.Namespace, Name: op.Target.Name}.String()
 			}
-			doc.Operations = append(doc.Operations, OperationDocument{Action: op.Action, Text: op.Text, Target: target, State: string(op.State), At: moment(op.At), Result: op.Result, Changes: op.Changes})
+			doc.Operations = append(doc.Operations, OperationDocument{Action: op.Action, Text: op.Text, Target: target, State: string(op.State), At: moment(op.At), Result: op.Result, Changes: changeDocuments(op.Changes)})
 		}
 		d.Holds = append(d.Holds, doc)
 	}
