@@ -34,13 +34,13 @@ type Signal struct {
 	// Kind is written Kind.group. *.group is any kind of a group, *.*.group any kind of the
 	// groups below one, and * any kind at all.
 	Kind string `json:"kind"`
-	// Except are kinds that such a pattern does not mean, and Categories those of custom
-	// kinds that it means as well, wherever their group is: who knows the kinds of a cluster
-	// makes a signal of each.
+	// Except are kinds that such a pattern does not mean, written as Kind is, or the name of
+	// a kind for that of any group. Categories are those of custom kinds that it means as
+	// well, whatever their group: who knows the kinds of a cluster makes a signal of each.
 	Except     []string `json:"except,omitempty"`
 	Categories []string `json:"categories,omitempty"`
 	Preset     string   `json:"preset"`
-	Mode   Mode   `json:"mode"`
+	Mode       Mode     `json:"mode"`
 	// Versions are those of the kind that have it; none means every one.
 	Versions []string `json:"versions,omitempty"`
 	// Patch is a merge patch (RFC 7386). With Each it is that of every item of the list at

@@ -85,7 +85,17 @@ func (s Signal) in(version string) bool {
 // Means says whether a kind is that of the signal, or of its pattern. Categories are not
 // looked at.
 func (s Signal) Means(gk schema.GroupKind) bool {
-	return meansKind(s.Kind, gk) && !slices.ContainsFunc(s.Except, func(no string) bool { return meansKind(no, gk) })
+	return meansKind(s.Kind, gk) && !s.excepts(gk)
+}
+
+// MeansCategories says whether a custom kind of some categories is one of those that the
+// signal means besides its pattern.
+func (s Signal) MeansCategories(gk schema.GroupKind, categories []string) bool {
+	return !s.excepts(gk) && slices.ContainsFunc(s.Categories, func(c string) bool { return slices.Contains(categories, c) })
+}
+
+func (s Signal) excepts(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(s.Except, func(no string) bool { return no == gk.Kind || meansKind(no, gk) })
 }
 
 func meansKind(pattern string, gk schema.GroupKind) bool {
