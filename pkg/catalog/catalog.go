@@ -15,12 +15,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 //go:generate go test . -run TestCompiled -update
 //go:generate go test . -run TestPage -update
+//go:generate go test . -run TestSignalsPage -update
 
 // Entry is what is known of one operator.
 type Entry struct {
@@ -32,6 +34,8 @@ type Entry struct {
 	// Source says where its API is published.
 	Source []string `json:"source"`
 	Kinds  []Kind   `json:"kinds"`
+	// Signals are those of kinds that no entry can name, by pattern: *.kro.run.
+	Signals []regulate.Signal `json:"signals,omitempty"`
 	// Relations are the relationship rules, by themselves not bound to a cluster.
 	Relations []declare.Spec `json:"relations"`
 }
@@ -49,6 +53,9 @@ type Kind struct {
 	// Health says how the objects fare, after the operator's API; without a kind and an
 	// origin, which Health fills in.
 	Health health.Rule `json:"health,omitzero"`
+	// Signals say how an object is held, after the operator's API; without a kind and an
+	// origin, which Signals fills in.
+	Signals []regulate.Signal `json:"signals,omitempty"`
 }
 
 // All returns every entry, by name. The entries are shared: they must not be
@@ -143,6 +150,7 @@ func Parse(name string, data []byte) (Entry, []strict.Problem) {
 		{Name: "description", Required: true, Set: func(n *yaml.Node) { e.Description = m.Text(n) }},
 		{Name: "source", Required: true, Set: func(n *yaml.Node) { e.Source = m.Texts(n) }},
 		{Name: "kinds", Required: true, Set: func(n *yaml.Node) { e.Kinds, more = parseKinds(n, data); m.Problems = append(m.Problems, more...) }},
+		{Name: "signals", Set: func(n *yaml.Node) { e.Signals, more = parsePatterns(n); m.Problems = append(m.Problems, more...) }},
 		{Name: "relations", Required: true, Set: func(n *yaml.Node) {
 			e.Relations, more = declare.FromNode(n, declare.Options{})
 			m.Problems = append(m.Problems, more...)
@@ -176,6 +184,11 @@ func parseKinds(n *yaml.Node, text []byte) ([]Kind, []strict.Problem) {
 			{Name: "health", Set: func(n *yaml.Node) {
 				var problems []strict.Problem
 				k.Health, problems = parseHealth(n, text)
+				m.Problems = append(m.Problems, problems...)
+			}},
+			{Name: "signals", Set: func(n *yaml.Node) {
+				var problems []strict.Problem
+				k.Signals, problems = regulate.ParseSignals(n)
 				m.Problems = append(m.Problems, problems...)
 			}},
 		}

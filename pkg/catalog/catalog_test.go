@@ -84,7 +84,7 @@ func TestCompiled(t *testing.T) {
 func goSource(t *testing.T, entries []catalog.Entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	b.WriteString("// Code generated from catalog/*.yaml by go generate; DO NOT EDIT.\n\npackage catalog\n\nimport (\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/declare\"\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/health\"\n)\n\nvar entries = ")
+	b.WriteString("// Code generated from catalog/*.yaml by go generate; DO NOT EDIT.\n\npackage catalog\n\nimport (\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/declare\"\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/health\"\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate\"\n)\n\nvar entries = ")
 	literal(&b, reflect.ValueOf(entries), false)
 	b.WriteString("\n")
 	out, err := format.Source(b.Bytes())
@@ -102,6 +102,25 @@ func literal(b *bytes.Buffer, v reflect.Value, item bool) {
 		b.WriteString(strconv.Quote(v.String()))
 	case reflect.Bool:
 		fmt.Fprint(b, v.Bool())
+	case reflect.Int64:
+		fmt.Fprintf(b, "int64(%d)", v.Int())
+	case reflect.Interface:
+		if v.IsNil() {
+			b.WriteString("nil")
+			return
+		}
+		literal(b, v.Elem(), false)
+	case reflect.Pointer:
+		b.WriteString("&")
+		literal(b, v.Elem(), false)
+	case reflect.Map:
+		b.WriteString(typeName(v.Type()) + "{")
+		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) }) {
+			b.WriteString(strconv.Quote(key.String()) + ": ")
+			literal(b, v.MapIndex(key), false)
+			b.WriteString(", ")
+		}
+		b.WriteString("}")
 	case reflect.Slice:
 		b.WriteString(typeName(v.Type()) + "{")
 		long := v.Type().Elem().Kind() == reflect.Struct
@@ -134,7 +153,9 @@ func literal(b *bytes.Buffer, v reflect.Value, item bool) {
 	}
 }
 
-func typeName(t reflect.Type) string { return strings.ReplaceAll(t.String(), "catalog.", "") }
+func typeName(t reflect.Type) string {
+	return strings.NewReplacer("catalog.", "", "interface {}", "any").Replace(t.String())
+}
 
 // TestEntriesAreWhole: each entry says what it must, once, and of its own kinds.
 func TestEntriesAreWhole(t *testing.T) {

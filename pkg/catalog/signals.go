@@ -1,0 +1,102 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+// Signals returns what the entries say of how objects are held: of the kinds that the
+// cluster serves, or of all where kinds is nil. Of a pattern that means kinds by their
+// category there is a signal of each of them besides. The signals are shared: what is in
+// them must not be changed.
+func Signals(kinds *object.Kinds) []regulate.Signal {
+	var all []regulate.Signal
+	for _, e := range entries {
+		for _, k := range e.Kinds {
+			if kinds != nil && !served(k.Kind, kinds) {
+				continue
+			}
+			for _, s := range k.Signals {
+				s.Kind, s.Origin = k.Kind, e.Origin()
+				all = append(all, s)
+			}
+		}
+		for _, s := range e.Signals {
+			s.Origin = e.Origin()
+			all = append(all, meant(s, kinds)...)
+		}
+	}
+	return all
+}
+
+// meant returns a pattern where a kind that is there is meant by it, and a signal of each
+// kind that it means by its category alone.
+func meant(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
+	if kinds == nil {
+		return []regulate.Signal{s}
+	}
+	var all []regulate.Signal
+	pattern := false
+	for _, r := range kinds.All() {
+		switch {
+		case !r.Custom:
+		case s.Means(r.GroupKind()):
+			pattern = true
+		case s.MeansCategories(r.GroupKind(), r.Categories):
+			one := s
+			one.Kind, one.Except, one.Categories = r.GroupKind().String(), nil, nil
+			all = append(all, one)
+		}
+	}
+	if pattern {
+		all = append(all, s)
+	}
+	return all
+}
+
+// parsePatterns reads the signals of kinds that are meant by a pattern.
+func parsePatterns(n *yaml.Node) ([]regulate.Signal, []strict.Problem) {
+	all := &strict.Mapping{}
+	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+		all.Report(n, "want a list of patterns of kinds, with the signals of each")
+	}
+	var signals []regulate.Signal
+	for _, item := range n.Content {
+		var pattern regulate.Signal
+		var some []regulate.Signal
+		m := &strict.Mapping{}
+		m.Fields = append(regulate.SignalFields(m, &some),
+			strict.Field{Name: "kind", Required: true, Set: func(n *yaml.Node) {
+				if pattern.Kind = m.Text(n); pattern.Kind != "" && !isPattern(pattern.Kind) {
+					m.Report(n, "%q is no pattern: want *.group, or *.*.group for the groups below it; signals of one kind stand where the kind does", pattern.Kind)
+				}
+			}},
+			strict.Field{Name: "except", Set: func(n *yaml.Node) { pattern.Except = m.Texts(n) }},
+			strict.Field{Name: "categories", Set: func(n *yaml.Node) { pattern.Categories = m.Texts(n) }},
+		)
+		m.Read(item)
+		if len(m.Problems) == 0 && len(some) == 0 {
+			m.Report(item, "it says nothing: want pause or stop")
+		}
+		for _, s := range some {
+			s.Kind, s.Except, s.Categories = pattern.Kind, pattern.Except, pattern.Categories
+			signals = append(signals, s)
+		}
+		all.Problems = append(all.Problems, m.Problems...)
+	}
+	return signals, all.Problems
+}
+
+func isPattern(text string) bool {
+	group, ok := strings.CutPrefix(strings.TrimPrefix(text, "*."), "*.")
+	if !ok {
+		group, ok = strings.CutPrefix(text, "*.")
+	}
+	return ok && group != "" && !slices.Contains(strings.Split(group, "."), "") && !strings.Contains(group, "*")
+}
