@@ -35,7 +35,7 @@ func at(e system.End) string {
 	if e.Root == (system.Root{}) {
 		return e.Path
 	}
-	return e.Path + " (" + written(e.Root) + ")"
+	return e.Path + " (" + e.Root.String() + ")"
 }
 
 // place is where the manifest has an app.

@@ -45,14 +45,14 @@ func (o *observer) find(r system.Root) (object.Ref, graph.State, string) {
 	if err != nil {
 		var unknown *object.UnknownKindError
 		if errors.As(err, &unknown) && o.Kinds.Whole() {
-			return object.Ref{}, graph.Missing, fmt.Sprintf("%s: %v", written(r), err)
+			return object.Ref{}, graph.Missing, fmt.Sprintf("%s: %v", r.String(), err)
 		}
-		return object.Ref{}, graph.Unread, fmt.Sprintf("%s: %v", written(r), err)
+		return object.Ref{}, graph.Unread, fmt.Sprintf("%s: %v", r.String(), err)
 	}
 	ref := object.Ref{Group: kind.Group, Kind: kind.Kind, Name: r.Name}
 	switch {
 	case !kind.Namespaced && r.Namespace != "":
-		return object.Ref{}, graph.Unread, fmt.Sprintf("%s: %s are not namespaced: write %s/%s", written(r), kind, r.Type, r.Name)
+		return object.Ref{}, graph.Unread, fmt.Sprintf("%s: %s are not namespaced: write %s/%s", r.String(), kind, r.Type, r.Name)
 	case !kind.Namespaced:
 	case r.Namespace != "":
 		ref.Namespace = r.Namespace
@@ -93,23 +93,12 @@ func (o *observer) anywhere(r system.Root, ref object.Ref) (object.Ref, graph.St
 	}
 	switch len(found) {
 	case 0:
-		return object.Ref{}, o.Graph.StateOf(ref), written(r)
+		return object.Ref{}, o.Graph.StateOf(ref), r.String()
 	case 1:
 		ref.Namespace = found[0]
 		return ref, graph.Present, ""
 	}
-	return object.Ref{}, graph.Unread, fmt.Sprintf("%s is in several namespaces (%s): write %s/NAMESPACE/%s, or give the System a namespace", written(r), strings.Join(found, ", "), r.Type, r.Name)
-}
-
-// written is a root as people write it.
-func written(r system.Root) string {
-	parts := []string{r.Type}
-	for _, p := range []string{r.Namespace, r.Name} {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
-	return strings.Join(parts, "/")
+	return object.Ref{}, graph.Unread, fmt.Sprintf("%s is in several namespaces (%s): write %s/NAMESPACE/%s, or give the System a namespace", r.String(), strings.Join(found, ", "), r.Type, r.Name)
 }
 
 // divide says what is whose. A Service whose pods are gone selects nothing, and is still

@@ -309,7 +309,7 @@ func (v *resolving) preset(ref object.Ref, id graph.ID) {
 	f, _ := v.o.Facts.of(ref)
 	switch lack := f.lacks[v.act.Preset]; {
 	case !known:
-		v.refuse("no %s is known for %s (%s): see kubectl sysop regulate signals, or write another action", v.act.Preset, ref, ref.GroupKind())
+		v.refuse("no %s is known for %s: write another action%s, or see kubectl sysop regulate signals", v.act.Preset, ref, v.instead(id))
 		return
 	case lack != "":
 		v.refuse("%s has no %s, without which its %s means nothing: write another action", ref, lack, v.act.Preset)
@@ -327,6 +327,18 @@ func (v *resolving) preset(ref object.Ref, id graph.ID) {
 	if s.Caveat != "" {
 		v.note("%s: %s", ref.Kind, s.Caveat)
 	}
+}
+
+// instead tells of the stop of a kind that has no pause.
+func (v *resolving) instead(id graph.ID) string {
+	if v.act.Preset != PresetPause || v.o.Signals == nil {
+		return ""
+	}
+	s, known := v.o.Signals.Of(v.o.kindOf(id), PresetStop)
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf(" (preset: stop means: %s)", s.Effect)
 }
 
 func firstOf(texts ...string) string {
