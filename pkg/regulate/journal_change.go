@@ -199,6 +199,8 @@ func (j *Journal) seen(app string) *Seen {
 // ofRule says that it ends by itself; causes of a hand and of a run do not.
 func (c Cause) ofRule() bool { return c.Hand == "" && c.Run == "" }
 
+func (c Cause) byHand() bool { return !c.ofRule() }
+
 // same says that two causes are one: when it was and what was said of it do not count.
 func (c Cause) same(d Cause) bool {
 	return c.Rule == d.Rule && c.App == d.App && c.Hand == d.Hand && c.Run == d.Run
