@@ -210,6 +210,7 @@ func (c Cause) same(d Cause) bool {
 func recent(times []time.Time, now time.Time) []time.Time {
 	var out []time.Time
 	for _, t := range times {
+		t = t.Round(0).UTC()
 		if t.After(now) {
 			t = now
 		}

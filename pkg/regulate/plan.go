@@ -87,7 +87,7 @@ func newPlanner(w *World, s *system.System, j *Journal, now time.Time) *planner 
 		s = &system.System{}
 	}
 	p := &planner{
-		s: s, j: j.Clone(), now: now.Round(0), states: map[string]*AppState{}, seen: map[string]*Seen{}, held: map[string]bool{},
+		s: s, j: j.Clone(), now: now.Round(0).UTC(), states: map[string]*AppState{}, seen: map[string]*Seen{}, held: map[string]bool{},
 		matches: map[about]match{}, firing: map[string][]firing{}, passed: map[string]string{}, causes: map[string]bool{},
 		toHold: map[string]bool{}, joins: map[int][]Cause{}, plans: map[string]AppPlan{},
 	}
@@ -147,7 +147,7 @@ func (p *planner) refuse(r Refusal) {
 
 // planned puts together what was found.
 func (p *planner) planned() *Planned {
-	out := &Planned{At: p.now, Waits: p.waits, Refused: p.refused, Seen: p.seen}
+	out := &Planned{At: p.now, Waits: p.waits, Refused: p.refused, Seen: orNil(p.seen)}
 	next := 0
 	for _, g := range p.groups {
 		levels := levelsOf(g.steps, g.before)

@@ -27,36 +27,38 @@ func StopByHand(w *World, s *system.System, j *Journal, app, signal, who string,
 	return p.planned()
 }
 
-// HoldForRun holds who needs an app because a command, run, is about to change that app: the
-// apps to which rules that fire on an upgrade of it would send their signals, and where there
-// is no such rule Stop to those that need it directly. EndRun lets them go. An app that
-// cannot be held is refused; whether the run starts without is the caller's choice.
-func HoldForRun(w *World, s *system.System, j *Journal, app, run string, now time.Time) *Planned {
+// HoldForRun sends a signal to who needs an app because a command is about to change that
+// app: to the apps to which rules that fire on an upgrade of it send that signal, and where
+// there is no such rule to those that need it directly. The run is known by an id, by which
+// EndRun lets them go. An app that cannot be held is refused; whether the command is run all
+// the same is the caller's choice. It is an error if the system has no such app.
+func HoldForRun(w *World, s *system.System, j *Journal, app, signal, id, command, who string, now time.Time) (*Planned, error) {
 	p := newPlanner(w, s, j, now)
-	run = cmp.Or(run, "a command")
 	if !p.knows(app) {
-		p.refuse(*p.cannot(app, system.Stop))
-		return p.planned()
+		return nil, fmt.Errorf("app %s: the system has none of that name; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
 	}
-	cause := Cause{App: app, Run: run, Why: fmt.Sprintf("%s is being changed by %s", app, run), At: p.now}
+	why := fmt.Sprintf("%s is being changed by %s", app, cmp.Or(command, "a command"))
+	if who != "" {
+		why += " (" + who + ")"
+	}
+	cause := Cause{App: app, Run: cmp.Or(id, "run"), Why: why, At: p.now}
+	var targets []string
 	ruled := false
 	for i := range p.s.Regulation.Rules {
-		r := &p.s.Regulation.Rules[i]
-		if !is(r, app) || !r.Upgrading {
-			continue
-		}
-		ruled = true
-		for _, t := range p.targets(r, app) {
-			p.hold(t, r.Signal, cause)
+		if r := &p.s.Regulation.Rules[i]; is(r, app) && r.Upgrading && r.Signal == signal {
+			ruled = true
+			targets = append(targets, p.targets(r, app)...)
 		}
 	}
 	if !ruled {
-		for _, t := range p.targets(&system.Rule{}, app) {
-			p.hold(t, system.Stop, cause)
-		}
+		targets = p.targets(&system.Rule{}, app)
+	}
+	slices.Sort(targets)
+	for _, t := range slices.Compact(targets) {
+		p.hold(t, signal, cause)
 	}
 	p.sendAll()
-	return p.planned()
+	return p.planned(), nil
 }
 
 // hold sends a signal that no rule asks for, or joins the hold that there is.
@@ -75,9 +77,7 @@ func (p *planner) hold(app, signal string, c Cause) {
 		p.refuse(*r)
 		return
 	}
-	if !slices.ContainsFunc(p.sends, func(s *Step) bool { return s.App == app && s.Signal == signal }) {
-		p.sends = append(p.sends, p.send(app, signal, c))
-	}
+	p.sends = append(p.sends, p.send(app, signal, c))
 }
 
 // RecoverByHand takes back all signals to an app because somebody asks for it, without
@@ -134,14 +134,15 @@ func (p *planner) excuse(app string, causes []Cause) {
 }
 
 // EndRun lets go what a run holds. What nobody makes wait is taken back at once; the others
-// lose the cause, and the plans that follow take them back when what they need is Healthy.
-func EndRun(w *World, s *system.System, j *Journal, run string, now time.Time) *Planned {
+// lose the cause, and the plans that follow take them back when what they need is Healthy:
+// while there are Waits, there is something to do yet.
+func EndRun(w *World, s *system.System, j *Journal, id string, now time.Time) *Planned {
 	j = j.Clone()
 	ended := map[int][]Cause{}
 	for _, h := range j.Holds {
 		var stay []Cause
 		for _, c := range h.Causes {
-			if c.Run != "" && c.Run == run {
+			if c.Run != "" && c.Run == id {
 				ended[h.ID] = append(ended[h.ID], c)
 				continue
 			}
@@ -153,7 +154,7 @@ func EndRun(w *World, s *system.System, j *Journal, run string, now time.Time) *
 	verdicts := p.judgeHolds()
 	var back, leave []Step
 	for _, h := range p.j.Holds {
-		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID, Causes: ended[h.ID], Why: run + " has ended"}
+		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID, Causes: ended[h.ID], Why: "the run has ended: " + whys(ended[h.ID])}
 		switch {
 		case len(ended[h.ID]) == 0 || ending(h):
 		case len(verdicts[h].on) == 0:

@@ -87,10 +87,12 @@ func (p *planner) remember() {
 	}
 }
 
-// clamp makes now of what lies in the future: a clock was set back. What lies too far in the
-// past only ends what waits.
+// clamp makes now of what lies in the future: a clock was set back. One that was set forward
+// only ends what waits. All times are in UTC, as those of a journal that was read are, so
+// that memories can be compared.
 func (p *planner) clamp(s *Seen) {
 	past := func(t *time.Time) {
+		*t = t.Round(0).UTC()
 		if t.After(p.now) {
 			*t = p.now
 		}
@@ -164,7 +166,7 @@ func (p *planner) look(r *system.Rule, app string, s *Seen) match {
 	if t, ok := memory[r.Name]; ok {
 		m.since = t
 	} else if m.health && p.trusted(a.Since, s.Recovered) && p.trusted(a.Since, s.Well[r.Name]) {
-		m.since = a.Since
+		m.since = a.Since.Round(0).UTC()
 	}
 	return m
 }
