@@ -119,8 +119,8 @@ type Operation struct {
 	// back.
 	After bool `json:"after,omitempty"`
 	// Once names what must not be done twice, to who is told of it: SYSTEM/HOLD/INDEX.
-	Once string `json:"once,omitempty"`
-	State  State   `json:"state"`
+	Once  string `json:"once,omitempty"`
+	State State  `json:"state"`
 	// Manager is the field manager that it was written with.
 	Manager string    `json:"manager,omitempty"`
 	At      time.Time `json:"at,omitzero"`

@@ -62,7 +62,7 @@ type Runner struct {
 	// Pods returns the names of the pods that belong to an object, for the few signals that
 	// name them; it may be nil.
 	Pods func(object.Ref) []string
-	Now    func() time.Time
+	Now  func() time.Time
 	// Progress is told of each thing that was done; it may be nil.
 	Progress func(Record)
 	// Parallel is how many targets are written at a time; 0 for 16.
