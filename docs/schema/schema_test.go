@@ -21,7 +21,8 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain"}
+var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
+	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -112,6 +113,8 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"path", "path moodle/moodle-1 moodle/moodle-1 -o yaml --from demo"},
 		{"impact", "impact secret/cluster1-secret -o json --from demo"},
 		{"impact", "impact mysqlcluster/cluster1 -o yaml --from demo"},
+		{"regulate-plan", "regulate plan -f demo -o json --from demo"},
+		{"regulate-status", "regulate status -f demo -o yaml --from demo"},
 		{"man", "man moodle -o json --from demo"},
 		{"man", "man mysqlcluster --fields all -n moodle -o yaml --from demo"},
 		{"man", "man clusterissuer --no-instances -o json --from demo"},

@@ -33,6 +33,8 @@ type Env struct {
 	Color bool
 	// Talk says that standard error is a terminal: progress and summaries go there.
 	Talk bool
+	// Ask says that standard input and standard error are terminals: somebody can be asked.
+	Ask bool
 	// Demo is the example that --from demo stands for.
 	Demo fs.FS
 	// Now is the clock.
@@ -71,11 +73,22 @@ func Main(ctx context.Context, env Env, args []string) int {
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(env.ErrOut, "hint: %s\n", safe(hint))
 	}
+	if exit, ok := errors.AsType[*exitError](err); ok {
+		return exit.code
+	}
 	return ExitError
 }
 
 // errNotFine ends a command that has answered, where --exit-code asks for that.
 var errNotFine = errors.New("not fine")
+
+// exitError ends the process as a command that was run ended.
+type exitError struct {
+	error
+	code int
+}
+
+func (e *exitError) Unwrap() error { return e.error }
 
 // hintFor returns a way out of an error, where there is one to name.
 func hintFor(err error) string {
@@ -169,6 +182,7 @@ func Process(demo fs.FS) Env {
 		IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr},
 		Getenv:    os.Getenv, Demo: demo, Now: time.Now, Talk: term.IsTerminal(int(os.Stderr.Fd())),
 	}
+	env.Ask = env.Talk && term.IsTerminal(int(os.Stdin.Fd()))
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		env.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if w, _, err := term.GetSize(fd); err == nil {

@@ -71,6 +71,17 @@ func ParseWaivers(name string, data []byte, rules []Rule) ([]Waiver, []strict.Pr
 	return p.waivers, nil
 }
 
+// ReadWaivers reads the list under waivers, where it stands in another file. The problems
+// are those of ParseWaivers.
+func ReadWaivers(name string, list *yaml.Node, rules []Rule) ([]Waiver, []strict.Problem) {
+	p := &waiverFile{name: name, rules: rules}
+	p.list(list)
+	if len(p.problems) > 0 {
+		return nil, p.problems
+	}
+	return p.waivers, nil
+}
+
 // waiverFile is a file of waivers while it is read.
 type waiverFile struct {
 	name     string

@@ -186,7 +186,7 @@ type Record struct {
 // HoldOf returns the open hold of an app by a signal.
 func (j *Journal) HoldOf(app, signal string) (*Hold, bool) {
 	for _, h := range j.Holds {
-		if h.App == app && h.Signal == signal {
+		if h != nil && h.App == app && h.Signal == signal {
 			return h, true
 		}
 	}
@@ -196,7 +196,7 @@ func (j *Journal) HoldOf(app, signal string) (*Hold, bool) {
 // Holding says whether an app is held by any signal.
 func (j *Journal) Holding(app string) bool {
 	for _, h := range j.Holds {
-		if h.App == app {
+		if h != nil && h.App == app {
 			return true
 		}
 	}

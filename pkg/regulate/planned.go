@@ -27,10 +27,11 @@ type Verb string
 const (
 	// Send stops an app: a new hold.
 	Send Verb = "Send"
-	// Join adds causes to a hold, or takes some away: nothing is written to the app.
+	// Join adds causes to a hold, and Leave takes some away: nothing is written to the app.
 	Join  Verb = "Join"
 	Leave Verb = "Leave"
-	// Resume goes on with a hold that was begun and not ended.
+	// Resume goes on with a hold that was begun and not ended: with stopping where its Phase
+	// is Stopping, else, and where it Failed, with taking it back.
 	Resume Verb = "Resume"
 	// TakeBack lets an app go.
 	TakeBack Verb = "Recover"
@@ -46,7 +47,9 @@ type Step struct {
 	// Causes are those of a new hold, or that join or leave.
 	Causes []Cause
 	Why    string
-	// Actions are what the app does, for Send.
+	// Actions are what the app does: on the signal for Send, on Recover for TakeBack and for
+	// Resume of what is being taken back, after that has been done. Resume of what is being
+	// stopped has none: the journal has its operations.
 	Actions []Resolved
 	// Managers are suspended first.
 	Managers []Manager
@@ -64,10 +67,27 @@ type Wait struct {
 // Refusal is a signal that is not sent.
 type Refusal struct {
 	App, Signal, Rule string
-	Reason            string // GitOps, Budget, HoldOff, Damped, NoAction, AllowStop, Excused, Failed, NotRead, Absent
+	Reason            string // one of Because...
 	Message           string
 	Until             time.Time // zero where time does not help
 }
+
+// Why a signal is not sent.
+const (
+	BecauseGitOps    = "GitOps"    // somebody else keeps a target as it is
+	BecauseBudget    = "Budget"    // as many apps are held as may be
+	BecauseHoldOff   = "HoldOff"   // it was let go a moment ago
+	BecauseDamped    = "Damped"    // it was stopped too often in the last hour
+	BecauseNoAction  = "NoAction"  // it does nothing on the signal, or cannot do what it says
+	BecauseAllowStop = "AllowStop" // the manifest does not allow it
+	BecauseExcused   = "Excused"   // somebody let it go by hand though the cause is there
+	BecauseFailed    = "Failed"    // the last try failed a moment ago
+	BecauseNotRead   = "NotRead"   // it is not known how it is
+	BecauseAbsent    = "Absent"    // it is not there
+	BecauseBusy      = "Busy"      // it is being let go right now
+	BecauseCause     = "Cause"     // a rule wants it held: it is not let go by hand without force
+	BecauseNotHeld   = "NotHeld"   // there is nothing of ours to take back
+)
 
 // AppPlan is what regulation makes of an app.
 type AppPlan struct {

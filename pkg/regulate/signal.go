@@ -21,24 +21,48 @@ const (
 	PresetStop  = "stop"
 )
 
+// PodsOf stands in a patch for the names of the pods that belong to the object, in order
+// and joined by commas. Who compiles a patch knows them (Signal.Changes).
+const PodsOf = "{{pods}}"
+
+// Before stands in what is documented for the way back (Resume) for what was there before.
+const Before = "{{before}}"
+
 // Signal is how the operator of a kind is told to hold one of its objects, after its API.
+// Signals are shared: their mappings must not be changed.
 type Signal struct {
-	// Kind is written Kind.group; its Kind or its first label of the group may be *.
-	Kind   string `json:"kind"`
-	Preset string `json:"preset"`
+	// Kind is written Kind.group. *.group is any kind of a group, *.*.group any kind of the
+	// groups below one, and * any kind at all.
+	Kind string `json:"kind"`
+	// Except are kinds that such a pattern does not mean, and Categories those of custom
+	// kinds that it means as well, wherever their group is: who knows the kinds of a cluster
+	// makes a signal of each.
+	Except     []string `json:"except,omitempty"`
+	Categories []string `json:"categories,omitempty"`
+	Preset     string   `json:"preset"`
 	Mode   Mode   `json:"mode"`
 	// Versions are those of the kind that have it; none means every one.
 	Versions []string `json:"versions,omitempty"`
-	// Patch is a merge patch (RFC 7386). In Each it is that of every item of the list at
-	// that path, since a merge patch would replace the list.
+	// Patch is a merge patch (RFC 7386). With Each it is that of every item of the list at
+	// that path (spec.componentSpecs), since a merge patch would replace the list.
 	Patch map[string]any `json:"patch"`
 	Each  string         `json:"each,omitempty"`
+	// Presence says that the keys of the patch hold by being there, whatever their value.
+	// Same are other values of its one field that hold as well.
+	Presence bool  `json:"presence,omitempty"`
+	Same     []any `json:"same,omitempty"`
+	// Or is the signal of objects that have another field, which excludes that of Patch.
+	Or *Variant `json:"or,omitempty"`
 	// Resume is the merge patch that operators document for the way back. It is for people:
 	// what is put back is what was there before.
 	Resume map[string]any `json:"resume"`
 	// Requires is a path that must be there for the signal to mean anything.
 	Requires string `json:"requires,omitempty"`
-	// Scale says that replicas are set to 0 through the scale subresource.
+	// Other says that it is another way to the same end: no preset means it, and who wants
+	// it writes a patch.
+	Other bool `json:"other,omitempty"`
+	// Scale says that replicas are set to 0 through the scale subresource: the patch is that
+	// of a Scale.
 	Scale bool `json:"scale,omitempty"`
 	// Stateful says that the kind keeps data, and Caution that its operator warns of this
 	// signal: both want allowStop in the manifest, Caution also of a pause.
@@ -49,6 +73,13 @@ type Signal struct {
 	Source   string `json:"source"`
 	// Origin says whose word it is: catalogue strimzi, built-in.
 	Origin string `json:"-"`
+}
+
+// Variant is what is written, and the way back, where an object has the field at When.
+type Variant struct {
+	When   string         `json:"when"`
+	Patch  map[string]any `json:"patch"`
+	Resume map[string]any `json:"resume"`
 }
 
 // Signals finds the signals of a kind.

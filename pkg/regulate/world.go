@@ -75,8 +75,10 @@ type Manager struct {
 
 // Resolved is an action of an app with the objects that it is about.
 type Resolved struct {
-	Index   int    // in the manifest
-	Name    string // preset, scale, ...
+	Index int    // in the manifest
+	Name  string // preset, scale, ...
+	// Text says what is done, for people: replicas = 0. Of a preset its Signals say.
+	Text    string
 	Targets []object.Ref
 	// Signal is that of a preset, by target.
 	Signals map[object.Ref]Signal

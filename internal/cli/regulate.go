@@ -1,0 +1,147 @@
+//go:build wip
+
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+func newRegulate(env Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "regulate",
+		Short: "Hold the neighbours while a part of a System fails or is upgraded, then let them go",
+		Long: `Hold the neighbours while a part of a System fails or is upgraded, and let them go
+when it has recovered. A System is a manifest that names applications, and says by
+rules when which signal goes to whom; what an application does on it is its own
+affair: be paused, scaled, cut off from traffic. Who needs whom comes from the graph.
+
+What was there before is kept in a journal in the cluster, and put back exactly.
+docs/regulation.md tells all of it.`,
+	}
+	holds(cmd)
+	cmd.AddCommand(
+		newRegulatePlan(env), newRegulateApply(env), newRegulateStop(env), newRegulateRecover(env), newRegulateRun(env), newRegulateWatch(env),
+		newRegulateStatus(env), newRegulateHistory(env), newRegulateNeighbours(env), newRegulateSignals(env), newRegulateManifests(env),
+	)
+	return cmd
+}
+
+type regulatePlanOptions struct {
+	*regulating
+	exitCode bool
+}
+
+func newRegulatePlan(env Env) *cobra.Command {
+	o := &regulatePlanOptions{regulating: newRegulating(env, "tree", "table", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "plan [SYSTEM]",
+		Short: "Show which apps would be held or let go now, and why",
+		Long: `Show which apps would be held or let go now, and why, and which not, and why not.
+Nothing is written.
+
+Steps of one number are done side by side, those of the next one after them: who
+needs others is held first, and let go last.`,
+		Example: `  # what would be done to the example system now?
+  kubectl sysop regulate plan -f demo --from demo
+
+  # for a script: 0 if there is nothing to do, 2 if there is
+  kubectl sysop regulate plan -f demo --from demo -o json`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: o.completeSystems,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), first(args))
+		},
+	}
+	o.naming(cmd)
+	o.writing(cmd)
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if there is something to do")
+	return cmd
+}
+
+// first is the first argument; empty for none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	b, err := o.begin(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := b.observe(ctx); err != nil {
+		return err
+	}
+	p := regulate.Plan(b.world, b.system, b.journal, b.session.moment())
+	b.session.tell(b.graph)
+	if err := o.write(view.Plan(p, b.world, b.options())); err != nil {
+		return err
+	}
+	b.session.done(b.graph)
+	if o.exitCode && len(p.Steps) > 0 {
+		return errNotFine
+	}
+	return nil
+}
+
+type regulateStatusOptions struct {
+	*regulating
+	exitCode bool
+}
+
+func newRegulateStatus(env Env) *cobra.Command {
+	o := &regulateStatusOptions{regulating: newRegulating(env, "tree", "table", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "status [SYSTEM]",
+		Short: "Show which apps are held, why, since when, and what was done to them",
+		Example: `  # how are the apps of the example system?
+  kubectl sysop regulate status -f demo --from demo`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: o.completeSystems,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), first(args))
+		},
+	}
+	o.naming(cmd)
+	o.writing(cmd)
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if an app is held")
+	return cmd
+}
+
+func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	b, err := o.begin(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := b.observe(ctx); err != nil {
+		return err
+	}
+	now := b.session.moment()
+	p := regulate.Plan(b.world, b.system, b.journal, now)
+	b.session.tell(b.graph)
+	if err := o.write(view.RegulationStatus(b.journal, p, b.world, now, b.options())); err != nil {
+		return err
+	}
+	b.session.done(b.graph)
+	if o.exitCode && len(b.journal.Holds) > 0 {
+		return errNotFine
+	}
+	return nil
+}
+
+// errNoJournal is that something is asked of a snapshot that only a cluster has.
+var errNoJournal = errors.New("--from: a snapshot has no journal of regulation")

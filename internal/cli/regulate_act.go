@@ -1,0 +1,249 @@
+//go:build wip
+
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// acting is what every command takes that writes to the apps of a System.
+type acting struct {
+	*regulating
+	yes       bool
+	dryRun    string
+	allowExec bool
+	force     bool
+}
+
+func newActing(env Env, formats ...string) *acting {
+	return &acting{regulating: newRegulating(env, formats...)}
+}
+
+// leastLease is the shortest time in which a lease can be renewed before it ends.
+const leastLease = 2 * time.Second
+
+// doing adds the flags of what is written.
+func (o *acting) doing(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
+	f.StringVar(&o.dryRun, "dry-run", "none", "client: show what would be done; server: have the API server admit all of it, and keep nothing")
+	f.Lookup("dry-run").NoOptDefVal = "client"
+	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
+	o.locking(cmd)
+	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{"none", "client", "server"}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+func (o *regulating) locking(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&o.lease, "lock-lease", 15*time.Second, "how long a run that died keeps others out")
+}
+
+// check looks at the flags before anything is read.
+func (o *acting) check() error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains([]string{"none", "client", "server"}, o.dryRun):
+		return withHint(fmt.Errorf("unknown value %q of --dry-run", o.dryRun), "write none, client or server")
+	case o.from != "" && o.dryRun != "client":
+		return withHint(errors.New("--from: a snapshot cannot be regulated"), "--dry-run=client shows what would be done")
+	}
+	return o.checkLease()
+}
+
+func (o *regulating) checkLease() error {
+	if o.lease < leastLease {
+		return fmt.Errorf("--lock-lease %s: want %s at least", o.lease, leastLease)
+	}
+	return nil
+}
+
+// planner says what is to be done, given how all is.
+type planner func(b *regulated, now time.Time) (*regulate.Planned, error)
+
+// byRules plans what the rules of the System ask for.
+func byRules(b *regulated, now time.Time) (*regulate.Planned, error) {
+	return regulate.Plan(b.world, b.system, b.journal, now), nil
+}
+
+// planned looks at the apps and says what is to be done.
+func (b *regulated) planned(ctx context.Context, plan planner) (*regulate.Planned, error) {
+	if err := b.observe(ctx); err != nil {
+		return nil, err
+	}
+	return plan(b, b.session.moment())
+}
+
+// errChanged is that what was confirmed is not what would be done by now.
+var errChanged = errors.New("it is not as it was when it was shown: nothing was done")
+
+// done is what became of a plan.
+type done struct {
+	planned *regulate.Planned
+	// out is nil where nothing was done.
+	out *regulate.Outcome
+	// declined says that somebody was asked, and said no.
+	declined bool
+}
+
+// do shows what is planned, asks, and does it.
+func (o *acting) do(ctx context.Context, b *regulated, plan planner) (*done, error) {
+	d := &done{}
+	if !o.yes || o.dryRun == "client" {
+		p, err := b.planned(ctx, plan)
+		if err != nil {
+			return nil, err
+		}
+		b.session.tell(b.graph)
+		d.planned = p
+		sure, err := o.confirm(ctx, p, b)
+		if err != nil || !sure {
+			d.declined = err == nil && len(p.Steps) > 0 && o.dryRun == "none"
+			return d, err
+		}
+	}
+	err := b.locked(ctx, func(ctx context.Context) error {
+		p, err := b.planned(ctx, plan)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.planned == nil:
+			b.session.tell(b.graph)
+		case signature(p) != signature(d.planned):
+			return withHint(errChanged, "look again: kubectl sysop regulate plan")
+		}
+		d.planned = p
+		d.out, err = o.carryOut(ctx, b, p)
+		return err
+	})
+	return d, err
+}
+
+// signature is what is done to whom.
+func signature(p *regulate.Planned) string {
+	var b strings.Builder
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		fmt.Fprintf(&b, "%s %s %s %d\n", s.Verb, s.App, s.Signal, s.Hold)
+	}
+	return b.String()
+}
+
+// confirm shows a plan and asks. It is false where nothing is to be done.
+func (o *acting) confirm(ctx context.Context, p *regulate.Planned, b *regulated) (bool, error) {
+	if o.dryRun == "client" || len(p.Steps) == 0 {
+		return false, o.showPlan(p, b)
+	}
+	if !o.env.Ask {
+		return false, withHint(fmt.Errorf("%s would be written to: nobody can be asked here", writtenTo(p)), "--yes does it without asking, --dry-run shows it")
+	}
+	if err := o.showPlan(p, b); err != nil {
+		return false, err
+	}
+	if o.dryRun == "server" {
+		return true, nil
+	}
+	return o.ask(ctx, "Do it?")
+}
+
+// showPlan writes a plan where there are no done things to show instead.
+func (o *acting) showPlan(p *regulate.Planned, b *regulated) error {
+	shown := *o.common
+	if shown.output == "table" {
+		shown.output = "tree"
+	}
+	return shown.write(view.Plan(p, b.world, b.options()))
+}
+
+func writtenTo(p *regulate.Planned) string {
+	var apps []string
+	for i := range p.Steps {
+		if !slices.Contains(apps, p.Steps[i].App) {
+			apps = append(apps, p.Steps[i].App)
+		}
+	}
+	slices.Sort(apps)
+	return strings.Join(apps, ", ")
+}
+
+// ask puts a question on standard error. Whatever is not yes is no.
+func (c *common) ask(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(c.env.ErrOut, "%s [y/N] ", question)
+	answer := make(chan string, 1)
+	go func() {
+		line, err := bufio.NewReader(c.env.In).ReadString('\n')
+		if err != nil && line == "" {
+			fmt.Fprintln(c.env.ErrOut)
+		}
+		answer <- line
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(c.env.ErrOut)
+		return false, ctx.Err()
+	case line := <-answer:
+		if yes := strings.ToLower(strings.TrimSpace(line)); yes == "y" || yes == "yes" {
+			return true, nil
+		}
+		fmt.Fprintln(c.env.ErrOut, "nothing was done")
+		return false, nil
+	}
+}
+
+// carryOut does what is planned. The lock is held.
+func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned) (*regulate.Outcome, error) {
+	if err := b.allowed(ctx, p); err != nil {
+		return nil, err
+	}
+	client, err := regulate.NewClient(b.config)
+	if err != nil {
+		return nil, err
+	}
+	teller, flush, err := b.teller()
+	if err != nil {
+		return nil, err
+	}
+	defer flush()
+	runner := &regulate.Runner{
+		Client: client, Store: b.store, Teller: teller, Kinds: b.session.kinds, System: b.system, Now: o.env.Now,
+		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Progress: o.progress,
+	}
+	return runner.Do(ctx, p, b.journal)
+}
+
+// progress says what was done, while it is done.
+func (o *acting) progress(r regulate.Record) {
+	if o.env.Talk {
+		fmt.Fprintf(o.env.ErrOut, "%s %s: %s\n", safe(r.Signal), safe(strings.TrimSuffix(r.App+" "+r.Target, " ")), safe(r.Result))
+	}
+}
+
+// tellDone shows what was done. It is an error if anything failed.
+func (o *acting) tellDone(b *regulated, d *done) error {
+	out := d.out
+	if out == nil {
+		return nil
+	}
+	if err := o.write(view.RegulationDone(out, d.planned, b.options())); err != nil {
+		return err
+	}
+	if o.dryRun == "server" {
+		fmt.Fprintln(o.env.ErrOut, "dry run: the API server admitted it, and kept nothing")
+	}
+	if n := len(out.Failed); n > 0 {
+		return withHint(fmt.Errorf("%d of %d could not be done: %s", n, n+len(out.Done), out.Failed[0].Result), "kubectl sysop regulate status shows what is held")
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+//go:build wip
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+type regulateApplyOptions struct {
+	*acting
+	wait    bool
+	timeout time.Duration
+}
+
+func newRegulateApply(env Env) *cobra.Command {
+	o := &regulateApplyOptions{acting: newActing(env, "table", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "apply [SYSTEM]",
+		Short: "Hold and let go what the rules of a System ask for now",
+		Long: `Hold and let go what the rules of a System ask for now: what regulate plan shows is
+done, once. The plan is shown and confirmed, or --yes is given.
+
+What is about to be done is written into the journal first. A run that was killed at
+any point is gone on with by the next one.
+
+With --wait it goes on until nothing is left that would be done if things stay as
+they are: apps are let go one after the other, each when what it needs is well.`,
+		Example: `  # what would be done?
+  kubectl sysop regulate apply -f demo --from demo --dry-run=client
+
+  # do it, and come back when all is let go again
+  kubectl-sysop regulate apply shop --yes --wait`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: o.completeSystems,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), first(args))
+		},
+	}
+	o.naming(cmd)
+	o.writing(cmd)
+	o.doing(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.wait, "wait", false, "go on until nothing is left to do")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long to --wait")
+	return cmd
+}
+
+func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.timeout <= 0 {
+		return fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+	}
+	b, err := o.begin(ctx, name)
+	if err != nil {
+		return err
+	}
+	d, err := o.do(ctx, b, byRules)
+	if err != nil {
+		return err
+	}
+	if err := o.tellDone(b, d); err != nil || !o.wait || d.declined || o.dryRun != "none" {
+		return err
+	}
+	return o.waitForRest(ctx, b)
+}
+
+// waitForRest goes on until nothing is left to do.
+func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *regulated) error {
+	patience, stop := context.WithTimeoutCause(ctx, o.timeout, errTooLong)
+	defer stop()
+	w := newRegulateWatcher(o.acting, b)
+	err := w.until(patience, func(p *regulate.Planned) bool {
+		return len(p.Steps) == 0 && len(p.Waits) == 0
+	})
+	if errors.Is(context.Cause(patience), errTooLong) {
+		return withHint(fmt.Errorf("something is left to do after %s", o.timeout), "kubectl sysop regulate plan shows what; --timeout waits longer")
+	}
+	return err
+}
+
+type regulateHandOptions struct {
+	*acting
+	systemName string
+	signal     string
+}
+
+// ofSystem adds the flag for the System, where the argument is an app.
+func (o *regulateHandOptions) ofSystem(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.systemName, "system", "", "the System that was adopted; without it and without -f, the one of the namespace")
+	must(cmd.RegisterFlagCompletionFunc("system", o.completeSystems))
+}
+
+func newRegulateStop(env Env) *cobra.Command {
+	o := &regulateHandOptions{acting: newActing(env, "table", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "stop APP",
+		Short: "Hold an app by hand, until regulate recover lets it go",
+		Example: `  # what would be done to hold WordPress?
+  kubectl sysop regulate stop wordpress -f demo --from demo --dry-run=client`,
+		Args:              exactly(1, "one APP"),
+		ValidArgsFunction: o.completeApps,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), func(b *regulated, now time.Time) (*regulate.Planned, error) {
+				return regulate.StopByHand(b.world, b.system, b.journal, args[0], o.signal, o.who(), now)
+			})
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
+	return cmd
+}
+
+func newRegulateRecover(env Env) *cobra.Command {
+	o := &regulateHandOptions{acting: newActing(env, "table", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "recover APP",
+		Short: "Let an app go by hand, whoever held it",
+		Long: `Let an app go by hand: all that was done to hold it is taken back. What somebody has
+changed since is left as it is, and told.
+
+While a rule still holds it, --force is wanted; the rule then leaves it alone until
+its cause has been gone once. With --force, what somebody changed is put back too.`,
+		Example: `  # what would be done to let WordPress go?
+  kubectl sysop regulate recover wordpress -f demo --from demo --dry-run=client`,
+		Args:              exactly(1, "one APP"),
+		ValidArgsFunction: o.completeApps,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), func(b *regulated, now time.Time) (*regulate.Planned, error) {
+				return regulate.RecoverByHand(b.world, b.system, b.journal, args[0], o.who(), o.force, now)
+			})
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().BoolVar(&o.force, "force", false, "let go although a rule holds it, and put back also what somebody changed since")
+	return cmd
+}
+
+func (o *regulateHandOptions) flags(cmd *cobra.Command) {
+	o.naming(cmd)
+	o.ofSystem(cmd)
+	o.writing(cmd)
+	o.doing(cmd)
+}
+
+// who is on whose behalf something is done by hand.
+func (o *regulating) who() string { return holder(o.env) }
+
+func (o *regulateHandOptions) run(ctx context.Context, plan planner) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	b, err := o.beginApp(ctx, o.systemName)
+	if err != nil {
+		return err
+	}
+	d, err := o.do(ctx, b, plan)
+	if err != nil {
+		return err
+	}
+	return o.tellDone(b, d)
+}

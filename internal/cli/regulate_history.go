@@ -1,0 +1,70 @@
+//go:build wip
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type regulateHistoryOptions struct {
+	*regulating
+	app   string
+	since time.Duration
+}
+
+func newRegulateHistory(env Env) *cobra.Command {
+	o := &regulateHistoryOptions{regulating: newRegulating(env, "table", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "history [SYSTEM]",
+		Short: "Show what regulation did, and when, and why",
+		Long: fmt.Sprintf(`Show what regulation did, and when, and why: the journal of the System, the oldest
+first. It keeps the last %d things; what is held is in it until it has been let go.`, regulate.MostHistory),
+		Example: `  # what was done to the apps of the shop in the last hour?
+  kubectl-sysop regulate history shop --since 1h`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: o.completeSystems,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), first(args))
+		},
+	}
+	o.naming(cmd)
+	o.writing(cmd)
+	cmd.Flags().StringVar(&o.app, "app", "", "only what was done to this app")
+	cmd.Flags().DurationVar(&o.since, "since", 0, "only what was done in this time (1h)")
+	return cmd
+}
+
+func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
+	switch err := o.validate(); {
+	case err != nil:
+		return err
+	case o.from != "":
+		return errNoJournal
+	case o.since < 0:
+		return fmt.Errorf("--since %s: want a time that has gone by, such as 1h", o.since)
+	}
+	b, err := o.beginJournal(ctx, name)
+	if err != nil {
+		return err
+	}
+	records := slices.Clone(b.journal.History)
+	now := o.env.Now()
+	records = slices.DeleteFunc(records, func(r regulate.Record) bool {
+		return o.app != "" && r.App != o.app || o.since > 0 && now.Sub(r.At) > o.since
+	})
+	if o.app != "" {
+		if _, known := b.system.App(o.app); !known && len(records) == 0 {
+			return withHint(fmt.Errorf("the System %s has no app %q", b.system.Name, o.app), object.DidYouMean(object.Nearest(o.app, appsOf(b.system))))
+		}
+	}
+	return o.write(view.RegulationHistory(records, view.RegulationOptions{System: b.system.Name, Namespace: b.namespace}))
+}

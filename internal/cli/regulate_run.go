@@ -1,0 +1,246 @@
+//go:build wip
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type regulateRunOptions struct {
+	*acting
+	systemName string
+	app        string
+	signal     string
+	timeout    time.Duration
+	refusedToo bool
+}
+
+func newRegulateRun(env Env) *cobra.Command {
+	o := &regulateRunOptions{acting: newActing(env, "table", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "run --app APP -- COMMAND [ARG...]",
+		Short: "Hold the neighbours of an app, run a command such as an upgrade, and let them go",
+		Long: `Hold the neighbours of an app, run a command such as its upgrade, wait until the app
+is Healthy, and let the neighbours go.
+
+If the app is not Healthy in time they are left held, and it says so: regulate
+recover lets them go. The exit code is that of the command; where that is 0 and they
+are left held, it is 2. Standard output is the command's; what is said of holding is
+on standard error, and with -o json comes on standard output last.`,
+		Example: `  # hold who needs the database while it is upgraded
+  kubectl-sysop regulate run --app db -f system.yaml -- helm upgrade db ./db --wait
+
+  # whom would that be?
+  kubectl sysop regulate run --app db -f demo --from demo --dry-run=client -- helm upgrade db`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dash := cmd.ArgsLenAtDash()
+			switch {
+			case dash < 0 || dash == len(args):
+				return withHint(errors.New("no command to run"), "write it behind --: kubectl sysop regulate run --app db -- helm upgrade db ./db")
+			case dash > 0:
+				return withHint(fmt.Errorf("%q stands before the --", args[0]), "the app is named by --app, the System by --system or -f")
+			case o.app == "":
+				return withHint(errors.New("--app: name the app that the command is about"), "its neighbours are held, it is not")
+			}
+			return o.run(cmd.Context(), args)
+		},
+	}
+	o.naming(cmd)
+	o.writing(cmd)
+	o.doing(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.systemName, "system", "", "the System that was adopted; without it and without -f, the one of the namespace")
+	f.StringVar(&o.app, "app", "", "the app that the command is about")
+	f.StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the app may take to be Healthy after the command")
+	f.BoolVar(&o.refusedToo, "ignore-refused", false, "run the command although a neighbour cannot be held")
+	must(cmd.RegisterFlagCompletionFunc("system", o.completeSystems))
+	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return o.appNames(cmd.Context(), o.systemName), cobra.ShellCompDirectiveNoFileComp
+	}))
+	return cmd
+}
+
+// running is a run while the neighbours are held.
+type running struct {
+	o       *regulateRunOptions
+	b       *regulated
+	id      string
+	command []string
+	held    *done
+	// failed is how the command ended; nil for well.
+	failed error
+	// freed is what was done at the end; nil where the neighbours are left held, because of
+	// left.
+	freed *done
+	left  string
+}
+
+func (o *regulateRunOptions) run(ctx context.Context, command []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.timeout <= 0 {
+		return fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+	}
+	if _, err := exec.LookPath(command[0]); err != nil && o.dryRun == "none" {
+		return fmt.Errorf("run %s: %w", command[0], err) // Before anything is held.
+	}
+	b, err := o.beginApp(ctx, o.systemName)
+	if err != nil {
+		return err
+	}
+	r := &running{o: o, b: b, command: command, id: strconv.FormatInt(o.env.Now().UnixMilli(), 36)}
+	r.held, err = o.do(ctx, b, r.hold)
+	switch {
+	case err != nil:
+		return err
+	case o.dryRun != "none":
+		return o.tellDone(b, r.held)
+	case r.held.declined:
+		return nil
+	}
+	if err := r.tellHeld(); err != nil {
+		return err
+	}
+	r.failed = r.execute()
+	// Whoever interrupts means the command: what was held is to be let go all the same.
+	if err := r.free(context.WithoutCancel(ctx), ctx); err != nil {
+		return err
+	}
+	return r.end()
+}
+
+// hold plans to hold the neighbours. One that cannot be held keeps the command from being
+// run, unless that is meant.
+func (r *running) hold(b *regulated, now time.Time) (*regulate.Planned, error) {
+	p, err := regulate.HoldForRun(b.world, b.system, b.journal, r.o.app, r.o.signal, r.id, strings.Join(r.command, " "), r.o.who(), now)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Refused) > 0 && !r.o.refusedToo && r.o.dryRun != "client" {
+		f := p.Refused[0]
+		return nil, withHint(fmt.Errorf("%s cannot be held, so the command is not run: %s", f.App, f.Message), "--ignore-refused runs it all the same")
+	}
+	return p, nil
+}
+
+// tellHeld says on standard error who is held.
+func (r *running) tellHeld() error {
+	if r.held.out == nil || len(r.held.planned.Steps) == 0 {
+		fmt.Fprintf(r.o.env.ErrOut, "nobody is held: no app needs %s\n", r.o.app)
+		return nil
+	}
+	if err := r.o.writeTo(r.o.env.ErrOut, view.RegulationDone(r.held.out, r.held.planned, r.b.options())); err != nil {
+		return err
+	}
+	if n := len(r.held.out.Failed); n > 0 {
+		return withHint(fmt.Errorf("%d of the neighbours could not be held, so the command was not run: %s", n, r.held.out.Failed[0].Result), "kubectl sysop regulate recover lets the others go")
+	}
+	return nil
+}
+
+// execute runs the command to its end. Signals reach it as they reach us: it is of our
+// process group.
+func (r *running) execute() error {
+	fmt.Fprintf(r.o.env.ErrOut, "running %s\n", safe(strings.Join(r.command, " ")))
+	cmd := exec.Command(r.command[0], r.command[1:]...) //nolint:gosec // It is what the user asked for.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.o.env.In, r.o.env.Out, r.o.env.ErrOut
+	return cmd.Run()
+}
+
+// free waits until the app is Healthy, and lets the neighbours go. asked ends with an
+// interrupt, which ends the waiting.
+func (r *running) free(ctx, asked context.Context) error {
+	if len(r.held.planned.Steps) == 0 {
+		return nil
+	}
+	patience, stop := context.WithTimeoutCause(asked, r.o.timeout, errTooLong)
+	defer stop()
+	w := newRegulateWatcher(r.o.acting, r.b)
+	w.idle = true
+	err := w.until(patience, func(*regulate.Planned) bool { return r.well() })
+	switch {
+	case err != nil && asked.Err() != nil && !r.well():
+		r.left = "interrupted before " + r.o.app + " was Healthy"
+		return nil
+	case errors.Is(context.Cause(patience), errTooLong):
+		state, _ := r.b.world.App(r.o.app)
+		r.left = fmt.Sprintf("%s is %s after %s: %s", r.o.app, state.Health, r.o.timeout, state.Message)
+		return nil
+	case err != nil && asked.Err() == nil:
+		return err
+	}
+	o := *r.o.acting
+	o.yes = true
+	r.freed, err = o.do(ctx, r.b, func(b *regulated, now time.Time) (*regulate.Planned, error) {
+		return regulate.EndRun(b.world, b.system, b.journal, r.id, now), nil
+	})
+	return err
+}
+
+// well says whether the app is Healthy, with nothing being rolled out.
+func (r *running) well() bool {
+	state, ok := r.b.world.App(r.o.app)
+	return ok && state.Rollout == "" && (state.Health == health.Healthy || state.Health == health.Suspended)
+}
+
+// end says how it ended.
+func (r *running) end() error {
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](r.failed); ok {
+		code = exit.ExitCode()
+	} else if r.failed != nil {
+		code = ExitError
+	}
+	if r.freed != nil && r.freed.out != nil {
+		if err := r.o.writeTo(r.o.env.ErrOut, view.RegulationDone(r.freed.out, r.freed.planned, r.b.options())); err != nil {
+			return err
+		}
+	}
+	if !r.o.human() {
+		if err := r.o.write(r.answer(code)); err != nil {
+			return err
+		}
+	}
+	if r.left != "" {
+		fmt.Fprintf(r.o.env.ErrOut, "LEFT HELD: %s\nhint: look with kubectl sysop regulate status; kubectl sysop regulate recover APP lets one go\n", safe(r.left))
+	}
+	switch {
+	case r.failed != nil:
+		return &exitError{fmt.Errorf("%s: %w", r.command[0], r.failed), code}
+	case r.left != "":
+		return errNotFine
+	case r.freed != nil && r.freed.out != nil && len(r.freed.out.Failed) > 0:
+		return fmt.Errorf("not all could be let go: %s", r.freed.out.Failed[0].Result)
+	}
+	return nil
+}
+
+// answer is the whole run, for machines.
+func (r *running) answer(code int) view.Answer {
+	run := view.RegulationRun{App: r.o.app, Command: r.command, ExitCode: code, Left: r.left, Held: r.held.out}
+	if r.freed != nil {
+		run.Freed = r.freed.out
+	}
+	return view.RegulationRan(run, r.b.options())
+}
+
+// writeTo writes a table somewhere else than on standard output.
+func (c *common) writeTo(w interface{ Write([]byte) (int, error) }, a view.Answer) error {
+	return render.Write(w, "table", a, render.Options{Width: c.env.Width, NoHeaders: c.noHeaders})
+}

@@ -1,0 +1,244 @@
+//go:build wip
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type regulateWatchOptions struct {
+	*acting
+	elect   bool
+	address string
+}
+
+func newRegulateWatch(env Env) *cobra.Command {
+	o := &regulateWatchOptions{acting: newActing(env, "table", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "watch [SYSTEM]",
+		Short: "Regulate a System continuously, until interrupted",
+		Long: `Regulate a System continuously, until interrupted: whatever changes in the cluster is
+seen by watches, judged, and what the rules ask for is done. There is a line for each
+thing that is done. What is held when it ends stays held: the next run goes on.
+
+In a cluster it runs with --leader-elect, so that one of several acts; regulate
+manifests prints what that takes.`,
+		Example: `  # regulate the shop until interrupted
+  kubectl-sysop regulate watch shop --yes`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: o.completeSystems,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), first(args))
+		},
+	}
+	o.naming(cmd)
+	o.writing(cmd)
+	f := cmd.Flags()
+	f.BoolVarP(&o.yes, "yes", "y", false, "do what the rules ask for without asking; without it somebody is asked once, at the start")
+	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
+	f.BoolVar(&o.elect, "leader-elect", false, "of several that watch the System, let one act")
+	f.StringVar(&o.address, "metrics-address", "", "serve /metrics (OpenMetrics), /healthz and /readyz at this ADDRESS (127.0.0.1:8080)")
+	o.locking(cmd)
+	return cmd
+}
+
+func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
+	o.dryRun = "none"
+	if err := o.check(); err != nil {
+		return err
+	}
+	w, err := o.watcher(ctx, name)
+	if err != nil || w == nil {
+		return err
+	}
+	if o.address != "" {
+		closing, err := w.serve(ctx, o.address)
+		if err != nil {
+			return err
+		}
+		defer closing()
+	}
+	forever := func(*regulate.Planned) bool { return false }
+	if !o.elect {
+		return w.until(ctx, forever)
+	}
+	election, err := regulate.NewElection(w.b.config, w.b.system.Name, w.b.namespace, o.lockOptions())
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		// Who loses the election stands for it again.
+		err := election.Do(ctx, func(ctx context.Context) error { return w.until(ctx, forever) })
+		w.trouble.failure(err)
+	}
+	return ctx.Err()
+}
+
+// watcher prepares the watching, after somebody was asked. It is nil where that was
+// declined.
+func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regulateWatcher, error) {
+	b, err := o.begin(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	w := newRegulateWatcher(o.acting, b)
+	w.show = true
+	if o.yes {
+		return w, nil
+	}
+	if !o.env.Ask {
+		return nil, withHint(fmt.Errorf("the apps of %s would be written to whenever its rules ask for it: nobody can be asked here", b.system.Name), "--yes does it without asking")
+	}
+	p, err := b.planned(ctx, byRules)
+	if err != nil {
+		return nil, err
+	}
+	b.session.tell(b.graph)
+	if err := o.showPlan(p, b); err != nil {
+		return nil, err
+	}
+	if sure, err := o.ask(ctx, "Do this, and from now on whatever the rules ask for?"); err != nil || !sure {
+		return nil, err
+	}
+	return w, nil
+}
+
+// regulateWatcher plans, and does what is planned, whenever something changes.
+type regulateWatcher struct {
+	o       *acting
+	b       *regulated
+	live    *source.Live
+	trouble *watching
+	meter   *regulate.Meter
+	// idle says that it only looks; show that it writes what was done.
+	idle, show bool
+}
+
+func newRegulateWatcher(o *acting, b *regulated) *regulateWatcher {
+	return &regulateWatcher{o: o, b: b, trouble: &watching{c: o.common}, meter: regulate.NewMeter(b.system.Name)}
+}
+
+// serve answers scrapes and probes at an address until it is closed.
+func (w *regulateWatcher) serve(ctx context.Context, address string) (func(), error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics-address %s: %w", address, err)
+	}
+	fmt.Fprintf(w.o.env.ErrOut, "serving http://%s/metrics\n", listener.Addr())
+	server := &http.Server{Handler: w.meter.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(listener) }()
+	return func() { _ = server.Close() }, nil
+}
+
+// until goes on until end says so of a plan that nothing was left to do of, or ctx ends.
+func (w *regulateWatcher) until(ctx context.Context, end func(*regulate.Planned) bool) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop() // which ends the watches
+	cluster := w.b.session.source
+	w.live = w.b.session.live(ctx)
+	w.trouble.live = w.live
+	defer func() { w.b.session.source = cluster }()
+	for {
+		p, err := w.turn(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		w.trouble.failure(err)
+		w.trouble.sight()
+		w.meter.Turned(w.b.journal, p, err)
+		if err == nil {
+			w.trouble.gaps(w.b.graph.Gaps())
+			if end(p) {
+				return nil
+			}
+		}
+		if err := w.next(ctx, p); err != nil {
+			return err
+		}
+	}
+}
+
+// next waits until something has changed, or is ripe.
+func (w *regulateWatcher) next(ctx context.Context, p *regulate.Planned) error {
+	pause := ripening
+	if p != nil && !p.Again.IsZero() {
+		pause = min(pause, max(p.Again.Sub(w.o.env.Now()), gathering))
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(pause):
+		return nil
+	case <-w.live.Changed():
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(gathering):
+		return nil
+	}
+}
+
+// turn looks, plans, and does what is planned. The plan is that of the end.
+func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Planned, error) {
+	b := w.b
+	if err := b.observe(ctx); err != nil {
+		return nil, err
+	}
+	p := regulate.Plan(b.world, b.system, b.journal, w.o.env.Now())
+	if w.idle || len(p.Steps) == 0 && reflect.DeepEqual(b.journal.Apps, p.Seen) {
+		return p, nil
+	}
+	var d done
+	err := b.locked(ctx, func(ctx context.Context) error {
+		// Somebody else may have acted since.
+		if err := b.remember(ctx); err != nil {
+			return err
+		}
+		p = regulate.Plan(b.world, b.system, b.journal, w.o.env.Now())
+		out, err := w.o.carryOut(ctx, b, p)
+		d = done{planned: p, out: out}
+		return err
+	})
+	if d.out != nil {
+		w.meter.Did(d.out)
+		if w.show {
+			if err := w.tell(&d); err != nil {
+				return p, err
+			}
+		}
+	}
+	return p, err
+}
+
+// tell writes what was done: lines, or a document.
+func (w *regulateWatcher) tell(d *done) error {
+	if len(d.out.Done)+len(d.out.Failed) == 0 {
+		return nil
+	}
+	quiet := *d.planned
+	quiet.Waits, quiet.Refused = nil, nil
+	a := view.RegulationDone(d.out, &quiet, w.b.options())
+	switch w.o.output {
+	case "json":
+		return render.JSONLine(w.o.env.Out, a.Document)
+	case "yaml":
+		if _, err := fmt.Fprintln(w.o.env.Out, "---"); err != nil {
+			return err
+		}
+		return w.o.write(a)
+	}
+	return w.o.writeUnder(a, false)
+}

@@ -1,0 +1,62 @@
+package regulate
+
+// kubernetesAPI is the repository of the built-in kinds, as it was read.
+const kubernetesAPI = "kubernetes/api@10b39a39b:"
+
+// BuiltInSignals are those of the kinds of Kubernetes itself, and that of whatever has the
+// subresource scale.
+func BuiltInSignals() []Signal {
+	all := []Signal{
+		{
+			Kind: "Deployment.apps", Preset: PresetPause, Mode: PauseRollout,
+			Patch: spec("paused", true), Resume: spec("paused", false),
+			Effect: "changes of the template are not rolled out; pods keep running, and scaling works",
+			Source: kubernetesAPI + "apps/v1/types.go:452",
+		},
+		toZero("Deployment.apps", false, "its pods are deleted", "an HPA that scales it rests at 0 replicas, and KEDA scales it up again"),
+		toZero("ReplicaSet.apps", false, "its pods are deleted", "a Deployment that owns it sets the number back"),
+		toZero("ReplicationController", false, "its pods are deleted", ""),
+		toZero("StatefulSet.apps", true, "its pods are deleted, the last one first; claims stay unless persistentVolumeClaimRetentionPolicy.whenScaled is Delete", "an operator that owns it sets the number back"),
+		{
+			Kind: "CronJob.batch", Preset: PresetPause, Mode: SuspendRun,
+			Patch: spec("suspend", true), Resume: spec("suspend", false),
+			Effect: "no new Jobs are made; those that run go on",
+			Caveat: "runs that are missed within startingDeadlineSeconds (always, where there is none) start when it is let go",
+			Source: kubernetesAPI + "batch/v1/types.go:825",
+		},
+		{
+			Kind: "CronJob.batch", Preset: PresetStop, Mode: SuspendRun,
+			Patch: spec("suspend", true), Resume: spec("suspend", false),
+			Effect: "no new Jobs are made; those that run go on",
+			Caveat: "runs that are missed within startingDeadlineSeconds (always, where there is none) start when it is let go",
+			Source: kubernetesAPI + "batch/v1/types.go:825",
+		},
+		{
+			Kind: "Job.batch", Preset: PresetStop, Mode: SuspendRun,
+			Patch: spec("suspend", true), Resume: spec("suspend", false),
+			Effect: "its active pods are deleted; it begins again with new ones when it is let go",
+			Caveat: "what a pod has done so far is lost, and startTime is set anew",
+			Source: kubernetesAPI + "batch/v1/types.go:453",
+		},
+	}
+	scale := toZero("*", true, "its replicas are set to 0", "nobody knows here what the kind keeps, or whether its operator sets the number back")
+	scale.Source = kubernetesAPI + "autoscaling/v1/types.go Scale; CustomResourceDefinition subresources.scale"
+	all = append(all, scale)
+	for i := range all {
+		all[i].Origin = "built-in"
+	}
+	return all
+}
+
+// toZero stops what has the subresource scale.
+func toZero(kind string, stateful bool, effect, caveat string) Signal {
+	return Signal{
+		Kind: kind, Preset: PresetStop, Mode: StopWorkload, Scale: true, Stateful: stateful,
+		Patch: spec("replicas", int64(0)), Resume: spec("replicas", Before),
+		Effect: effect, Caveat: caveat, Source: kubernetesAPI + "apps/v1/types.go (scale subresource), autoscaling/v1/types.go Scale",
+	}
+}
+
+func spec(name string, value any) map[string]any {
+	return map[string]any{"spec": map[string]any{name: value}}
+}

@@ -1,0 +1,234 @@
+package regulate
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+)
+
+// MostBytes is how long the JSON of a journal may become: an object of a cluster has 1 MiB,
+// and managedFields and whatever else is in it want their part.
+const MostBytes = 700 << 10
+
+// mostText bounds one text of a record: messages of clusters have no end.
+const mostText = 1000
+
+// Clone returns a copy that shares nothing with j, but the values in changes of operations
+// (Was, Now), which nobody changes in place. The clone of nil is an empty journal.
+func (j *Journal) Clone() *Journal {
+	if j == nil {
+		return &Journal{}
+	}
+	c := *j
+	c.Holds = nil
+	for _, h := range j.Holds {
+		if h != nil {
+			c.Holds = append(c.Holds, h.clone())
+		}
+	}
+	if j.Apps != nil {
+		c.Apps = make(map[string]*Seen, len(j.Apps))
+		for app, s := range j.Apps {
+			c.Apps[app] = s.Clone()
+		}
+	}
+	c.History = slices.Clone(j.History)
+	return &c
+}
+
+func (h *Hold) clone() *Hold {
+	c := *h
+	c.Causes = slices.Clone(h.Causes)
+	c.Operations = nil
+	for _, o := range h.Operations {
+		if o == nil {
+			continue
+		}
+		d := *o
+		d.Changes, d.Owners = slices.Clone(o.Changes), slices.Clone(o.Owners)
+		c.Operations = append(c.Operations, &d)
+	}
+	return &c
+}
+
+// Clone returns a copy that shares nothing with s; that of nil is empty.
+func (s *Seen) Clone() *Seen {
+	if s == nil {
+		return &Seen{}
+	}
+	c := *s
+	c.Trouble, c.Well, c.Settled = maps.Clone(s.Trouble), maps.Clone(s.Well), maps.Clone(s.Settled)
+	c.Stopped, c.Excused = slices.Clone(s.Stopped), slices.Clone(s.Excused)
+	return &c
+}
+
+// Hold returns the open hold of a number.
+func (j *Journal) Hold(id int) (*Hold, bool) {
+	for _, h := range j.Holds {
+		if h != nil && h.ID == id {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+// Remember makes what a plan saw (Planned.Seen) the memory of the journal. It comes before
+// the steps of that plan are told by the other methods, which write into it as well.
+func (j *Journal) Remember(seen map[string]*Seen) {
+	j.Apps = make(map[string]*Seen, len(seen))
+	for app, s := range seen {
+		j.Apps[app] = s.Clone()
+	}
+}
+
+// Open adds the hold of a Send: its operations are intended. That it is written before the
+// first of them is done is the caller's part. A signal that a rule sends is counted among
+// those of the hour.
+func (j *Journal) Open(step Step, ops []*Operation, now time.Time) *Hold {
+	// Numbers are not used twice, whatever became of Next.
+	for _, h := range j.Holds {
+		if h != nil && h.ID > j.Next {
+			j.Next = h.ID
+		}
+	}
+	j.Next++
+	h := &Hold{ID: j.Next, App: step.App, Signal: step.Signal, Causes: slices.Clone(step.Causes), Phase: Stopping, At: now, Operations: ops}
+	j.Holds = append(j.Holds, h)
+	if slices.ContainsFunc(step.Causes, Cause.ofRule) {
+		s := j.seen(step.App)
+		s.Stopped = append(recent(s.Stopped, now), now)
+	}
+	return h
+}
+
+// Join adds the causes of a step to its hold, those that are not there yet. It says false
+// where there is no such hold.
+func (j *Journal) Join(step Step) bool {
+	h, ok := j.Hold(step.Hold)
+	if !ok {
+		return false
+	}
+	for _, c := range step.Causes {
+		if !slices.ContainsFunc(h.Causes, c.same) {
+			h.Causes = append(h.Causes, c)
+		}
+	}
+	return true
+}
+
+// Leave takes the causes of a step away from its hold. A hold that is left without any is
+// what the next plan lets go. It says false where there is no such hold.
+func (j *Journal) Leave(step Step) bool {
+	h, ok := j.Hold(step.Hold)
+	if !ok {
+		return false
+	}
+	h.Causes = slices.DeleteFunc(h.Causes, func(c Cause) bool { return slices.ContainsFunc(step.Causes, c.same) })
+	return true
+}
+
+// Stopped says that all operations of a hold are done.
+func (j *Journal) Stopped(h *Hold) { h.Phase = Held }
+
+// TakingBack says that the operations of a hold are about to be taken back. From here on it
+// is taken back to its end, whatever happens: causes do not join it any more.
+func (j *Journal) TakingBack(h *Hold) { h.Phase = Recovering }
+
+// Fail says that a hold could not be done for good, so that what was done of it is about to
+// be taken back. Rules leave the app alone for a while.
+func (j *Journal) Fail(h *Hold, why string, now time.Time) {
+	h.Failed, h.Phase = why, Recovering
+	j.seen(h.App).Refused = now
+}
+
+// Refuse says that a signal to an app failed for good before anything was done or written
+// down. Rules leave the app alone for a while.
+func (j *Journal) Refuse(app string, now time.Time) { j.seen(app).Refused = now }
+
+// Close takes away a hold that is taken back, and notes what came of it. The app is let go
+// from now on, unless another signal still holds it.
+func (j *Journal) Close(h *Hold, now time.Time, records ...Record) {
+	j.Holds = slices.DeleteFunc(j.Holds, func(o *Hold) bool { return o == nil || o.ID == h.ID })
+	if !j.Holding(h.App) {
+		j.seen(h.App).Recovered = now
+	}
+	j.Note(records...)
+}
+
+// Note appends records to the history, of which the oldest are forgotten.
+func (j *Journal) Note(records ...Record) {
+	for _, r := range records {
+		r.Why, r.Result = cut(r.Why), cut(r.Result)
+		j.History = append(j.History, r)
+	}
+	if n := len(j.History) - MostHistory; n > 0 {
+		j.History = slices.Delete(j.History, 0, n)
+	}
+}
+
+// Trim forgets the oldest records until the JSON of the journal has at most so many bytes.
+// Holds and what was seen are never forgotten: it says false where they alone are longer.
+func (j *Journal) Trim(most int) bool {
+	size, err := json.Marshal(j)
+	if err != nil {
+		return false
+	}
+	over, drop := len(size)-most, 0
+	for ; over > 0 && drop < len(j.History); drop++ {
+		r, err := json.Marshal(j.History[drop])
+		if err != nil {
+			return false
+		}
+		over -= len(r) + 1
+	}
+	j.History = slices.Delete(j.History, 0, drop)
+	return over <= 0
+}
+
+func (j *Journal) seen(app string) *Seen {
+	if j.Apps == nil {
+		j.Apps = map[string]*Seen{}
+	}
+	if j.Apps[app] == nil {
+		j.Apps[app] = &Seen{}
+	}
+	return j.Apps[app]
+}
+
+// ofRule says that it ends by itself; causes of a hand and of a run do not.
+func (c Cause) ofRule() bool { return c.Hand == "" && c.Run == "" }
+
+func (c Cause) byHand() bool { return !c.ofRule() }
+
+// same says that two causes are one: when it was and what was said of it do not count.
+func (c Cause) same(d Cause) bool {
+	return c.Rule == d.Rule && c.App == d.App && c.Hand == d.Hand && c.Run == d.Run
+}
+
+// recent returns those within the hour before now, in order; what lies after now is now.
+func recent(times []time.Time, now time.Time) []time.Time {
+	var out []time.Time
+	for _, t := range times {
+		t = t.Round(0).UTC()
+		if t.After(now) {
+			t = now
+		}
+		if now.Sub(t) < time.Hour {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, time.Time.Compare)
+	return out
+}
+
+func cut(s string) string {
+	if len(s) <= mostText {
+		return s
+	}
+	n := mostText
+	for n > 0 && s[n]&0xC0 == 0x80 { // not within a character
+		n--
+	}
+	return s[:n] + "..."
+}

@@ -1,0 +1,197 @@
+package regulate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// firing is a rule that fires for an app.
+type firing struct {
+	rule    *system.Rule
+	targets []string
+}
+
+// findCauses finds the apps that are causes now, and what is to be sent because of them.
+func (p *planner) findCauses() {
+	for _, app := range p.names {
+		for i := range p.s.Regulation.Rules {
+			r := &p.s.Regulation.Rules[i]
+			if m := p.matches[about{r.Name, app}]; is(r, app) && m.on {
+				p.fire(r, app, m)
+			}
+		}
+	}
+	for open := p.open(); len(open) > 0; open = p.open() {
+		p.accept(p.next(open))
+	}
+}
+
+// fire notes that a rule fires for an app, or why it does not.
+func (p *planner) fire(r *system.Rule, app string, m match) {
+	targets := p.targets(r, app)
+	if why := p.ofAnother(r, app, m); why != "" {
+		p.passed[app] = p.why(app, r, m) + why
+		return
+	}
+	if until := m.since.Add(r.For); p.now.Before(until) {
+		for _, t := range targets {
+			if h, ok := p.j.HoldOf(t, r.Signal); ok && slices.ContainsFunc(h.Causes, Cause{Rule: r.Name, App: app}.same) {
+				continue // it is held because of this already
+			}
+			p.wait(Wait{App: t, Signal: r.Signal, Verb: Send, Rule: r.Name, Why: p.why(app, r, m), Until: until})
+		}
+		p.ripens(until)
+		return
+	}
+	p.firing[app] = append(p.firing[app], firing{r, targets})
+}
+
+// ofAnother says why the trouble of an app may be that of another one, which it needs.
+func (p *planner) ofAnother(r *system.Rule, app string, m match) string {
+	for _, n := range p.needs.of(app) {
+		if !p.knows(n) {
+			continue
+		}
+		if p.matches[about{r.Name, n}].on && is(r, n) && (!p.needs.all[n][app] || n < app) {
+			return fmt.Sprintf("; but %s, which it needs, is in trouble as well, and its trouble may be of that one", n)
+		}
+		if !m.health {
+			continue // an upgrade is its own
+		}
+		if p.held[n] {
+			return fmt.Sprintf("; but %s, which it needs, is held, and its trouble may be of that", n)
+		}
+		if a := p.states[n]; a != nil && p.settling(p.seen[n]) && a.Health != health.Healthy {
+			return fmt.Sprintf("; but %s, which it needs, was let go %s ago and is not Healthy yet", n, span(p.now.Sub(p.seen[n].Recovered)))
+		}
+	}
+	return ""
+}
+
+// targets are the apps that get the signal of a rule because of an app, in the order of the
+// manifest; never the app itself.
+func (p *planner) targets(r *system.Rule, app string) []string {
+	var out []string
+	for _, t := range p.names {
+		switch {
+		case t == app:
+		case len(r.To) > 0:
+			if slices.Contains(r.To, t) {
+				out = append(out, t)
+			}
+		case p.needs.direct[t][app], r.Cascade && p.needs.all[t][app]:
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// open are the apps for which a rule fires and which are neither causes nor passed over yet,
+// by the order of the manifest.
+func (p *planner) open() []string {
+	var out []string
+	for _, app := range p.names {
+		if len(p.firing[app]) > 0 && !p.causes[app] && p.passed[app] == "" {
+			out = append(out, app)
+		}
+	}
+	return out
+}
+
+// next chooses among open apps one that none of the others would hold; of a ring of such the
+// first by name.
+func (p *planner) next(open []string) string {
+	edges := map[string]map[string]bool{}
+	for _, app := range open {
+		edges[app] = map[string]bool{}
+		for _, f := range p.firing[app] {
+			for _, t := range f.targets {
+				if slices.Contains(open, t) {
+					edges[app][t] = true
+				}
+			}
+		}
+	}
+	all := map[string]map[string]bool{}
+	for _, app := range open {
+		all[app] = reach(app, edges)
+	}
+	best := ""
+	for _, app := range open {
+		free := !slices.ContainsFunc(open, func(o string) bool { return o != app && all[o][app] && !all[app][o] })
+		if free && (best == "" || app < best) {
+			best = app
+		}
+	}
+	return best
+}
+
+// accept makes a cause of an app, unless it is about to be held itself.
+func (p *planner) accept(app string) {
+	first := p.firing[app][0].rule
+	why := p.why(app, first, p.matches[about{first.Name, app}])
+	if p.toHold[app] {
+		p.passed[app] = why + "; but it is about to be held itself"
+		return
+	}
+	p.causes[app] = true
+	held := 0
+	for _, f := range p.firing[app] {
+		c := Cause{Rule: f.rule.Name, App: app, Why: p.why(app, f.rule, p.matches[about{f.rule.Name, app}]), At: p.now}
+		for _, t := range f.targets {
+			if p.causes[t] {
+				continue // the two are in a ring: it is a cause, and not held
+			}
+			held++
+			p.want(t, f.rule.Signal, c)
+		}
+	}
+	if held == 0 {
+		why += "; nobody is to be held because of it"
+	}
+	p.plans[app] = AppPlan{app, IsCause, why}
+}
+
+// want asks for a signal to an app because of a cause.
+func (p *planner) want(app, signal string, c Cause) {
+	excused := slices.Contains(p.seen[app].Excused, c.Rule+"/"+c.App)
+	refuse := func() {
+		p.refuse(Refusal{App: app, Signal: signal, Rule: c.Rule, Reason: BecauseExcused, Message: fmt.Sprintf(
+			"%s was let go by hand though %s; it is left alone until that is over (regulate stop %s holds it)", app, c.Why, app)})
+	}
+	if h, ok := p.j.HoldOf(app, signal); ok {
+		switch {
+		case slices.ContainsFunc(h.Causes, c.same) && !ending(h):
+		case ending(h):
+			p.wait(Wait{App: app, Signal: signal, Verb: Send, Rule: c.Rule, Why: c.Why + "; but it is being let go right now, that is ended first"})
+		case excused:
+			refuse()
+		default:
+			p.joins[h.ID] = append(p.joins[h.ID], c)
+		}
+		return
+	}
+	if excused {
+		refuse()
+		return
+	}
+	for _, s := range p.sends {
+		if s.App == app && s.Signal == signal {
+			s.Causes = append(s.Causes, c)
+			return
+		}
+	}
+	if r := p.refusal(app, signal); r != nil {
+		r.Rule = c.Rule
+		p.refuse(*r)
+		return
+	}
+	p.toHold[app] = true
+	p.sends = append(p.sends, p.send(app, signal, c))
+}
+
+// ending says that a hold is being taken back, and that nothing changes that.
+func ending(h *Hold) bool { return h.Phase == Recovering || h.Failed != "" }

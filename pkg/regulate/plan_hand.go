@@ -1,0 +1,187 @@
+package regulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// What is asked for by hand is planned by the functions here. They are as pure and total as
+// Plan, and what they return is done in the same way; it is about the one thing that was
+// asked for, and leaves what rules want to the next Plan. The bounds of rules (budget,
+// hold-off, damping) do not refuse a hand.
+
+// StopByHand sends a signal to an app because somebody, who, asks for it. An app that has
+// got the signal already is joined by that cause, so that it is held until the hand lets go
+// as well. It is refused where the app does nothing on the signal, where the manifest does
+// not allow it, and where somebody else keeps a target as it is.
+func StopByHand(w *World, s *system.System, j *Journal, app, signal, who string, now time.Time) *Planned {
+	p := newPlanner(w, s, j, now)
+	who = cmp.Or(who, "somebody")
+	p.hold(app, signal, Cause{Hand: who, Why: "held by hand by " + who, At: p.now})
+	p.sendAll()
+	return p.planned()
+}
+
+// HoldForRun sends a signal to who needs an app because a command is about to change that
+// app: to the apps to which rules that fire on an upgrade of it send that signal, and where
+// there is no such rule to those that need it directly. The run is known by an id, by which
+// EndRun lets them go. An app that cannot be held is refused; whether the command is run all
+// the same is the caller's choice. It is an error if the system has no such app.
+func HoldForRun(w *World, s *system.System, j *Journal, app, signal, id, command, who string, now time.Time) (*Planned, error) {
+	p := newPlanner(w, s, j, now)
+	if !p.knows(app) {
+		return nil, fmt.Errorf("app %s: the system has none of that name; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
+	}
+	why := fmt.Sprintf("%s is being changed by %s", app, cmp.Or(command, "a command"))
+	if who != "" {
+		why += " (" + who + ")"
+	}
+	cause := Cause{App: app, Run: cmp.Or(id, "run"), Why: why, At: p.now}
+	var targets []string
+	ruled := false
+	for i := range p.s.Regulation.Rules {
+		if r := &p.s.Regulation.Rules[i]; is(r, app) && r.Upgrading && r.Signal == signal {
+			ruled = true
+			targets = append(targets, p.targets(r, app)...)
+		}
+	}
+	if !ruled {
+		targets = p.targets(&system.Rule{}, app)
+	}
+	slices.Sort(targets)
+	for _, t := range slices.Compact(targets) {
+		p.hold(t, signal, cause)
+	}
+	p.sendAll()
+	return p.planned(), nil
+}
+
+// hold sends a signal that no rule asks for, or joins the hold that there is.
+func (p *planner) hold(app, signal string, c Cause) {
+	if h, ok := p.j.HoldOf(app, signal); ok {
+		step := Step{Verb: Join, App: app, Signal: signal, Hold: h.ID, Causes: []Cause{c}, Why: c.Why}
+		switch {
+		case ending(h):
+			p.refuse(Refusal{App: app, Signal: signal, Reason: BecauseBusy, Message: fmt.Sprintf("%s of %s is being taken back right now; try again when that has ended (regulate apply ends it)", signal, app)})
+		case !slices.ContainsFunc(h.Causes, c.same):
+			p.groups = append(p.groups, wave{[]Step{step}, aside})
+		}
+		return
+	}
+	if r := p.cannot(app, signal); r != nil {
+		p.refuse(*r)
+		return
+	}
+	p.sends = append(p.sends, p.send(app, signal, c))
+}
+
+// RecoverByHand takes back all signals to an app because somebody asks for it, without
+// waiting for anybody: whoever holds it by hand or for a run lets go. While a rule has a
+// cause to hold it, it stays held by that and this is refused, unless it is forced: then the
+// causes are excused, and do not hold it again until they have been gone once.
+func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, force bool, now time.Time) *Planned {
+	p := newPlanner(w, s, j, now)
+	verdicts := p.judgeHolds()
+	var steps []Step
+	held := false
+	for _, h := range p.j.Holds {
+		if h.App != app {
+			continue
+		}
+		held = true
+		step := Step{Verb: TakeBack, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "let go by hand by " + cmp.Or(who, "somebody")}
+		rules := slices.DeleteFunc(slices.Clone(verdicts[h].on), Cause.byHand)
+		hands := slices.DeleteFunc(slices.Clone(h.Causes), Cause.ofRule)
+		switch {
+		case ending(h):
+			step.Verb = Resume
+		case len(rules) > 0 && !force:
+			p.refuse(Refusal{App: app, Signal: h.Signal, Rule: rules[0].Rule, Reason: BecauseCause, Message: fmt.Sprintf(
+				"%s is held because %s; it is let go when that is over, or with --force", app, whys(rules))})
+			if len(hands) == 0 {
+				continue
+			}
+			step.Verb, step.Causes, step.Actions = Leave, hands, nil
+		default:
+			p.excuse(app, rules)
+		}
+		steps = append(steps, step)
+	}
+	if !held {
+		p.refuse(Refusal{App: app, Signal: system.Recover, Reason: BecauseNotHeld, Message: fmt.Sprintf("%s is not held by this system: there is nothing to take back; held are %s", app, cmp.Or(p.heldApps(), "none"))})
+	}
+	p.groups = append(p.groups, wave{steps, p.recoverOrder})
+	return p.planned()
+}
+
+// excuse has causes not hold an app again until they have been gone once.
+func (p *planner) excuse(app string, causes []Cause) {
+	s := p.seen[app]
+	if s == nil {
+		return
+	}
+	for _, c := range causes {
+		if e := c.Rule + "/" + c.App; !slices.Contains(s.Excused, e) {
+			s.Excused = append(s.Excused, e)
+		}
+	}
+	slices.Sort(s.Excused)
+}
+
+// EndRun lets go what a run holds. What nobody makes wait is taken back at once; the others
+// lose the cause, and the plans that follow take them back when what they need is Healthy:
+// while there are Waits, there is something to do yet.
+func EndRun(w *World, s *system.System, j *Journal, id string, now time.Time) *Planned {
+	j = j.Clone()
+	ended := map[int][]Cause{}
+	for _, h := range j.Holds {
+		var stay []Cause
+		for _, c := range h.Causes {
+			if c.Run != "" && c.Run == id {
+				ended[h.ID] = append(ended[h.ID], c)
+				continue
+			}
+			stay = append(stay, c)
+		}
+		h.Causes = stay
+	}
+	p := newPlanner(w, s, j, now)
+	verdicts := p.judgeHolds()
+	var back, leave []Step
+	for _, h := range p.j.Holds {
+		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID, Causes: ended[h.ID], Why: "the run has ended: " + whys(ended[h.ID])}
+		switch {
+		case len(ended[h.ID]) == 0 || ending(h):
+		case len(verdicts[h].on) == 0:
+			step.Verb = TakeBack
+			back = append(back, step)
+		default:
+			step.Verb = Leave
+			leave = append(leave, step)
+		}
+	}
+	ready := p.inOrder(back, verdicts)
+	for _, step := range back {
+		if !slices.ContainsFunc(ready, func(s Step) bool { return s.Hold == step.Hold }) {
+			step.Verb = Leave
+			leave = append(leave, step)
+		}
+	}
+	p.groups = []wave{{leave, aside}, {ready, p.recoverOrder}}
+	return p.planned()
+}
+
+// heldApps lists the apps that are held, by name.
+func (p *planner) heldApps() string {
+	var out []string
+	for _, h := range p.j.Holds {
+		out = append(out, h.App)
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), ", ")
+}

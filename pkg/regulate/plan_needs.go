@@ -1,0 +1,96 @@
+package regulate
+
+import (
+	"maps"
+	"slices"
+)
+
+// needs is who needs whom: direct is what a World says, and all is that followed to its end.
+type needs struct {
+	direct, all map[string]map[string]bool
+}
+
+// needsOf reads the needs of a world. That an app needs itself says nothing.
+func needsOf(w *World) needs {
+	n := needs{map[string]map[string]bool{}, map[string]map[string]bool{}}
+	for i := range w.Apps {
+		a := &w.Apps[i]
+		if n.direct[a.Name] != nil {
+			continue // as App: the first of a name counts
+		}
+		n.direct[a.Name] = map[string]bool{}
+		for _, need := range a.Needs {
+			if need.App != a.Name {
+				n.direct[a.Name][need.App] = true
+			}
+		}
+	}
+	for app := range n.direct {
+		n.all[app] = reach(app, n.direct)
+	}
+	return n
+}
+
+// reach returns what can be come to from a node; the node itself only by a way back.
+func reach(from string, edges map[string]map[string]bool) map[string]bool {
+	found, open := map[string]bool{}, []string{from}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		for to := range edges[at] {
+			if !found[to] {
+				found[to] = true
+				open = append(open, to)
+			}
+		}
+	}
+	return found
+}
+
+// of returns what an app needs, at any depth, by name; without itself.
+func (n needs) of(app string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(n.all[app])), func(o string) bool { return o == app })
+}
+
+// first says that a comes before b where what is needed comes first: b needs a, at any
+// depth; among apps that need each other the order is that of names.
+func (n needs) first(a, b string) bool {
+	if a == b || !n.all[b][a] {
+		return false
+	}
+	return !n.all[a][b] || a < b
+}
+
+// last says that a comes before b where what is needed comes last. Among apps that need
+// each other the order is that of names, too.
+func (n needs) last(a, b string) bool {
+	if a == b || !n.all[a][b] {
+		return false
+	}
+	return !n.all[b][a] || a < b
+}
+
+// levelsOf numbers steps so that each has a higher number than all that come before it. The
+// order must have no cycles; if it had, what closes one would be left out.
+func levelsOf(steps []Step, before func(a, b *Step) bool) []int {
+	levels, open := make([]int, len(steps)), make([]bool, len(steps))
+	done := make([]bool, len(steps))
+	var level func(i int) int
+	level = func(i int) int {
+		if done[i] || open[i] {
+			return levels[i]
+		}
+		open[i] = true
+		for k := range steps {
+			if k != i && before(&steps[k], &steps[i]) {
+				levels[i] = max(levels[i], level(k)+1)
+			}
+		}
+		open[i], done[i] = false, true
+		return levels[i]
+	}
+	for i := range steps {
+		level(i)
+	}
+	return levels
+}

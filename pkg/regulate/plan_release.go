@@ -1,0 +1,224 @@
+package regulate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+)
+
+// verdict is what becomes of an open hold.
+type verdict struct {
+	hold *Hold
+	// on and gone are its causes; until is when the last of those that are on but well is
+	// gone, zero where one of them is not well.
+	on, gone []Cause
+	until    time.Time
+	why      []string // of those that are gone
+}
+
+// letGo plans what becomes of the holds of the journal: what was begun is ended, causes come
+// and go, and what has none left is taken back.
+func (p *planner) letGo() {
+	var undo, stop, change, back []Step
+	verdicts := p.judgeHolds()
+	for _, h := range p.j.Holds {
+		v := verdicts[h]
+		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID}
+		joins := p.joins[h.ID]
+		if ending(h) {
+			step.Verb, step.Causes, step.Actions = Resume, h.Causes, p.afterwards(h.App)
+			step.Why = fmt.Sprintf("%s of %s is being taken back since %s, which has not ended", h.Signal, h.App, clock(h.At))
+			if h.Failed != "" {
+				step.Why = fmt.Sprintf("%s of %s failed (%s), and what was done of it is taken back", h.Signal, h.App, h.Failed)
+			}
+			undo = append(undo, step)
+			continue
+		}
+		if len(v.on)+len(joins) == 0 {
+			step.Verb, step.Causes = TakeBack, v.gone
+			step.Why = strings.Join(v.why, "; ")
+			if len(v.gone) == 0 {
+				step.Why = "nothing holds " + h.App + " any more"
+			}
+			back = append(back, step)
+			continue
+		}
+		if h.Phase != Held {
+			s := step
+			s.Verb, s.Causes, s.Why = Resume, v.on, fmt.Sprintf("%s to %s was begun at %s, and has not ended: %s", h.Signal, h.App, clock(h.At), whys(v.on))
+			stop = append(stop, s)
+		}
+		if len(joins) > 0 {
+			s := step
+			s.Verb, s.Causes, s.Why = Join, joins, whys(joins)
+			change = append(change, s)
+		}
+		if len(v.gone) > 0 {
+			s := step
+			s.Verb, s.Causes, s.Why = Leave, v.gone, strings.Join(v.why, "; ")
+			change = append(change, s)
+		}
+		if len(joins) == 0 && !v.until.IsZero() {
+			p.wait(Wait{App: h.App, Signal: h.Signal, Verb: TakeBack, Rule: v.on[0].Rule, Why: p.wellWhy(v.on), Until: v.until})
+		}
+	}
+	back = p.inOrder(back, verdicts)
+	p.groups = slices.Concat([]wave{{undo, p.recoverOrder}, {stop, p.stopOrder}, {change, aside}, {back, p.recoverOrder}}, p.groups)
+}
+
+// recoverOrder lets what is needed go first; of the holds of one app the last one.
+func (p *planner) recoverOrder(a, b *Step) bool {
+	if a.App == b.App {
+		return a.Hold > b.Hold
+	}
+	return p.needs.first(a.App, b.App)
+}
+
+func (p *planner) stopOrder(a, b *Step) bool {
+	if a.App == b.App {
+		return a.Hold < b.Hold
+	}
+	return p.needs.last(a.App, b.App)
+}
+
+func aside(a, b *Step) bool { return false }
+
+// afterwards are the actions of an app on Recover that can be done.
+func (p *planner) afterwards(app string) []Resolved {
+	a := p.states[app]
+	if a == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(a.Actions["Recover"]), func(r Resolved) bool { return r.Refused != "" })
+}
+
+// judgeHolds says of all holds which of their causes are on.
+func (p *planner) judgeHolds() map[*Hold]verdict {
+	out := map[*Hold]verdict{}
+	for _, h := range p.j.Holds {
+		v := verdict{hold: h}
+		all := true
+		for _, c := range h.Causes {
+			until, on, why := p.causeOn(h, c)
+			if !on {
+				v.gone, v.why = append(v.gone, c), append(v.why, why)
+				continue
+			}
+			v.on = append(v.on, c)
+			all = all && !until.IsZero()
+			if until.After(v.until) {
+				v.until = until
+			}
+		}
+		if !all {
+			v.until = time.Time{}
+		}
+		out[h] = v
+	}
+	return out
+}
+
+// causeOn says whether a cause still holds an app; if it does, and is well, until when, and
+// if it does not, why.
+func (p *planner) causeOn(h *Hold, c Cause) (until time.Time, on bool, why string) {
+	if why := p.lost(h, c); why != "" {
+		return time.Time{}, false, why
+	}
+	if c.byHand() {
+		return time.Time{}, true, ""
+	}
+	r, _ := p.rule(c.Rule)
+	until = p.wellAt(r, c.App)
+	if until.IsZero() || p.now.Before(until) {
+		return until, true, ""
+	}
+	return time.Time{}, false, fmt.Sprintf("%s is well for %s (rule %s, recover for %s)", c.App, span(p.now.Sub(p.matches[about{r.Name, c.App}].since)), r.Name, span(r.RecoverFor))
+}
+
+// lost says why a cause is gone whatever the apps are like: the manifest knows it no more.
+func (p *planner) lost(h *Hold, c Cause) string {
+	if !p.knows(h.App) {
+		return fmt.Sprintf("the manifest has no app %s any more", h.App)
+	}
+	if c.byHand() {
+		return ""
+	}
+	r, ok := p.rule(c.Rule)
+	switch {
+	case !ok:
+		return fmt.Sprintf("the manifest has no rule %s any more", c.Rule)
+	case !p.knows(c.App):
+		return fmt.Sprintf("the manifest has no app %s any more", c.App)
+	case !is(r, c.App) || c.App == h.App:
+		return fmt.Sprintf("rule %s is not about %s any more", r.Name, c.App)
+	case r.Signal != h.Signal, len(r.To) > 0 && !slices.Contains(r.To, h.App):
+		return fmt.Sprintf("rule %s does not send %s to %s any more", r.Name, h.Signal, h.App)
+	}
+	return ""
+}
+
+// inOrder keeps of what is to be taken back what nobody makes wait. Only without Settle do
+// steps of several waves remain: else it is to be seen first how what is needed fares.
+func (p *planner) inOrder(back []Step, verdicts map[*Hold]verdict) []Step {
+	stays := map[string]bool{} // apps that are not let go by this plan
+	for {
+		var keep []Step
+		more := false
+		for _, s := range back {
+			why, until := p.waitsFor(s.App, verdicts, stays)
+			if why == "" {
+				keep = append(keep, s)
+				continue
+			}
+			more = true
+			stays[s.App] = true
+			p.wait(Wait{App: s.App, Signal: s.Signal, Verb: TakeBack, Why: s.Why + "; but " + why, Until: until})
+		}
+		back = keep
+		if !more {
+			break
+		}
+	}
+	for i := range back {
+		back[i].Actions = p.afterwards(back[i].App)
+	}
+	return back
+}
+
+// waitsFor says why an app is not let go yet, and until when if that is known. Apps that
+// need each other wait for those before them by name.
+func (p *planner) waitsFor(app string, verdicts map[*Hold]verdict, stays map[string]bool) (string, time.Time) {
+	settle := p.s.Regulation.Settle
+	for _, n := range p.needs.of(app) {
+		if !p.needs.first(n, app) || !p.knows(n) {
+			continue
+		}
+		going := false
+		for _, h := range p.j.Holds {
+			if h.App != n {
+				continue
+			}
+			on := verdicts[h].on
+			switch {
+			case ending(h) || len(on) == 0 && len(p.joins[h.ID]) == 0:
+				going = true
+			case len(p.joins[h.ID]) > 0 || slices.ContainsFunc(on, Cause.ofRule):
+				return fmt.Sprintf("%s, which it needs, is held", n), time.Time{}
+			}
+		}
+		switch {
+		case p.toHold[n]:
+			return fmt.Sprintf("%s, which it needs, is about to be held", n), time.Time{}
+		case going && (settle > 0 || stays[n]):
+			return fmt.Sprintf("%s, which it needs, is let go first", n), time.Time{}
+		}
+		if a := p.states[n]; !p.held[n] && a != nil && p.settling(p.seen[n]) && a.Health != health.Healthy {
+			until := p.seen[n].Recovered.Add(settle)
+			return fmt.Sprintf("%s, which it needs, was let go %s ago and is not Healthy yet (settle is %s)", n, span(p.now.Sub(p.seen[n].Recovered)), span(settle)), until
+		}
+	}
+	return "", time.Time{}
+}

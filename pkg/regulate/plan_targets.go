@@ -1,0 +1,182 @@
+package regulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// send makes the step that sends a signal.
+func (p *planner) send(app, signal string, causes ...Cause) *Step {
+	a := p.states[app]
+	managers, notes := p.managers(app, a.Actions[signal])
+	actions := slices.Clone(a.Actions[signal])
+	if len(notes) > 0 {
+		actions[0].Notes = append(slices.Clone(actions[0].Notes), notes...)
+	}
+	return &Step{Verb: Send, App: app, Signal: signal, Causes: causes, Actions: actions, Managers: managers}
+}
+
+// sendAll makes steps of what is sent: who needs others comes first, the signals to one app
+// in the order in which rules ask for them.
+func (p *planner) sendAll() {
+	if len(p.sends) == 0 {
+		return
+	}
+	order := map[about]int{}
+	var steps []Step
+	for i, s := range p.sends {
+		s.Why = whys(s.Causes)
+		order[about{s.Signal, s.App}] = i
+		steps = append(steps, *s)
+	}
+	p.groups = append(p.groups, wave{steps, func(a, b *Step) bool {
+		if a.App == b.App {
+			return order[about{a.Signal, a.App}] < order[about{b.Signal, b.App}]
+		}
+		return p.needs.last(a.App, b.App)
+	}})
+}
+
+// refusal says why a rule's signal is not sent to an app; nil where it is. What an app is
+// comes before what the rules' bounds are, and the budget is last: it is not spent on what
+// is not done.
+func (p *planner) refusal(app, signal string) *Refusal {
+	if r := p.cannot(app, signal); r != nil {
+		return r
+	}
+	g, s := &p.s.Regulation, p.seen[app]
+	no := func(reason string, until time.Time, format string, args ...any) *Refusal {
+		return &Refusal{App: app, Signal: signal, Reason: reason, Until: until, Message: fmt.Sprintf(format, args...)}
+	}
+	if until := s.Refused.Add(failedFor); !s.Refused.IsZero() && p.now.Before(until) {
+		return no(BecauseFailed, until, "the last signal to %s failed %s ago; the next try is at %s (regulate history says what failed)", app, span(p.now.Sub(s.Refused)), clock(until))
+	}
+	if until := s.Recovered.Add(g.HoldOff); !s.Recovered.IsZero() && p.now.Before(until) {
+		return no(BecauseHoldOff, until, "%s was let go %s ago; rules leave it alone until %s (regulation.holdOff is %s)", app, span(p.now.Sub(s.Recovered)), clock(until), span(g.HoldOff))
+	}
+	if until, n := p.damped(app); !until.IsZero() {
+		return no(BecauseDamped, until, "%s", p.dampedWhy(app, n, until))
+	}
+	if held := p.unavailable(); g.MaxUnavailableApps > 0 && len(held) >= g.MaxUnavailableApps && !slices.Contains(held, app) {
+		return no(BecauseBudget, time.Time{}, "rules hold %s already, and regulation.maxUnavailableApps is %d; %s follows when one of them is let go", strings.Join(held, ", "), g.MaxUnavailableApps, app)
+	}
+	return nil
+}
+
+// cannot says why a signal is not sent to an app whoever asks for it; nil where it is.
+func (p *planner) cannot(app, signal string) *Refusal {
+	no := func(reason, format string, args ...any) *Refusal {
+		return &Refusal{App: app, Signal: signal, Reason: reason, Message: fmt.Sprintf(format, args...)}
+	}
+	a := p.states[app]
+	switch {
+	case !p.knows(app):
+		return no(BecauseAbsent, "the system has no app %s; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
+	case a == nil:
+		return no(BecauseNotRead, "%s was not looked at; it is not known what to hold", app)
+	case len(a.Unread) > 0:
+		return no(BecauseNotRead, "%s of %s could not be read; it is not known what to hold (is the right to read it there?)", strings.Join(a.Unread, ", "), app)
+	case len(a.Roots) == 0:
+		return no(BecauseAbsent, "nothing of %s is there: %s; there is nothing to hold", app, cmp.Or(strings.Join(a.Absent, ", "), "it has no roots"))
+	}
+	actions := a.Actions[signal]
+	if len(actions) == 0 {
+		return no(BecauseNoAction, "%s does nothing on %s; say under on.%s of the app what it is to do", app, signal, signal)
+	}
+	for i := range actions {
+		if actions[i].Refused != "" {
+			reason := BecauseNoAction
+			if strings.Contains(actions[i].Refused, "allowStop") {
+				reason = BecauseAllowStop
+			}
+			return no(reason, "%s: %s", app, actions[i].Refused)
+		}
+	}
+	return p.kept(app, signal, actions)
+}
+
+// kept refuses what somebody else keeps as it is, where the manifest says so.
+func (p *planner) kept(app, signal string, actions []Resolved) *Refusal {
+	if p.gitops(app) != system.Refuse {
+		return nil
+	}
+	for _, r := range actions {
+		for _, t := range r.Targets {
+			for _, m := range p.states[app].Managers[t] {
+				does := "would put it back"
+				if !m.Reverts {
+					does = "would put it back on its next upgrade"
+				}
+				return &Refusal{App: app, Signal: signal, Reason: BecauseGitOps, Message: fmt.Sprintf(
+					"%s of %s is kept as it is by %s (%s), which %s; gitops: suspend of the app, or of the regulation, suspends that first, and gitops: ignore goes on", p.ref(t), app, p.ref(m.Ref), m.By, does)}
+			}
+		}
+	}
+	return nil
+}
+
+// gitops is what becomes of targets of an app that somebody else keeps.
+func (p *planner) gitops(app string) system.GitOps {
+	var own system.GitOps
+	if a, ok := p.s.App(app); ok {
+		own = a.GitOps
+	}
+	switch g := cmp.Or(own, p.s.Regulation.GitOps); g {
+	case system.Suspend, system.Ignore:
+		return g
+	}
+	return system.Refuse
+}
+
+// managers are who is suspended before actions are done, in the order in which the targets'
+// lists have them, and a word of those that are not: Helm reverts nothing by itself.
+func (p *planner) managers(app string, actions []Resolved) (out []Manager, notes []string) {
+	if p.gitops(app) != system.Suspend {
+		return nil, nil
+	}
+	for _, r := range actions {
+		for _, t := range r.Targets {
+			for _, m := range p.states[app].Managers[t] {
+				if m.Reverts && !slices.Contains(out, m) {
+					out = append(out, m)
+				}
+				note := fmt.Sprintf("%s (%s) keeps %s as it is, and puts it back when it is upgraded, not before", p.ref(m.Ref), m.By, p.ref(t))
+				if !m.Reverts && !slices.Contains(notes, note) {
+					notes = append(notes, note)
+				}
+			}
+		}
+	}
+	return out, notes
+}
+
+// damped says until when an app is left alone because rules stopped it too often, and how
+// often they did in the last hour; zero where they did not.
+func (p *planner) damped(app string) (until time.Time, n int) {
+	stopped, most := p.seen[app].Stopped, p.s.Regulation.MaxSignalsPerHour
+	if most <= 0 || len(stopped) < most {
+		return time.Time{}, len(stopped)
+	}
+	return stopped[len(stopped)-most].Add(time.Hour), len(stopped)
+}
+
+// unavailable are the apps that rules alone hold, or are about to, by name. What a hand or
+// a run holds as well is not the rules' doing. A hold counts until it is taken back.
+func (p *planner) unavailable() []string {
+	var out []string
+	for _, h := range p.j.Holds {
+		if !slices.ContainsFunc(h.Causes, Cause.byHand) {
+			out = append(out, h.App)
+		}
+	}
+	for app := range p.toHold {
+		out = append(out, app)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

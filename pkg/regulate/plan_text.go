@@ -1,0 +1,169 @@
+package regulate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// why says that a rule is on for an app: db is Degraded for 31 s (rule trouble, for 30 s):
+// StatefulSet/db: 0/1 replicas available.
+func (p *planner) why(app string, r *system.Rule, m match) string {
+	a := p.states[app]
+	is, because := "", ""
+	if m.health {
+		is = string(healthOf(a))
+		because = a.Message
+		if a.Cause != (object.Ref{}) {
+			because = strings.TrimSuffix(p.ref(a.Cause)+": "+a.Message, ": ")
+		}
+	} else {
+		is, because = "being upgraded", p.upgrade(app)
+	}
+	out := fmt.Sprintf("%s is %s for %s (rule %s, for %s)", app, is, span(p.now.Sub(m.since)), r.Name, span(r.For))
+	if because != "" {
+		out += ": " + because
+	}
+	return out
+}
+
+// upgrade says by what an upgrade is seen: what is rolled out, or the first thing by name
+// that is another than when the app was settled.
+func (p *planner) upgrade(app string) string {
+	a, settled := p.states[app], p.seen[app].Settled
+	if a.Rollout != "" {
+		return a.Rollout
+	}
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(settled)), maps.Keys(a.Fingerprint))
+	slices.Sort(keys)
+	for _, k := range keys {
+		was, had := settled[k]
+		is, has := a.Fingerprint[k]
+		switch {
+		case had && !has:
+			return k + " is gone"
+		case !had:
+			return k + " is new"
+		case was != is:
+			return fmt.Sprintf("%s was %s, and is %s", k, cmp.Or(was, "empty"), cmp.Or(is, "empty"))
+		}
+	}
+	return ""
+}
+
+// wellWhy says which causes are well, and will be gone.
+func (p *planner) wellWhy(causes []Cause) string {
+	var out []string
+	for _, c := range causes {
+		r, _ := p.rule(c.Rule)
+		out = append(out, fmt.Sprintf("%s is well for %s (rule %s, recover for %s)", c.App, span(p.now.Sub(p.matches[about{r.Name, c.App}].since)), r.Name, span(r.RecoverFor)))
+	}
+	return strings.Join(out, "; ")
+}
+
+func (p *planner) dampedWhy(app string, n int, until time.Time) string {
+	times := "times"
+	if n == 1 {
+		times = "time"
+	}
+	return fmt.Sprintf("rules stopped %s %d %s in the last hour, and regulation.maxSignalsPerHour is %d; they leave it alone until %s: see why its causes come and go (regulate history), or hold it by hand (regulate stop %s)",
+		app, n, times, p.s.Regulation.MaxSignalsPerHour, clock(until), app)
+}
+
+// heldWhy says why an app is held, and since when.
+func (p *planner) heldWhy(h *Hold) string {
+	switch {
+	case h.Failed != "":
+		return fmt.Sprintf("%s failed, and what was done of it is being taken back: %s", h.Signal, h.Failed)
+	case h.Phase == Recovering:
+		return fmt.Sprintf("%s is being taken back", h.Signal)
+	}
+	return fmt.Sprintf("%s since %s: %s", h.Signal, clock(h.At), cmp.Or(whys(h.Causes), "nothing holds it any more"))
+}
+
+// freeWhy says what of a free app is noteworthy: nothing where it is well, or why what it
+// has is no cause.
+func (p *planner) freeWhy(app string) string {
+	if why := p.passed[app]; why != "" {
+		return why
+	}
+	for i := range p.s.Regulation.Rules {
+		r := &p.s.Regulation.Rules[i]
+		m := p.matches[about{r.Name, app}]
+		switch a := p.states[app]; {
+		case !is(r, app):
+		case a == nil:
+			return app + " was not looked at"
+		case m.on:
+			return p.why(app, r, m)
+		case m.unsure && p.settling(p.seen[app]):
+			return fmt.Sprintf("%s was let go %s ago and is %s: it is given %s to settle", app, span(p.now.Sub(p.seen[app].Recovered)), healthOf(a), span(p.s.Regulation.Settle))
+		case m.unsure:
+			return fmt.Sprintf("%s is %s: neither in trouble nor well", app, healthOf(a))
+		}
+	}
+	return ""
+}
+
+// whys puts the texts of causes together.
+func whys(causes []Cause) string {
+	var out []string
+	for _, c := range causes {
+		why := c.Why
+		switch {
+		case why != "":
+		case c.Hand != "":
+			why = "held by hand by " + c.Hand
+		case c.Run != "":
+			why = "held while " + c.Run + " runs"
+		default:
+			why = fmt.Sprintf("rule %s fires for %s", c.Rule, c.App)
+		}
+		if !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// ref names an object for people: Kind/name, with its namespace where that is not the
+// system's.
+func (p *planner) ref(r object.Ref) string {
+	if r.Namespace == "" || r.Namespace == p.s.Namespace {
+		return r.Kind + "/" + r.Name
+	}
+	return r.Kind + "/" + r.Namespace + "/" + r.Name
+}
+
+// clock writes a moment for people.
+func clock(t time.Time) string { return t.UTC().Format("15:04:05Z") }
+
+// span writes a duration for people, in two units at most: 31 s, 2 min 10 s, 1 h 5 min, 3 d.
+func span(d time.Duration) string {
+	if d < time.Second {
+		return "0 s"
+	}
+	units := []struct {
+		name string
+		of   time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"min", time.Minute}, {"s", time.Second}}
+	for i, u := range units {
+		if d < u.of {
+			continue
+		}
+		out := fmt.Sprintf("%d %s", d/u.of, u.name)
+		if i+1 < len(units) {
+			if rest := d % u.of / units[i+1].of; rest > 0 {
+				out += fmt.Sprintf(" %d %s", rest, units[i+1].name)
+			}
+		}
+		return out
+	}
+	return "0 s"
+}

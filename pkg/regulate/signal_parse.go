@@ -1,0 +1,219 @@
+package regulate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+// modesOf are what each preset may do.
+var modesOf = map[string][]Mode{
+	PresetPause: {PauseReconcile, PauseRollout, PauseScaling, HoldAdmission, SuspendRun},
+	PresetStop:  {StopWorkload, SuspendRun, HoldAdmission},
+}
+
+// ParseSignals reads the signals of a kind:
+//
+//	pause: {mode, patch, resume, effect, source, ...}
+//	stop:  {...}
+//	also:  [{preset: stop, ...}]   # other ways, which no preset means
+//
+// Kind and Origin are left to who knows them.
+func ParseSignals(n *yaml.Node) ([]Signal, []strict.Problem) {
+	var all []Signal
+	m := &strict.Mapping{}
+	m.Fields = SignalFields(m, &all)
+	m.Read(n)
+	if len(m.Problems) == 0 && len(all) == 0 {
+		m.Report(n, "it says nothing: want pause or stop")
+	}
+	return all, m.Problems
+}
+
+// SignalFields are the keys of ParseSignals, for a mapping that has others besides. What
+// is read is appended to.
+func SignalFields(m *strict.Mapping, to *[]Signal) []strict.Field {
+	read := func(n *yaml.Node, preset string) {
+		s, problems := parseSignal(n, preset)
+		m.Problems = append(m.Problems, problems...)
+		*to = append(*to, s)
+	}
+	return []strict.Field{
+		{Name: PresetPause, Set: func(n *yaml.Node) { read(n, PresetPause) }},
+		{Name: PresetStop, Set: func(n *yaml.Node) { read(n, PresetStop) }},
+		{Name: "also", Set: func(n *yaml.Node) {
+			if n.Kind != yaml.SequenceNode {
+				m.Report(n, "want a list of signals")
+			}
+			for _, item := range n.Content {
+				read(item, "")
+			}
+		}},
+	}
+}
+
+// parseSignal reads one signal; without a preset it is another way, and names its own.
+func parseSignal(n *yaml.Node, preset string) (Signal, []strict.Problem) {
+	s := Signal{Preset: preset, Other: preset == ""}
+	m := &strict.Mapping{}
+	var mode *yaml.Node
+	m.Fields = append(s.whatFields(m),
+		strict.Field{Name: "mode", Required: true, Set: func(n *yaml.Node) { s.Mode, mode = Mode(m.Text(n)), n }},
+		strict.Field{Name: "versions", Set: func(n *yaml.Node) { s.Versions = m.Texts(n) }},
+		strict.Field{Name: "requires", Set: func(n *yaml.Node) { s.Requires = fieldPath(m, n) }},
+		strict.Field{Name: "stateful", Set: func(n *yaml.Node) { s.Stateful = m.Bool(n) }},
+		strict.Field{Name: "caution", Set: func(n *yaml.Node) { s.Caution = m.Bool(n) }},
+		strict.Field{Name: "effect", Required: true, Set: func(n *yaml.Node) { s.Effect = m.Text(n) }},
+		strict.Field{Name: "caveat", Set: func(n *yaml.Node) { s.Caveat = m.Text(n) }},
+		strict.Field{Name: "source", Required: true, Set: func(n *yaml.Node) { s.Source = m.Text(n) }},
+	)
+	if s.Other {
+		m.Fields = append(m.Fields, strict.Field{Name: "preset", Required: true, Set: func(n *yaml.Node) {
+			if s.Preset = m.Text(n); s.Preset != "" && modesOf[s.Preset] == nil {
+				m.Report(n, "%q: want pause or stop", field.Shorten(s.Preset))
+			}
+		}})
+	}
+	m.Read(n)
+	if modes := modesOf[s.Preset]; mode != nil && modes != nil && !slices.Contains(modes, s.Mode) {
+		m.Report(mode, "%q is no mode of %s: want %s", field.Shorten(string(s.Mode)), s.Preset, modeWords(modes))
+	}
+	s.check(m, n)
+	return s, m.Problems
+}
+
+// whatFields are the keys that say what is written.
+func (s *Signal) whatFields(m *strict.Mapping) []strict.Field {
+	return []strict.Field{
+		{Name: "patch", Set: func(n *yaml.Node) { s.Patch = patchAt(m, n) }},
+		{Name: "resume", Set: func(n *yaml.Node) { s.Resume = patchAt(m, n) }},
+		{Name: "scale", Set: func(n *yaml.Node) {
+			if s.Scale = m.Bool(n); s.Scale {
+				s.Patch, s.Resume = spec("replicas", int64(0)), spec("replicas", Before)
+			}
+		}},
+		{Name: "each", Set: func(n *yaml.Node) { s.Each = fieldPath(m, n) }},
+		{Name: "presence", Set: func(n *yaml.Node) { s.Presence = m.Bool(n) }},
+		{Name: "same", Set: func(n *yaml.Node) {
+			if n.Kind != yaml.SequenceNode {
+				m.Report(n, "want a list of values")
+			}
+			for _, item := range n.Content {
+				s.Same = append(s.Same, plainValue(m, item))
+			}
+		}},
+		{Name: "or", Set: func(n *yaml.Node) {
+			v := &Variant{}
+			below := &strict.Mapping{}
+			below.Fields = []strict.Field{
+				{Name: "when", Required: true, Set: func(n *yaml.Node) { v.When = fieldPath(below, n) }},
+				{Name: "patch", Required: true, Set: func(n *yaml.Node) { v.Patch = patchAt(below, n) }},
+				{Name: "resume", Required: true, Set: func(n *yaml.Node) { v.Resume = patchAt(below, n) }},
+			}
+			below.Read(n)
+			m.Problems = append(m.Problems, below.Problems...)
+			s.Or = v
+		}},
+	}
+}
+
+// check says what is missing, and what does not go together.
+func (s *Signal) check(m *strict.Mapping, n *yaml.Node) {
+	if len(m.Problems) > 0 {
+		return
+	}
+	switch {
+	case len(s.Patch) == 0 || len(s.Resume) == 0:
+		m.Report(n, "patch and resume are missing: want both, or scale: true")
+	case hasNull(s.Patch):
+		m.Report(n, "the patch takes a field away: nobody could tell whether an object is held by it")
+	case s.Scale && s.Each != "":
+		m.Report(n, "scale and each exclude each other")
+	case s.Presence && len(s.Same) > 0:
+		m.Report(n, "presence and same exclude each other: with presence any value holds")
+	}
+}
+
+func hasNull(v any) bool {
+	fields, ok := v.(map[string]any)
+	for _, below := range fields {
+		if hasNull(below) {
+			return true
+		}
+	}
+	return v == nil && !ok
+}
+
+func modeWords(modes []Mode) string {
+	var all []string
+	for _, m := range modes {
+		all = append(all, string(m))
+	}
+	return strings.Join(all, ", ")
+}
+
+// fieldPath reads a path of names with dots between them.
+func fieldPath(m *strict.Mapping, n *yaml.Node) string {
+	text := m.Text(n)
+	if text != "" && slices.Contains(strings.Split(text, "."), "") {
+		m.Report(n, "%q is no path: want names with dots between them, as in spec.job", field.Shorten(text))
+	}
+	return text
+}
+
+// patchAt reads a merge patch, with the numbers of JSON as objects have them.
+func patchAt(m *strict.Mapping, n *yaml.Node) map[string]any {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		m.Report(n, "want a merge patch: a mapping of fields to values")
+		return nil
+	}
+	fields, _ := plainValue(m, n).(map[string]any)
+	return fields
+}
+
+func plainValue(m *strict.Mapping, n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		out := map[string]any{}
+		m.Entries(n, func(key string, value *yaml.Node) { out[key] = plainValue(m, value) })
+		return out
+	case yaml.SequenceNode:
+		out := []any{}
+		for _, item := range n.Content {
+			out = append(out, plainValue(m, item))
+		}
+		return out
+	}
+	v, err := scalarValue(n)
+	if err != nil {
+		m.Report(n, "%v", err)
+	}
+	return v
+}
+
+func scalarValue(n *yaml.Node) (any, error) {
+	switch n.ShortTag() {
+	case "!!null":
+		return nil, nil
+	case "!!str":
+		return n.Value, nil
+	case "!!bool":
+		var b bool
+		err := n.Decode(&b)
+		return b, err
+	case "!!int":
+		var i int64
+		err := n.Decode(&i)
+		return i, err
+	case "!!float":
+		var f float64
+		err := n.Decode(&f)
+		return f, err
+	}
+	return nil, fmt.Errorf("%q is no value of JSON: put it in quotes", field.Shorten(n.Value))
+}

@@ -1,0 +1,100 @@
+package regulate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// SignalSet is the signals that are known: those of a catalogue, and the built-in ones.
+type SignalSet struct {
+	exact    map[string][]Signal // by Kind.group
+	patterns []Signal            // the closest first
+	hasScale func(schema.GroupKind) bool
+}
+
+var _ Signals = (*SignalSet)(nil)
+
+// NewSignals returns the signals of custom kinds (catalog.Signals) together with the
+// built-in ones. hasScale says whether a kind has the subresource scale; nil where nobody
+// knows, and then nothing is stopped by it.
+func NewSignals(custom []Signal, hasScale func(schema.GroupKind) bool) *SignalSet {
+	s := &SignalSet{exact: map[string][]Signal{}, hasScale: hasScale}
+	for _, one := range slices.Concat(custom, BuiltInSignals()) {
+		if strings.HasPrefix(one.Kind, "*") {
+			s.patterns = append(s.patterns, one)
+			continue
+		}
+		s.exact[one.Kind] = append(s.exact[one.Kind], one)
+	}
+	slices.SortStableFunc(s.patterns, func(x, y Signal) int {
+		return cmp.Or(cmp.Compare(strings.Count(x.Kind, "*"), strings.Count(y.Kind, "*")), cmp.Compare(len(y.Kind), len(x.Kind)))
+	})
+	// * means more than *.*.group does, though it has one star less.
+	slices.SortStableFunc(s.patterns, func(x, y Signal) int { return boolCompare(x.Kind == "*", y.Kind == "*") })
+	return s
+}
+
+func boolCompare(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case y:
+		return -1
+	}
+	return 1
+}
+
+// Of returns the signal of a preset: that of the kind itself before that of a pattern. A
+// preset is never taken for another one.
+func (s *SignalSet) Of(gvk schema.GroupVersionKind, preset string) (Signal, bool) {
+	for _, one := range s.All(gvk) {
+		if one.Preset == preset && !one.Other {
+			return one, true
+		}
+	}
+	return Signal{}, false
+}
+
+// All returns every signal that means objects of a kind, in a version or where that is
+// empty in any: those of the kind itself first. Of one preset the first one is meant.
+func (s *SignalSet) All(gvk schema.GroupVersionKind) []Signal {
+	var all []Signal
+	for _, one := range s.exact[gvk.GroupKind().String()] {
+		if one.in(gvk.Version) {
+			all = append(all, one)
+		}
+	}
+	for _, one := range s.patterns {
+		if !one.in(gvk.Version) || !one.Means(gvk.GroupKind()) || one.Scale && !s.scales(gvk.GroupKind()) {
+			continue
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func (s *SignalSet) scales(gk schema.GroupKind) bool { return s.hasScale != nil && s.hasScale(gk) }
+
+func (s Signal) in(version string) bool {
+	return version == "" || len(s.Versions) == 0 || slices.Contains(s.Versions, version)
+}
+
+// Means says whether a kind is that of the signal, or of its pattern. Categories are not
+// looked at.
+func (s Signal) Means(gk schema.GroupKind) bool {
+	return meansKind(s.Kind, gk) && !slices.ContainsFunc(s.Except, func(no string) bool { return meansKind(no, gk) })
+}
+
+func meansKind(pattern string, gk schema.GroupKind) bool {
+	if pattern == "*" || pattern == gk.String() {
+		return true
+	}
+	if below, ok := strings.CutPrefix(pattern, "*.*."); ok {
+		return strings.HasSuffix(gk.Group, "."+below)
+	}
+	group, ok := strings.CutPrefix(pattern, "*.")
+	return ok && gk.Group == group
+}

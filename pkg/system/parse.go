@@ -1,0 +1,229 @@
+package system
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+const (
+	// Largest is how many bytes a manifest has at most: a ConfigMap holds no more.
+	Largest = 1 << 20
+	// mostProblems are told of one manifest.
+	mostProblems = 100
+)
+
+// Parse reads a manifest. name is that of the file, for people. Where anything is wrong
+// there is no system, and the problems say what and where, in the order of the text. Each
+// names the path to its place: spec.apps[1].on.Stop[0]: there is no "paus".
+//
+// Kinds are not known here: of a root only its form is checked.
+func Parse(name string, data []byte) (*System, []strict.Problem) {
+	r := &reader{sys: &System{Origin: name}, signals: map[string]bool{Stop: true, Recover: true}}
+	if root := r.root(data); root != nil {
+		r.manifest(root)
+		for _, check := range r.later {
+			check()
+		}
+	}
+	if len(r.problems) == 0 {
+		return r.sys, nil
+	}
+	slices.SortStableFunc(r.problems, func(a, b strict.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	if more := len(r.problems) - mostProblems; more > 0 {
+		last := &r.problems[mostProblems-1]
+		last.Message = fmt.Sprintf("%s; and %d problems more", last.Message, more)
+		r.problems = r.problems[:mostProblems]
+	}
+	return nil, r.problems
+}
+
+// reader reads one manifest.
+type reader struct {
+	sys      *System
+	problems []strict.Problem
+	signals  map[string]bool
+	// appNames are those that are had by an app, even by one that is wrong otherwise.
+	appNames []string
+	// resources are read when the values are known, and only then roots are compared.
+	resources []resourceList
+	// later are checks of names that may be told below.
+	later []func()
+}
+
+// root finds the one document of a text.
+func (r *reader) root(data []byte) *yaml.Node {
+	want := "want a document of apiVersion " + APIVersion + ", kind " + Kind
+	if len(data) > Largest {
+		r.problems = []strict.Problem{{Line: 1, Column: 1, Message: "it has more than 1 MiB: that is no manifest of a System"}}
+		return nil
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if json.Valid(data) {
+		// In JSON a tab can only stand between values, where YAML has none.
+		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
+	}
+	all, problem := strict.Documents(data)
+	all = slices.DeleteFunc(all, func(n *yaml.Node) bool { return n.ShortTag() == "!!null" && n.Value == "" })
+	switch {
+	case problem != nil:
+		r.problems = []strict.Problem{*problem}
+	case len(all) == 0:
+		r.problems = []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty: " + want}}
+	case len(all) > 1:
+		r.problems = []strict.Problem{strict.At(all[1], "a second document: a manifest is one, and objects of an app stand under its resources")}
+	case all[0].Kind != yaml.MappingNode:
+		r.problems = []strict.Problem{strict.At(all[0], "%s", want)}
+	default:
+		return all[0]
+	}
+	return nil
+}
+
+func (r *reader) manifest(root *yaml.Node) {
+	sys := r.sys
+	scope{r, ""}.mapping(root,
+		key{"apiVersion", true, func(s scope, n *yaml.Node) { s.word(n, APIVersion) }},
+		key{"kind", true, func(s scope, n *yaml.Node) { s.word(n, Kind) }},
+		key{"metadata", true, func(s scope, n *yaml.Node) {
+			s.mapping(n,
+				key{"name", true, func(s scope, n *yaml.Node) { sys.Name = s.name(n) }},
+				key{"namespace", false, func(s scope, n *yaml.Node) { sys.Namespace = s.name(n) }})
+		}},
+		key{"spec", true, r.spec},
+	)
+}
+
+func (r *reader) spec(s scope, n *yaml.Node) {
+	sys := r.sys
+	sys.Regulation = defaultRegulation()
+	s.mapping(n,
+		key{"description", false, func(s scope, n *yaml.Node) { sys.Description = s.text(n) }},
+		key{"values", false, func(s scope, n *yaml.Node) { sys.Values = s.object(n) }},
+		key{"apps", true, func(s scope, n *yaml.Node) { s.list(n, r.app) }},
+		key{"dependencies", false, func(s scope, n *yaml.Node) { s.list(n, r.dependency) }},
+		key{"connections", false, func(s scope, n *yaml.Node) { s.list(n, r.connection) }},
+		key{"regulation", false, r.regulation},
+		key{"chargeback", false, r.chargeback},
+		key{"waivers", false, func(s scope, n *yaml.Node) {
+			waivers, problems := check.ReadWaivers(sys.Origin, n, check.Rules())
+			sys.Waivers = waivers
+			s.add(problems...)
+		}},
+	)
+	// Templates are filled in when the values are known; then the roots are compared.
+	r.later = append([]func(){r.readResources}, r.later...)
+}
+
+// appName reads the name of an app that is somewhere in the manifest, and keeps it.
+func (r *reader) appName(s scope, n *yaml.Node, keep func(string)) {
+	name := s.text(n)
+	if name == "" {
+		return
+	}
+	keep(name)
+	r.later = append(r.later, func() {
+		if !slices.Contains(r.appNames, name) {
+			s.report(n, "there is no app %s%s", strconv.Quote(field.Shorten(name)), object.DidYouMean(object.Nearest(name, r.appNames)))
+		}
+	})
+}
+
+// dependency reads one. Apps may need each other in a circle: real ones do (a broker that
+// keeps its state in a database which reports to the broker), and whoever orders apps
+// takes a circle as one.
+func (r *reader) dependency(s scope, n *yaml.Node) {
+	d := Dependency{Line: n.Line}
+	s.mapping(n,
+		key{"from", true, func(s scope, n *yaml.Node) { r.appName(s, n, func(name string) { d.From = name }) }},
+		key{"to", true, func(s scope, n *yaml.Node) { r.appName(s, n, func(name string) { d.To = name }) }},
+		key{"reason", false, func(s scope, n *yaml.Node) { d.Reason = s.text(n) }},
+	)
+	if d.From != "" && d.From == d.To {
+		s.report(n, "%s cannot need itself: from and to are the same app", d.From)
+	}
+	if i := slices.IndexFunc(r.sys.Dependencies, func(o Dependency) bool { return o.From == d.From && o.To == d.To }); i >= 0 && d.From != "" && d.To != "" {
+		s.report(n, "a second dependency of %s on %s: the first is on line %d", d.From, d.To, r.sys.Dependencies[i].Line)
+	}
+	r.sys.Dependencies = append(r.sys.Dependencies, d)
+}
+
+func (r *reader) connection(s scope, n *yaml.Node) {
+	c := Connection{Line: n.Line}
+	s.mapping(n,
+		key{"from", true, func(s scope, n *yaml.Node) { c.From = r.end(s, n) }},
+		key{"to", true, func(s scope, n *yaml.Node) { c.To = r.end(s, n) }},
+	)
+	if c.From.App != "" && c.From.App == c.To.App {
+		s.report(n, "%s cannot need itself: from and to are the same app", c.From.App)
+	}
+	same := func(o Connection) bool {
+		return o.To.App == c.To.App && o.To.Path == c.To.Path && r.sameRoot(o.To.Root, c.To.Root)
+	}
+	if i := slices.IndexFunc(r.sys.Connections, same); i >= 0 && c.To.App != "" && c.To.Path != "" {
+		s.report(n, "a second value for %s of %s: the first is on line %d", field.Shorten(c.To.Path), c.To.App, r.sys.Connections[i].Line)
+	}
+	r.sys.Connections = append(r.sys.Connections, c)
+}
+
+func (r *reader) end(s scope, n *yaml.Node) End {
+	var e End
+	s.mapping(n,
+		key{"app", true, func(s scope, n *yaml.Node) { r.appName(s, n, func(name string) { e.App = name }) }},
+		key{"root", false, func(s scope, n *yaml.Node) { e.Root = s.root(n, false) }},
+		key{"path", true, func(s scope, n *yaml.Node) {
+			if e.Path = s.text(n); e.Path == "" {
+				return
+			}
+			if _, err := field.Parse(e.Path); err != nil {
+				s.report(n, "%q is no path: %v", field.Shorten(e.Path), err)
+			}
+		}},
+	)
+	return e
+}
+
+// sharings are the ways in which what several apps need is paid.
+func sharings() []string {
+	return []string{string(cost.ShareEven), string(cost.ShareUsage), string(cost.ShareRequests), string(cost.ShareWeight)}
+}
+
+// amounts are decimal numbers as they are written.
+var amounts = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,12})?$`)
+
+func (r *reader) chargeback(s scope, n *yaml.Node) {
+	c := &r.sys.Chargeback
+	s.mapping(n,
+		key{"prices", false, func(s scope, n *yaml.Node) { c.Prices = s.line(n) }},
+		key{"sharing", false, func(s scope, n *yaml.Node) { c.Sharing = cost.Sharing(s.word(n, sharings()...)) }},
+		key{"weights", false, func(s scope, n *yaml.Node) {
+			c.Weights = map[string]string{}
+			s.entries(n, func(s scope, name string, k, v *yaml.Node) {
+				r.appName(s, k, func(string) {})
+				if v.Kind != yaml.ScalarNode || !amounts.MatchString(v.Value) || strings.Trim(v.Value, "0.") == "" {
+					s.report(v, "want a weight: a decimal number above 0 such as 2 or 0.5")
+				}
+				c.Weights[name] = v.Value
+			})
+		}},
+		key{"tenant", false, func(s scope, n *yaml.Node) { c.Tenant = s.line(n) }},
+	)
+	if c.Sharing == cost.ShareWeight && c.Weights == nil {
+		s.report(n, "sharing by weight wants weights: an app has 1 where it is left out")
+	}
+}

@@ -1,0 +1,204 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// RegulationOptions say how regulation is shown.
+type RegulationOptions struct {
+	// System is the name of the system, Namespace that in which it is.
+	System, Namespace string
+	// Gaps are what could not be read.
+	Gaps []object.Gap
+}
+
+// Plan shows what would be done to the apps of a system now, and why the rest would not.
+func Plan(p *regulate.Planned, w *regulate.World, o RegulationOptions) Answer {
+	v := &planView{p: p, w: w, o: o}
+	a := Answer{Tree: v.tree(), Table: v.table(), Document: v.document()}
+	for i := range p.Steps {
+		if !slices.Contains(a.Names, p.Steps[i].App) {
+			a.Names = append(a.Names, p.Steps[i].App)
+		}
+	}
+	return a
+}
+
+type planView struct {
+	p *regulate.Planned
+	w *regulate.World
+	o RegulationOptions
+}
+
+// tree has what is to be done first, then what waits and what is refused, then the apps.
+func (v *planView) tree() *Tree {
+	t := &Tree{Columns: []Column{
+		{Name: "PLAN", Cut: Middle, Least: leastName},
+		{Name: "WHAT", Drop: 1, Cut: End, Least: 12},
+		{Name: "WHY", Under: true, Wrap: true},
+	}}
+	for i := range v.p.Steps {
+		t.Roots = append(t.Roots, v.step(&v.p.Steps[i]))
+	}
+	for _, w := range v.p.Waits {
+		t.Roots = append(t.Roots, &Line{
+			Name:  Cell{"… " + stepWord(w.Verb, w.Signal) + " " + w.App, Warn},
+			Cells: []Cell{{"in " + soon(v.p.At, w.Until), Plain}, {w.Why, Faint}},
+		})
+	}
+	for _, r := range v.p.Refused {
+		what := "refused: " + r.Reason
+		if !r.Until.IsZero() {
+			what += ", until " + r.Until.Format(time.TimeOnly)
+		}
+		t.Roots = append(t.Roots, &Line{Name: Cell{"✖ " + r.Signal + " " + r.App, Bad}, Cells: []Cell{{what, Bad}, {r.Message, Plain}}})
+	}
+	if len(t.Roots) == 0 {
+		t.Roots = append(t.Roots, &Line{Name: Cell{"nothing to do", Good}, Cells: []Cell{{}, {}}})
+	}
+	t.Roots = append(t.Roots, v.apps())
+	return t
+}
+
+// stepWord is what a step does, in a word for people.
+func stepWord(verb regulate.Verb, signal string) string {
+	switch verb {
+	case regulate.Send:
+		return signal
+	case regulate.Join:
+		return "keep"
+	case regulate.Leave:
+		return "keep"
+	case regulate.Resume:
+		return "go on with"
+	default:
+		return string(verb)
+	}
+}
+
+func (v *planView) step(s *regulate.Step) *Line {
+	line := &Line{Name: Cell{Text: fmt.Sprintf("%d %s %s", s.Wave, stepWord(s.Verb, s.Signal), s.App)}, Cells: []Cell{v.stepWhat(s), {s.Why, Plain}}}
+	for _, m := range s.Managers {
+		line.Below = append(line.Below, &Line{Name: Cell{Text: v.near(m.Ref)}, Cells: []Cell{{Text: "suspended first"}, {managerWhy(m), Faint}}})
+	}
+	for i := range s.Actions {
+		line.Below = append(line.Below, v.action(&s.Actions[i])...)
+	}
+	return line
+}
+
+func managerWhy(m regulate.Manager) string {
+	if m.Reverts {
+		return "it would put back what is changed"
+	}
+	return m.By + " reverts nothing by itself; an upgrade meanwhile would"
+}
+
+func (v *planView) stepWhat(s *regulate.Step) Cell {
+	switch s.Verb {
+	case regulate.Join:
+		return Cell{"one more cause", Faint}
+	case regulate.Leave:
+		return Cell{"one cause less", Faint}
+	case regulate.Resume:
+		return Cell{"begun, not ended", Warn}
+	}
+	return Cell{}
+}
+
+// action has a line for each of its targets.
+func (v *planView) action(a *regulate.Resolved) []*Line {
+	notes := strings.Join(a.Notes, "; ")
+	if a.Default {
+		notes = strings.TrimPrefix(notes+"; by default, since the manifest says nothing", "; ")
+	}
+	if len(a.Targets) == 0 {
+		return []*Line{{Name: Cell{Text: a.Name}, Cells: []Cell{{a.Text, Plain}, {notes, Faint}}}}
+	}
+	var out []*Line
+	for _, t := range a.Targets {
+		what, why := a.Name, notes
+		if a.Text != "" {
+			what += ": " + a.Text
+		}
+		if s, ok := a.Signals[t]; ok {
+			what, why = signalText(&s), strings.TrimPrefix(why+"; "+s.Effect, "; ")
+		}
+		out = append(out, &Line{Name: Cell{Text: v.near(t)}, Cells: []Cell{{what, Plain}, {why, Faint}}})
+	}
+	return out
+}
+
+// near is how people of the namespace call an object.
+func (v *planView) near(r object.Ref) string { return written(r, v.o.Namespace, nil) }
+
+func (v *planView) apps() *Line {
+	top := &Line{Name: Cell{"apps", Faint}, Cells: []Cell{{}, {}}}
+	for _, a := range v.p.Apps {
+		line := &Line{Name: Cell{Text: a.App}, Mark: regulationMark(a.State), Cells: []Cell{{}, {a.Why, Faint}}}
+		if s, ok := v.w.App(a.App); ok {
+			line.Cells[0] = HealthCell(s.Health)
+			if a.Why == "" {
+				line.Cells[1].Text = s.Message
+			}
+		}
+		top.Below = append(top.Below, line)
+	}
+	return top
+}
+
+func regulationMark(s regulate.AppStatus) Cell {
+	switch s {
+	case regulate.IsHeld:
+		return Cell{"‖ held", Warn}
+	case regulate.IsCause:
+		return Cell{"✖ cause", Bad}
+	case regulate.NotRegular:
+		return Cell{"? left alone", Warn}
+	}
+	return Cell{}
+}
+
+// table is a line a step, for scripts.
+func (v *planView) table() *Table {
+	t := &Table{Columns: []Column{{Name: "WAVE", Right: true}, {Name: "DO"}, {Name: "SIGNAL"}, {Name: "APP"}, {Name: "WHY", Cut: End, Least: leastWhy}}}
+	for i := range v.p.Steps {
+		s := &v.p.Steps[i]
+		t.Rows = append(t.Rows, []Cell{{Text: fmt.Sprint(s.Wave)}, {Text: string(s.Verb)}, {Text: s.Signal}, {Text: s.App}, {Text: s.Why}})
+	}
+	for _, w := range v.p.Waits {
+		t.Rows = append(t.Rows, []Cell{{}, {"wait " + soon(v.p.At, w.Until), Warn}, {Text: w.Signal}, {Text: w.App}, {Text: w.Why}})
+	}
+	for _, r := range v.p.Refused {
+		t.Rows = append(t.Rows, []Cell{{}, {"refused: " + r.Reason, Bad}, {Text: r.Signal}, {Text: r.App}, {Text: r.Message}})
+	}
+	return t
+}
+
+// soon is how long it is until then.
+func soon(now, then time.Time) string {
+	d := then.Sub(now).Round(time.Second)
+	if d < 0 {
+		d = 0
+	}
+	return d.String()
+}
+
+// signalText is what a preset writes: pause: {"spec":{"paused":true}}.
+func signalText(s *regulate.Signal) string {
+	if s.Scale {
+		return s.Preset + ": replicas = 0"
+	}
+	patch, err := json.Marshal(s.Patch)
+	if err != nil {
+		return s.Preset
+	}
+	return s.Preset + ": " + string(patch)
+}

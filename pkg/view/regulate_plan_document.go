@@ -1,0 +1,132 @@
+package view
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// PlanDocument is a plan of regulation for machines (docs/schema/regulate-plan.json).
+type PlanDocument struct {
+	Head      `json:",inline"`
+	System    string                `json:"system"`
+	Namespace string                `json:"namespace"`
+	At        string                `json:"at"`
+	Steps     []PlanStepDocument    `json:"steps"`
+	Waits     []PlanWaitDocument    `json:"waits"`
+	Refused   []PlanRefusalDocument `json:"refused"`
+	Apps      []PlanAppDocument     `json:"apps"`
+	// Again is when to look again although nothing changes; absent for never.
+	Again string       `json:"again,omitempty"`
+	Gaps  []object.Gap `json:"gaps"`
+}
+
+// PlanStepDocument is one thing that is done to one app.
+type PlanStepDocument struct {
+	Wave     int                  `json:"wave"`
+	Verb     string               `json:"verb"` // Send, Join, Leave, Resume, Recover
+	App      string               `json:"app"`
+	Signal   string               `json:"signal"`
+	Hold     int                  `json:"hold,omitempty"`
+	Why      string               `json:"why"`
+	Causes   []CauseDocument      `json:"causes,omitempty"`
+	Managers []string             `json:"managers,omitempty"`
+	Actions  []PlanActionDocument `json:"actions,omitempty"`
+}
+
+// CauseDocument is why an app is held.
+type CauseDocument struct {
+	Rule string `json:"rule,omitempty"`
+	App  string `json:"app,omitempty"`
+	Hand string `json:"hand,omitempty"`
+	Run  string `json:"run,omitempty"`
+	Why  string `json:"why"`
+	At   string `json:"at,omitempty"`
+}
+
+// PlanActionDocument is an action of an app with its targets.
+type PlanActionDocument struct {
+	Index   int      `json:"index"`
+	Action  string   `json:"action"`
+	Text    string   `json:"text,omitempty"`
+	Targets []string `json:"targets,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	Default bool     `json:"default,omitempty"`
+}
+
+// PlanWaitDocument is something that is not yet so for long enough.
+type PlanWaitDocument struct {
+	App    string `json:"app"`
+	Signal string `json:"signal"`
+	Verb   string `json:"verb"`
+	Rule   string `json:"rule,omitempty"`
+	Why    string `json:"why"`
+	Until  string `json:"until"`
+}
+
+// PlanRefusalDocument is a signal that is not sent.
+type PlanRefusalDocument struct {
+	App     string `json:"app"`
+	Signal  string `json:"signal"`
+	Rule    string `json:"rule,omitempty"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Until   string `json:"until,omitempty"`
+}
+
+// PlanAppDocument is what regulation makes of an app.
+type PlanAppDocument struct {
+	App     string   `json:"app"`
+	State   string   `json:"state"` // Free, Held, Cause, Unknown
+	Health  string   `json:"health"`
+	Needs   []string `json:"needs"`
+	Why     string   `json:"why,omitempty"`
+	Message string   `json:"message,omitempty"`
+}
+
+func (v *planView) document() PlanDocument {
+	d := PlanDocument{
+		Head: Head{APIVersion, "RegulationPlan"}, System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At),
+		Steps: []PlanStepDocument{}, Waits: []PlanWaitDocument{}, Refused: []PlanRefusalDocument{}, Apps: []PlanAppDocument{},
+		Again: moment(v.p.Again), Gaps: none(v.o.Gaps),
+	}
+	for i := range v.p.Steps {
+		d.Steps = append(d.Steps, stepDocument(&v.p.Steps[i]))
+	}
+	for _, w := range v.p.Waits {
+		d.Waits = append(d.Waits, PlanWaitDocument{App: w.App, Signal: w.Signal, Verb: string(w.Verb), Rule: w.Rule, Why: w.Why, Until: moment(w.Until)})
+	}
+	for _, r := range v.p.Refused {
+		d.Refused = append(d.Refused, PlanRefusalDocument{App: r.App, Signal: r.Signal, Rule: r.Rule, Reason: r.Reason, Message: r.Message, Until: moment(r.Until)})
+	}
+	for _, a := range v.p.Apps {
+		doc := PlanAppDocument{App: a.App, State: string(a.State), Why: a.Why, Needs: []string{}}
+		if s, ok := v.w.App(a.App); ok {
+			doc.Health, doc.Message = string(s.Health), s.Message
+			for _, n := range s.Needs {
+				doc.Needs = append(doc.Needs, n.App)
+			}
+		}
+		d.Apps = append(d.Apps, doc)
+	}
+	return d
+}
+
+func stepDocument(s *regulate.Step) PlanStepDocument {
+	d := PlanStepDocument{Wave: s.Wave, Verb: string(s.Verb), App: s.App, Signal: s.Signal, Hold: s.Hold, Why: s.Why, Causes: causeDocuments(s.Causes)}
+	for _, m := range s.Managers {
+		d.Managers = append(d.Managers, m.Ref.String())
+	}
+	for i := range s.Actions {
+		a := &s.Actions[i]
+		d.Actions = append(d.Actions, PlanActionDocument{Index: a.Index, Action: a.Name, Text: a.Text, Targets: refTexts(a.Targets), Notes: a.Notes, Default: a.Default})
+	}
+	return d
+}
+
+func causeDocuments(causes []regulate.Cause) []CauseDocument {
+	var out []CauseDocument
+	for _, c := range causes {
+		out = append(out, CauseDocument{Rule: c.Rule, App: c.App, Hand: c.Hand, Run: c.Run, Why: c.Why, At: moment(c.At)})
+	}
+	return out
+}

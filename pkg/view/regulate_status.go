@@ -1,0 +1,213 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// RegulationStatus shows what is held, by what, and since when. The world is nil where the
+// apps were not looked at.
+func RegulationStatus(j *regulate.Journal, p *regulate.Planned, w *regulate.World, now time.Time, o RegulationOptions) Answer {
+	v := &statusView{j: j, p: p, w: w, now: now, o: o}
+	a := Answer{Tree: v.tree(), Table: v.table(), Document: v.document()}
+	for _, h := range j.Holds {
+		a.Names = append(a.Names, h.App)
+	}
+	return a
+}
+
+type statusView struct {
+	j   *regulate.Journal
+	p   *regulate.Planned
+	w   *regulate.World
+	now time.Time
+	o   RegulationOptions
+}
+
+func (v *statusView) tree() *Tree {
+	t := &Tree{Columns: []Column{
+		{Name: "APP", Cut: Middle, Least: leastName},
+		{Name: "HEALTH"},
+		{Name: "SINCE", Right: true, Drop: 1},
+		{Name: "WHY", Under: true, Wrap: true},
+	}}
+	for i := range v.w.Apps {
+		a := &v.w.Apps[i]
+		line := &Line{Name: Cell{Text: a.Name}, Cells: []Cell{HealthCell(a.Health), {Text: v.ago(a.Since)}, {a.Message, Plain}}}
+		for _, p := range v.p.Apps {
+			if p.App == a.Name {
+				line.Mark = regulationMark(p.State)
+				if p.Why != "" {
+					line.Cells[2].Text = p.Why
+				}
+			}
+		}
+		for _, h := range v.j.Holds {
+			if h.App == a.Name {
+				line.Below = append(line.Below, v.hold(h))
+			}
+		}
+		t.Roots = append(t.Roots, line)
+	}
+	for _, h := range v.j.Holds {
+		if _, there := v.w.App(h.App); !there {
+			line := v.hold(h)
+			line.Name.Text = h.App + " " + line.Name.Text
+			line.Mark = Cell{"not in the manifest", Warn}
+			t.Roots = append(t.Roots, line)
+		}
+	}
+	return t
+}
+
+func (v *statusView) hold(h *regulate.Hold) *Line {
+	var why []string
+	for _, c := range h.Causes {
+		why = append(why, c.Why)
+	}
+	line := &Line{
+		Name:  Cell{Text: fmt.Sprintf("%s #%d", h.Signal, h.ID)},
+		Cells: []Cell{{string(h.Phase), phaseTone(h.Phase)}, {Text: v.ago(h.At)}, {strings.Join(why, "; "), Plain}},
+	}
+	for _, op := range h.Operations {
+		line.Below = append(line.Below, v.operation(op))
+	}
+	return line
+}
+
+func phaseTone(p regulate.Phase) Tone {
+	if p == regulate.Held {
+		return Plain
+	}
+	return Warn
+}
+
+func (v *statusView) operation(op *regulate.Operation) *Line {
+	text := op.Text
+	if op.Result != "" {
+		text += ": " + op.Result
+	}
+	tone := Faint
+	switch op.State {
+	case regulate.Left, regulate.Errored, regulate.Gone:
+		tone = Warn
+	}
+	ref := object.Ref{Kind: op.Target.Kind, Namespace: op.Target.Namespace, Name: op.Target.Name}
+	name := op.Action
+	if op.Target.Name != "" {
+		name = written(ref, v.o.Namespace, nil)
+	}
+	return &Line{Name: Cell{Text: name}, Cells: []Cell{{string(op.State), tone}, {Text: v.ago(op.At)}, {text, Faint}}}
+}
+
+func (v *statusView) ago(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(v.now.Sub(at))
+}
+
+// table is a line a hold.
+func (v *statusView) table() *Table {
+	t := &Table{Columns: []Column{{Name: "APP"}, {Name: "SIGNAL"}, {Name: "PHASE"}, {Name: "SINCE", Right: true}, {Name: "TARGETS", Right: true}, {Name: "WHY", Cut: End, Least: leastWhy}}}
+	for _, h := range v.j.Holds {
+		var why []string
+		for _, c := range h.Causes {
+			why = append(why, c.Why)
+		}
+		t.Rows = append(t.Rows, []Cell{
+			{Text: h.App}, {Text: h.Signal}, {string(h.Phase), phaseTone(h.Phase)},
+			{Text: v.ago(h.At)}, {Text: fmt.Sprint(len(h.Operations))}, {Text: strings.Join(why, "; ")},
+		})
+	}
+	return t
+}
+
+// RegulationStatusDocument is what is held, for machines (docs/schema/regulate-status.json).
+type RegulationStatusDocument struct {
+	Head      `json:",inline"`
+	System    string            `json:"system"`
+	Namespace string            `json:"namespace"`
+	Holds     []HoldDocument    `json:"holds"`
+	Apps      []PlanAppDocument `json:"apps"`
+	Gaps      []object.Gap      `json:"gaps"`
+}
+
+// HoldDocument is a signal that was sent and not taken back.
+type HoldDocument struct {
+	ID         int                 `json:"id"`
+	App        string              `json:"app"`
+	Signal     string              `json:"signal"`
+	Phase      string              `json:"phase"`
+	At         string              `json:"at"`
+	Failed     string              `json:"failed,omitempty"`
+	Causes     []CauseDocument     `json:"causes"`
+	Operations []OperationDocument `json:"operations"`
+}
+
+// OperationDocument is one action on one object.
+type OperationDocument struct {
+	Action  string           `json:"action"`
+	Text    string           `json:"text"`
+	Target  string           `json:"target,omitempty"`
+	State   string           `json:"state"`
+	At      string           `json:"at,omitempty"`
+	Result  string           `json:"result,omitempty"`
+	Changes []ChangeDocument `json:"changes,omitempty"`
+}
+
+// ChangeDocument is one field that was written: values are JSON, absent where there was or
+// is no field.
+type ChangeDocument struct {
+	Path string `json:"path"`
+	Was  string `json:"was,omitempty"`
+	Now  string `json:"now,omitempty"`
+}
+
+func changeDocuments(changes []regulate.Change) []ChangeDocument {
+	value := func(there bool, v any) string {
+		text, err := json.Marshal(v)
+		if !there || err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	var out []ChangeDocument
+	for _, c := range changes {
+		out = append(out, ChangeDocument{Path: c.Path, Was: value(c.Had, c.Was), Now: value(c.Has, c.Now)})
+	}
+	return out
+}
+
+func (v *statusView) document() RegulationStatusDocument {
+	plan := &planView{p: v.p, w: v.w, o: v.o}
+	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: []HoldDocument{}, Apps: plan.document().Apps, Gaps: none(v.o.Gaps)}
+	for _, h := range v.j.Holds {
+		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes), Operations: []OperationDocument{}}
+		for _, op := range h.Operations {
+			target := ""
+			if op.Target.Name != "" {
+				target = object.Ref{Kind: op.Target.Kind, Group: groupOf(op.Target.APIVersion), Namespace: op.Target.Namespace, Name: op.Target.Name}.String()
+			}
+			doc.Operations = append(doc.Operations, OperationDocument{Action: op.Action, Text: op.Text, Target: target, State: string(op.State), At: moment(op.At), Result: op.Result, Changes: changeDocuments(op.Changes)})
+		}
+		d.Holds = append(d.Holds, doc)
+	}
+	return d
+}
+
+// groupOf is the group of an apiVersion.
+func groupOf(apiVersion string) string {
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		return ""
+	}
+	return group
+}
