@@ -110,7 +110,17 @@ type Operation struct {
 	// Owners are the managers (managedFields) of the fields before, so that ownership is
 	// given back as well.
 	Owners []Owner `json:"owners,omitempty"`
-	State  State   `json:"state"`
+	// Replicas is the pointer of what is scaled in the object itself, where that is known.
+	Replicas string `json:"replicas,omitempty"`
+	// Order numbers what is written to objects, over all holds: of two operations on one
+	// field the higher one was written on top of the other.
+	Order int `json:"order,omitempty"`
+	// After says that it belongs to what an app does when it has been let go: it is not taken
+	// back.
+	After bool `json:"after,omitempty"`
+	// Once names what must not be done twice, to who is told of it: SYSTEM/HOLD/INDEX.
+	Once  string `json:"once,omitempty"`
+	State State  `json:"state"`
 	// Manager is the field manager that it was written with.
 	Manager string    `json:"manager,omitempty"`
 	At      time.Time `json:"at,omitzero"`
@@ -141,10 +151,17 @@ type Change struct {
 	Now any  `json:"now,omitempty"`
 	// Made is how many of the mappings above were made for it.
 	Made int `json:"made,omitempty"`
+	// Items are the names of the list items that the path goes through, by their pointers:
+	// items are found again by name.
+	Items map[string]string `json:"items,omitempty"`
+	// Kept says that another hold wants the field as well, and takes it back.
+	Kept bool `json:"kept,omitempty"`
 }
 
 // Owner is an entry of managedFields that owned a field.
 type Owner struct {
+	// Path is written as FieldsV1 writes its elements, each escaped as in a JSON pointer:
+	// /f:spec/f:containers/k:{"name":"web"}/f:image.
 	Path        string    `json:"path"`
 	Manager     string    `json:"manager"`
 	Operation   string    `json:"operation"`

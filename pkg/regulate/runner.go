@@ -57,7 +57,12 @@ type Runner struct {
 	Teller Teller // may be nil
 	Kinds  *object.Kinds
 	System *system.System
-	Now    func() time.Time
+	// Signals are asked for the signal of a manager that is suspended first.
+	Signals Signals
+	// Pods returns the names of the pods that belong to an object, for the few signals that
+	// name them; it may be nil.
+	Pods func(object.Ref) []string
+	Now  func() time.Time
 	// Progress is told of each thing that was done; it may be nil.
 	Progress func(Record)
 	// Parallel is how many targets are written at a time; 0 for 16.
