@@ -236,7 +236,7 @@ var (
 	cronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
 	restartable = []schema.GroupKind{{Group: "apps", Kind: "DaemonSet"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}}
 	scalable    = []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Group: "apps", Kind: "StatefulSet"}, {Kind: "ReplicationController"}}
-	quiet       = []schema.GroupKind{
+	stillKinds  = []schema.GroupKind{
 		{Kind: "PersistentVolumeClaim"}, {Kind: "Service"}, {Kind: "Namespace"}, {Kind: "ResourceQuota"}, {Group: "networking.k8s.io", Kind: "Ingress"},
 		{Group: "policy", Kind: "PodDisruptionBudget"}, {Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
 		{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}, {Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"}, {Group: "gateway.networking.k8s.io", Kind: "TLSRoute"},
@@ -250,7 +250,9 @@ func isWorkload(gk schema.GroupKind) bool {
 }
 
 // isStill tells kinds of which nothing runs.
-func isStill(gk schema.GroupKind) bool { return health.Stateless(gk) || slices.Contains(quiet, gk) }
+func isStill(gk schema.GroupKind) bool {
+	return health.Stateless(gk) || slices.Contains(stillKinds, gk)
+}
 
 // fit refuses targets with which the action can do nothing.
 func (v *resolving) fit() {

@@ -26,11 +26,11 @@ func (s Signal) Changes(live *unstructured.Unstructured, pods ...string) (map[st
 	}
 	patch := filled(s.patchFor(live), pods).(map[string]any)
 	if s.Each == "" {
-		return patchedBy(after, patch), nil
+		return mergePatched(after, patch), nil
 	}
 	items, _, _ := unstructured.NestedSlice(after, fieldNames(s.Each)...)
 	for i := range items {
-		items[i] = patchedBy(items[i].(map[string]any), patch)
+		items[i] = mergePatched(items[i].(map[string]any), patch)
 	}
 	if err := unstructured.SetNestedSlice(after, items, fieldNames(s.Each)...); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Kind, s.Preset, err)
@@ -137,15 +137,15 @@ func (s Signal) heldAt(got, want any, pods []string) bool {
 
 // sameValue compares numbers whatever Go made of them.
 func sameValue(x, y any) bool {
-	a, isA := number(x)
-	b, isB := number(y)
+	a, isA := numeric(x)
+	b, isB := numeric(y)
 	if isA && isB {
 		return a == b
 	}
 	return reflect.DeepEqual(x, y)
 }
 
-func number(v any) (float64, bool) {
+func numeric(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
 		return float64(v), true
@@ -157,8 +157,8 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// patchedBy applies a merge patch (RFC 7386) to fields that it may change.
-func patchedBy(fields, patch map[string]any) map[string]any {
+// mergePatched applies a merge patch (RFC 7386) to fields that it may change.
+func mergePatched(fields, patch map[string]any) map[string]any {
 	if fields == nil {
 		fields = map[string]any{}
 	}
@@ -169,7 +169,7 @@ func patchedBy(fields, patch map[string]any) map[string]any {
 			delete(fields, key)
 		case is:
 			below, _ := fields[key].(map[string]any)
-			fields[key] = patchedBy(below, deeper)
+			fields[key] = mergePatched(below, deeper)
 		default:
 			fields[key] = runtime.DeepCopyJSONValue(value)
 		}
