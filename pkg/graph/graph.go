@@ -144,6 +144,17 @@ func (g *Graph) State(id ID) State {
 	return Unread
 }
 
+// StateOf returns what is known of an object, whether or not it is a node.
+func (g *Graph) StateOf(r object.Ref) State {
+	if id, ok := g.Find(r); ok {
+		return g.State(id)
+	}
+	if row, ok := g.inv.Find(r); ok && g.inv.Missing(row) || g.inv.Covered(r.GroupKind(), r.Namespace) || g.kinds.NotServed(r.GroupKind()) {
+		return Missing
+	}
+	return Unread
+}
+
 // Label returns the value of a label of a node.
 func (g *Graph) Label(id ID, key string) (string, bool) { return g.inv.Label(g.rows[id], key) }
 

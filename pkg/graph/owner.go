@@ -129,6 +129,9 @@ func (g *Graph) ownersOf(id ID, o StackOptions) []ID {
 	return g.sources(id, func(e *edge) bool { return g.owns(e) && o.follows(g, e) })
 }
 
+// ManagersOf returns who manages a node directly, each once, in order.
+func (g *Graph) ManagersOf(id ID) []ID { return g.managersOf(id, StackOptions{}) }
+
 // managersOf returns who manages a node: releases, GitOps applications.
 func (g *Graph) managersOf(id ID, o StackOptions) []ID {
 	return g.sources(id, func(e *edge) bool { return g.manages(e) && o.follows(g, e) })

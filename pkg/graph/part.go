@@ -28,6 +28,9 @@ func (p Part) Edge() (Edge, bool) {
 	return p.g.edge(*p.e), true
 }
 
+// Leaf says that the member only looks at the part, as a Prometheus does at its monitors.
+func (p Part) Leaf() bool { return p.e != nil && p.g.rules[p.e.rule].Leaf }
+
 // Owned says that the member owns the part.
 func (p Part) Owned() bool { return p.e != nil && p.g.owns(p.e) }
 

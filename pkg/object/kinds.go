@@ -102,6 +102,9 @@ func (k *Kinds) NotServed(gk schema.GroupKind) bool {
 	return !served && !k.partial && !k.failed[gk.Group]
 }
 
+// Whole says that all that is served is known: a name that is not found is none.
+func (k *Kinds) Whole() bool { return !k.partial && len(k.failed) == 0 }
+
 // All returns every resource, in order of preference.
 func (k *Kinds) All() []Resource { return k.list }
 

@@ -1,0 +1,252 @@
+package regulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// Collector takes out of objects, while they pass, what an upgrade changes, whether a
+// rollout is on, and what a Service selects; it keeps none of them. An object that comes a
+// second time replaces what was kept of it. It is safe for use by several at once.
+//
+// What regulation writes itself must not look like an upgrade: the fields that the signals
+// of a kind set, and those that actions of the system patch, are left out, and so is the
+// number of replicas.
+type Collector struct {
+	signals Signals
+	patched [][]string // paths that actions of the system write
+
+	mu   sync.Mutex
+	seen map[object.Ref]fact
+}
+
+// NewCollector returns a collector for a system. signals may be nil.
+func NewCollector(s *system.System, signals Signals) *Collector {
+	c := &Collector{signals: signals, seen: map[object.Ref]fact{}}
+	for i := range s.Apps {
+		for _, name := range slices.Sorted(maps.Keys(s.Apps[i].On)) {
+			for j := range s.Apps[i].On[name] {
+				c.patched = append(c.patched, patchedBy(&s.Apps[i].On[name][j])...)
+			}
+		}
+	}
+	return c
+}
+
+// patchedBy returns the paths that an action patches; of a JSON patch those of its
+// operations.
+func patchedBy(a *system.Action) [][]string {
+	if a.Patch == nil {
+		return nil
+	}
+	switch body := a.Patch.Body.(type) {
+	case map[string]any:
+		return leaves(body, nil)
+	case []any:
+		var out [][]string
+		for _, op := range body {
+			m, _ := op.(map[string]any)
+			pointer, _ := m["path"].(string)
+			if rest, ok := strings.CutPrefix(pointer, "/"); ok {
+				path := strings.Split(rest, "/")
+				for i := range path {
+					path[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(path[i])
+				}
+				out = append(out, path)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// leaves returns the paths of what a merge patch sets or takes away.
+func leaves(m map[string]any, above []string) [][]string {
+	var out [][]string
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		path := append(slices.Clone(above), key)
+		if below, is := m[key].(map[string]any); is && len(below) > 0 {
+			out = append(out, leaves(below, path)...)
+			continue
+		}
+		out = append(out, path)
+	}
+	return out
+}
+
+// fact is what is kept of an object.
+type fact struct {
+	// versions are images and versions by name, in the order of the object, and print is
+	// the rest of what an upgrade changes, as a hash.
+	versions []string
+	print    string
+	rollout  string
+	labels   map[string]string // of its pods
+	service  *service
+	// tracking is the name by which Argo CD knows who keeps it.
+	tracking string
+	// lacks are the paths that a signal requires and that are not there, by preset.
+	lacks map[string]string
+}
+
+// service is how a Service chooses its pods.
+type service struct {
+	selector map[string]string
+	headless bool
+}
+
+// means says whether it chooses pods with these labels. What regulation puts into a
+// selector, so that it chooses none, does not count.
+func (s *service) means(labels map[string]string) bool {
+	for k, v := range s.selector {
+		if have, is := labels[k]; (!is || have != v) && !strings.HasPrefix(k, ourPrefix) {
+			return false
+		}
+	}
+	return true
+}
+
+// ourPrefix is that of labels and annotations of our own.
+const ourPrefix = "sysop.dev/"
+
+// serving are the kinds whose pods may stand behind a Service for long.
+var serving = []schema.GroupKind{
+	{Group: "apps", Kind: "DaemonSet"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Kind: "ReplicationController"},
+}
+
+// Add takes what is wanted of an object.
+func (c *Collector) Add(o object.Object) {
+	f, any := c.read(o)
+	if f.tracking = trackedBy(o); !any && f.tracking == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen[o.Ref] = f
+}
+
+func (c *Collector) of(r object.Ref) (fact, bool) {
+	if c == nil {
+		return fact{}, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, ok := c.seen[r]
+	return f, ok
+}
+
+func (c *Collector) read(o object.Object) (fact, bool) {
+	switch b := o.Body.(type) {
+	case *appsv1.Deployment:
+		return fact{rollout: rollingDeployment(b)}.with(c, &b.Spec.Template), true
+	case *appsv1.StatefulSet:
+		return fact{rollout: rollingStatefulSet(b)}.with(c, &b.Spec.Template), true
+	case *appsv1.DaemonSet:
+		return fact{rollout: rollingDaemonSet(b)}.with(c, &b.Spec.Template), true
+	case *corev1.ReplicationController:
+		if b.Spec.Template != nil {
+			return fact{}.with(c, b.Spec.Template), true
+		}
+	case *batchv1.CronJob:
+		return fact{}.with(c, &b.Spec.JobTemplate.Spec.Template), true
+	case *batchv1.Job:
+		return fact{}.with(c, &b.Spec.Template), true
+	case *corev1.Service:
+		return fact{service: &service{maps.Clone(b.Spec.Selector), b.Spec.ClusterIP == corev1.ClusterIPNone}}, true
+	}
+	if fields := o.Fields(); fields != nil {
+		return c.custom(o, fields), true
+	}
+	return fact{}, false
+}
+
+// restarted is what kubectl rollout restart writes, and the action restart: the same
+// images again.
+const restarted = "kubectl.kubernetes.io/restartedAt"
+
+// with adds what a template tells.
+func (f fact) with(c *Collector, t *corev1.PodTemplateSpec) fact {
+	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
+		for i := range list {
+			f.versions = append(f.versions, list[i].Name+"="+list[i].Image)
+		}
+	}
+	f.labels = maps.Clone(t.Labels)
+	bare := *t
+	bare.Annotations = maps.Clone(t.Annotations)
+	maps.DeleteFunc(bare.Annotations, func(k, _ string) bool { return k == restarted || strings.HasPrefix(k, ourPrefix) })
+	if len(bare.Annotations) == 0 {
+		bare.Annotations = nil
+	}
+	under := [][]string{}
+	for _, p := range c.patched {
+		if i := slices.Index(p, "template"); i >= 0 && p[0] == "spec" && len(p) > i+1 {
+			under = append(under, p[i+1:])
+		}
+	}
+	f.print = sum(&bare, under)
+	return f
+}
+
+// sum is a hash of what JSON is made of v, without some paths.
+func sum(v any, without [][]string) string {
+	data, err := json.Marshal(v)
+	if err == nil && len(without) > 0 {
+		var m map[string]any
+		if err = json.Unmarshal(data, &m); err == nil {
+			for _, path := range without {
+				m = lessOf(m, path)
+			}
+			data, err = json.Marshal(m)
+		}
+	}
+	if err != nil {
+		return "" // What cannot be written as JSON did not come from a server.
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(data)
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// lessOf returns m without a path; m itself stays as it is. In a list the path is taken out
+// of each item, where it does not name one by its number.
+func lessOf(m map[string]any, path []string) map[string]any {
+	value, is := m[path[0]]
+	if !is {
+		return m
+	}
+	m = maps.Clone(m)
+	if len(path) == 1 {
+		delete(m, path[0])
+		return m
+	}
+	switch below := value.(type) {
+	case map[string]any:
+		m[path[0]] = lessOf(below, path[1:])
+	case []any:
+		items, rest := slices.Clone(below), path[1:]
+		if strings.Trim(rest[0], "0123456789-") == "" {
+			rest = rest[1:]
+		}
+		for i := range items {
+			if item, is := items[i].(map[string]any); is && len(rest) > 0 {
+				items[i] = lessOf(item, rest)
+			}
+		}
+		m[path[0]] = items
+	}
+	return m
+}

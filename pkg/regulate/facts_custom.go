@@ -1,0 +1,139 @@
+package regulate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// versionFields are where custom resources say which version they want.
+var versionFields = [][]string{
+	{"spec", "version"}, {"spec", "image"}, {"spec", "tag"}, {"spec", "imageName"}, {"spec", "imageTag"},
+	{"spec", "image", "repository"}, {"spec", "image", "tag"}, {"spec", "image", "name"},
+	{"spec", "crVersion"}, {"spec", "serverVersion"}, {"spec", "postgresVersion"}, {"spec", "postgresql", "version"},
+	{"spec", "kafka", "version"}, {"spec", "chart", "spec", "version"}, {"spec", "source", "targetRevision"},
+}
+
+// custom reads a custom resource. Of its generation, which any change of the spec raises,
+// and without the subresource status every change of the status as well, there is a hash
+// in place: of the spec, or where there is none of all but metadata and status, without
+// what holds write.
+func (c *Collector) custom(o object.Object, fields map[string]any) fact {
+	var f fact
+	for _, path := range versionFields {
+		if text, is := scalar(dig(fields, path)); is && text != "" {
+			f.versions = append(f.versions, strings.Join(path, ".")+"="+text)
+		}
+	}
+	spec := map[string]any{}
+	if s, is := fields["spec"]; is {
+		spec["spec"] = s
+	} else {
+		spec = maps.Clone(fields)
+		for _, key := range []string{"apiVersion", "kind", "metadata", "status"} {
+			delete(spec, key)
+		}
+	}
+	gvk := schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
+	for _, path := range slices.Concat([][]string{{"spec", "replicas"}}, c.written(gvk), c.patched) {
+		spec = lessOf(spec, path)
+	}
+	f.print = sum(spec, nil)
+	f.rollout = unobserved(fields)
+	f.lacks = c.lacking(gvk, fields)
+	return f
+}
+
+// written returns the fields that the signals of a kind set.
+func (c *Collector) written(gvk schema.GroupVersionKind) [][]string {
+	if c.signals == nil {
+		return nil
+	}
+	var out [][]string
+	for _, preset := range []string{PresetPause, PresetStop} {
+		s, is := c.signals.Of(gvk, preset)
+		if !is {
+			continue
+		}
+		var above []string
+		if s.Each != "" {
+			above = strings.Split(s.Each, ".")
+		}
+		out = append(out, leaves(s.Patch, above)...)
+	}
+	return out
+}
+
+// lacking returns what the signals of a kind require and an object does not have.
+func (c *Collector) lacking(gvk schema.GroupVersionKind, fields map[string]any) map[string]string {
+	if c.signals == nil {
+		return nil
+	}
+	var lacks map[string]string
+	for _, preset := range []string{PresetPause, PresetStop} {
+		s, is := c.signals.Of(gvk, preset)
+		if !is || s.Requires == "" || dig(fields, strings.Split(s.Requires, ".")) != nil {
+			continue
+		}
+		if lacks == nil {
+			lacks = map[string]string{}
+		}
+		lacks[preset] = s.Requires
+	}
+	return lacks
+}
+
+func dig(v any, path []string) any {
+	for _, key := range path {
+		m, is := v.(map[string]any)
+		if !is {
+			return nil
+		}
+		v = m[key]
+	}
+	return v
+}
+
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case int64, float64, bool:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}
+
+// unobserved says that the operator of a custom resource has not looked at its newest
+// generation yet; empty where it has, or does not tell.
+func unobserved(fields map[string]any) string {
+	newest, ok := number(dig(fields, []string{"metadata", "generation"}))
+	if !ok {
+		return ""
+	}
+	seen, ok := number(dig(fields, []string{"status", "observedGeneration"}))
+	if !ok || seen >= newest {
+		return ""
+	}
+	return fmt.Sprintf("generation %d, and its operator has seen %d", newest, seen)
+}
+
+// number reads a generation: some operators write it as text.
+func number(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), true
+	case string:
+		n, err := strconv.ParseInt(v, 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}

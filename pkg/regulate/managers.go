@@ -1,0 +1,148 @@
+package regulate
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Who keeps objects as they are.
+const (
+	ByArgoCD = "argocd"
+	ByFlux   = "flux"
+	ByHelm   = "helm"
+)
+
+// HelmRelease is the kind by which a release of Helm goes as a Manager: it is no object of
+// the cluster.
+var HelmRelease = schema.GroupKind{Group: "helm.sh", Kind: "Release"}
+
+var applicationKind = schema.GroupKind{Group: "argoproj.io", Kind: "Application"}
+
+// managers finds who keeps the targets of an app as they are, for each the topmost first:
+// what stands above a manager takes back what is done to it.
+//
+// Argo CD and Flux list what they keep in their status, and mark it; ApplySets revert
+// nothing, since somebody must run kubectl again.
+func (o *observer) managers(a *observed) {
+	a.state.Managers = map[object.Ref][]Manager{}
+	for _, actions := range a.state.Actions {
+		for i := range actions {
+			for _, ref := range actions[i].Targets {
+				if _, done := a.state.Managers[ref]; done {
+					continue
+				}
+				if id, in := o.Graph.Find(ref); in {
+					if chain := o.keepers(id); len(chain) > 0 {
+						a.state.Managers[ref] = chain
+					}
+				}
+			}
+		}
+	}
+}
+
+// keepers returns the managers of a node, and those of them, the topmost first.
+func (o *observer) keepers(id graph.ID) []Manager {
+	var chain []Manager
+	add := func(m Manager) bool {
+		if slices.ContainsFunc(chain, func(have Manager) bool { return have.Ref == m.Ref }) {
+			return false
+		}
+		chain = append(chain, m)
+		return true
+	}
+	next := []graph.ID{id}
+	for len(next) > 0 {
+		at := next[0]
+		next = next[1:]
+		above := o.Graph.ManagersOf(at)
+		if at != id {
+			// An ApplicationSet owns its Applications, and keeps them as well.
+			above = append(above, o.Graph.OwnersOf(at)...)
+		}
+		for _, m := range above {
+			ref := o.Graph.Ref(m)
+			if by := keeperOf(ref); by != "" && m != id && add(Manager{Ref: ref, By: by, Reverts: true}) {
+				next = append(next, m)
+			}
+		}
+		if m, in := o.tracked(at); in && add(m) {
+			if up, known := o.Graph.Find(m.Ref); known {
+				next = append(next, up)
+			}
+		}
+	}
+	slices.Reverse(chain)
+	if len(chain) == 0 {
+		return o.release(id)
+	}
+	return chain
+}
+
+// keeperOf says of a manager which tool it is of; empty for one that reverts nothing.
+func keeperOf(r object.Ref) string {
+	switch {
+	case r.Group == applicationKind.Group && (r.Kind == applicationKind.Kind || r.Kind == "ApplicationSet"):
+		return ByArgoCD
+	case strings.HasSuffix(r.Group, ".toolkit.fluxcd.io"), r.Group == "fluxcd.controlplane.io":
+		return ByFlux
+	}
+	return ""
+}
+
+// release returns the release of Helm that an object is of, where nobody else keeps it.
+func (o *observer) release(id graph.ID) []Manager {
+	name, is := o.Graph.Note(id, graph.HelmName)
+	if !is || name == "" {
+		return nil
+	}
+	namespace, _ := o.Graph.Note(id, graph.HelmNamespace)
+	return []Manager{{Ref: object.Ref{Group: HelmRelease.Group, Kind: HelmRelease.Kind, Namespace: namespace, Name: name}, By: ByHelm}}
+}
+
+// tracking is the annotation by which Argo CD knows its own: NAME:GROUP/KIND:NAMESPACE/NAME,
+// where NAME is that of the Application, with its namespace and _ before it where that is
+// not the controller's (argo-cd@v3.6.1:util/argo/resource_tracking.go).
+const tracking = "argocd.argoproj.io/tracking-id"
+
+// trackedBy returns the NAME of the annotation; empty where there is none, or where it is
+// that of another object: controllers copy annotations.
+func trackedBy(o object.Object) string {
+	app, rest, ok := strings.Cut(o.Meta.GetAnnotations()[tracking], ":")
+	kind, self, both := strings.Cut(rest, ":")
+	if !ok || !both || kind != o.Group+"/"+o.Kind {
+		return ""
+	}
+	// Of a cluster-scoped object the namespace is that of the destination.
+	namespace, name, _ := strings.Cut(self, "/")
+	if name != o.Name || o.Namespace != "" && namespace != o.Namespace {
+		return ""
+	}
+	return app
+}
+
+// tracked returns the Application that marks an object as its own. It may be in another
+// cluster, or could not be read: then its namespace is not known.
+func (o *observer) tracked(id graph.ID) (Manager, bool) {
+	f, _ := o.Facts.of(o.Graph.Ref(id))
+	if f.tracking == "" {
+		return Manager{}, false
+	}
+	namespace, name, qualified := strings.Cut(f.tracking, "_")
+	if !qualified {
+		namespace, name = "", f.tracking
+	}
+	m := Manager{Ref: object.Ref{Group: applicationKind.Group, Kind: applicationKind.Kind, Namespace: namespace, Name: name}, By: ByArgoCD, Reverts: true}
+	for app := range o.Graph.OfKind(applicationKind) {
+		if ref := o.Graph.Ref(app); ref.Name == name && (namespace == "" || ref.Namespace == namespace) {
+			m.Ref = ref
+			break
+		}
+	}
+	return m, true
+}

@@ -1,0 +1,155 @@
+package regulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// needs says which app needs which: what the graph shows, and what the manifest says.
+func (o *observer) needs() {
+	for _, a := range o.apps {
+		found := o.arrivals(a)
+		for _, d := range o.System.Dependencies {
+			if d.From == a.app.Name {
+				found = declare(found, d.To, d.Reason)
+			}
+		}
+		for _, c := range o.System.Connections {
+			if c.To.App == a.app.Name {
+				found = declare(found, c.From.App, fmt.Sprintf("its %s is %s of %s", at(c.To), at(c.From), c.From.App))
+			}
+		}
+		found = slices.DeleteFunc(found, func(n Need) bool { return n.App == a.app.Name })
+		slices.SortFunc(found, func(x, y Need) int { return cmp.Compare(o.place(x.App), o.place(y.App)) })
+		a.state.Needs = found
+	}
+}
+
+// at is a field of an object, as people would name it.
+func at(e system.End) string {
+	if e.Root == (system.Root{}) {
+		return e.Path
+	}
+	return e.Path + " (" + written(e.Root) + ")"
+}
+
+// place is where the manifest has an app.
+func (o *observer) place(name string) int {
+	return slices.IndexFunc(o.apps, func(a *observed) bool { return a.app.Name == name })
+}
+
+// declare adds what the manifest says to what was found. What is said first counts.
+func declare(found []Need, app, reason string) []Need {
+	i := slices.IndexFunc(found, func(n Need) bool { return n.App == app })
+	if i < 0 {
+		found = append(found, Need{App: app})
+		i = len(found) - 1
+	}
+	if !found[i].Declared {
+		found[i].Declared, found[i].Reason = true, reason
+	}
+	return found
+}
+
+// arrivals walks from the own part of an app, through what is no app's own, to the parts of
+// others. The walk without guesses comes first: its evidence is better, however long the
+// way is.
+func (o *observer) arrivals(a *observed) []Need {
+	if a.stack == nil {
+		return nil
+	}
+	found := o.walk(a, false)
+	if o.NoInferred {
+		return found
+	}
+	for _, n := range o.walk(a, true) {
+		if !slices.ContainsFunc(found, func(have Need) bool { return have.App == n.App }) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// came is how a node was come to: from which one, and by which part of it.
+type came struct {
+	from graph.ID
+	part graph.Part
+}
+
+// walk returns the nearest way to each other app.
+func (o *observer) walk(a *observed, inferred bool) []Need {
+	var found []Need
+	way := map[graph.ID]came{}
+	next := slices.Clone(a.own)
+	for _, id := range next {
+		way[id] = came{from: id}
+	}
+	for len(next) > 0 {
+		at := next[0]
+		next = next[1:]
+		for p := range a.stack.Parts(at) {
+			if _, seen := way[p.To]; seen || !leads(p, at, inferred) {
+				continue
+			}
+			way[p.To] = came{at, p}
+			b, owned := o.arrived(a, p.To)
+			switch {
+			case !owned:
+				next = append(next, p.To)
+			case b != a && !slices.ContainsFunc(found, func(n Need) bool { return n.App == b.app.Name }):
+				found = append(found, o.need(b, p.To, way))
+			}
+		}
+	}
+	return found
+}
+
+// arrived returns the other app that a node belongs to, be it a root that two apps name.
+func (o *observer) arrived(a *observed, id graph.ID) (*observed, bool) {
+	if b, owned := o.owner(id); owned {
+		return b, true
+	}
+	for _, b := range o.apps {
+		if b != a && slices.Contains(b.nodes, id) {
+			return b, true
+		}
+	}
+	return nil, false
+}
+
+// leads says whether a part of a node is one without which it does not do its work. What
+// merely serves the node is none, nor what it does without, nor what it only looks at: a
+// Prometheus does not need the applications that it watches.
+func leads(p graph.Part, _ graph.ID, inferred bool) bool {
+	if !p.Counts || p.Leaf() {
+		return false
+	}
+	e, known := p.Edge()
+	return inferred || !known || !e.Inferred
+}
+
+func (o *observer) need(b *observed, to graph.ID, way map[graph.ID]came) Need {
+	n := Need{App: b.app.Name, To: o.Graph.Ref(to)}
+	path := []object.Ref{n.To}
+	at := to
+	for {
+		step := way[at]
+		n.Edge, _ = step.part.Edge()
+		at = step.from
+		path = append(path, o.Graph.Ref(at))
+		if way[at].from == at {
+			break
+		}
+	}
+	slices.Reverse(path)
+	n.From = path[0]
+	if len(path) > 2 {
+		n.Path = path
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+package regulate
+
+import (
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// Observation is what Observe looks at.
+type Observation struct {
+	System *system.System
+	Graph  *graph.Graph
+	Health *health.Assessment
+	Kinds  *object.Kinds
+	// Namespace is that of roots that name none, where the System has none either; empty
+	// where all are meant, and then a root is found by its name alone.
+	Namespace string
+	// Facts are what was taken out of the objects while they passed.
+	Facts   *Collector
+	Signals Signals
+	// NoInferred leaves out what is a guess.
+	NoInferred bool
+}
+
+// Observe says how the apps of a system are. It is pure and total: what could not be read
+// is told, in the state of the app that has it.
+func Observe(in Observation) *World {
+	o := &observer{Observation: in, opts: graph.StackOptions{NoInferred: in.NoInferred}, appOf: map[graph.ID]*observed{}}
+	for i := range in.System.Apps {
+		app := &in.System.Apps[i]
+		o.apps = append(o.apps, &observed{app: app, state: AppState{Name: app.Name}})
+	}
+	for _, a := range o.apps {
+		o.root(a)
+	}
+	o.divide()
+	for _, a := range o.apps {
+		if len(a.nodes) > 0 {
+			a.stack = in.Graph.Stack(a.nodes, o.opts)
+		}
+		o.health(a)
+		o.upgrade(a)
+	}
+	o.needs()
+	w := &World{}
+	for _, a := range o.apps {
+		o.actions(a)
+		o.managers(a)
+		w.Apps = append(w.Apps, a.state)
+	}
+	return w
+}
+
+// observer is the making of a World.
+type observer struct {
+	Observation
+	opts graph.StackOptions
+	apps []*observed
+	// appOf finds the app of a group of roots, by the first of them.
+	appOf map[graph.ID]*observed
+}
+
+// observed is an app that is being looked at.
+type observed struct {
+	app   *system.App
+	state AppState
+	// nodes are the roots that the graph knows, whether they are there or only named, and
+	// roots those that are there.
+	nodes, roots []graph.ID
+	own          []graph.ID // its own part, in order; the roots are in it
+	stack        *graph.Stack
+	// absent and unread are the first of the roots that are so, where they are known.
+	absent, unread object.Ref
+}
+
+// owner returns the app that a node is an own part of.
+func (o *observer) owner(id graph.ID) (*observed, bool) {
+	of, in := o.opts.Apart[id]
+	if !in {
+		return nil, false
+	}
+	a, in := o.appOf[of]
+	return a, in
+}
+
+// isOwn says whether a node is an own part of the app, or a root of it.
+func (o *observer) isOwn(a *observed, id graph.ID) bool {
+	of, in := o.owner(id)
+	return in && of == a || slices.Contains(a.nodes, id)
+}

@@ -1,0 +1,206 @@
+package regulate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// root finds the roots of an app.
+func (o *observer) root(a *observed) {
+	for _, r := range a.app.Roots {
+		ref, state, problem := o.find(r)
+		switch {
+		case state == graph.Missing:
+			a.state.Absent = append(a.state.Absent, problem)
+			a.absent = cmp.Or(a.absent, ref)
+		case state == graph.Unread:
+			a.state.Unread = append(a.state.Unread, problem)
+			a.unread = cmp.Or(a.unread, ref)
+		}
+		id, in := o.Graph.Find(ref)
+		if !in || slices.Contains(a.nodes, id) {
+			continue
+		}
+		a.nodes = append(a.nodes, id)
+		if state == graph.Present {
+			a.roots = append(a.roots, id)
+			a.state.Roots = append(a.state.Roots, ref)
+		}
+	}
+}
+
+// find resolves a root as it is written. Of one that is not there, or of which nobody
+// knows, it says why not.
+func (o *observer) find(r system.Root) (object.Ref, graph.State, string) {
+	kind, err := o.Kinds.Find(r.Type)
+	if err != nil {
+		var unknown *object.UnknownKindError
+		if errors.As(err, &unknown) && o.Kinds.Whole() {
+			return object.Ref{}, graph.Missing, fmt.Sprintf("%s: %v", written(r), err)
+		}
+		return object.Ref{}, graph.Unread, fmt.Sprintf("%s: %v", written(r), err)
+	}
+	ref := object.Ref{Group: kind.Group, Kind: kind.Kind, Name: r.Name}
+	switch {
+	case !kind.Namespaced && r.Namespace != "":
+		return object.Ref{}, graph.Unread, fmt.Sprintf("%s: %s are not namespaced: write %s/%s", written(r), kind, r.Type, r.Name)
+	case !kind.Namespaced:
+	case r.Namespace != "":
+		ref.Namespace = r.Namespace
+	case o.System.Namespace != "":
+		ref.Namespace = o.System.Namespace
+	case o.Namespace != "":
+		ref.Namespace = o.Namespace
+	default:
+		return o.anywhere(r, ref)
+	}
+	return ref, o.Graph.StateOf(ref), o.said(ref)
+}
+
+// said says why a root is not among those that are there; empty where it is.
+func (o *observer) said(ref object.Ref) string {
+	switch o.Graph.StateOf(ref) {
+	case graph.Present:
+		return ""
+	case graph.Missing:
+		return ref.String()
+	}
+	kind, _ := o.Kinds.Kind(ref.GroupKind())
+	for _, gap := range o.Graph.Gaps() {
+		if gap.Resource == kind.String() && (gap.Namespace == "" || gap.Namespace == ref.Namespace) {
+			return ref.String() + ": " + gap.Message
+		}
+	}
+	return ref.String()
+}
+
+// anywhere finds a root by its name alone, where no namespace is meant.
+func (o *observer) anywhere(r system.Root, ref object.Ref) (object.Ref, graph.State, string) {
+	var found []string
+	for id := range o.Graph.OfKind(ref.GroupKind()) {
+		if at := o.Graph.Ref(id); at.Name == r.Name && o.Graph.State(id) == graph.Present {
+			found = append(found, at.Namespace)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return object.Ref{}, o.Graph.StateOf(ref), written(r)
+	case 1:
+		ref.Namespace = found[0]
+		return ref, graph.Present, ""
+	}
+	return object.Ref{}, graph.Unread, fmt.Sprintf("%s is in several namespaces (%s): write %s/NAMESPACE/%s, or give the System a namespace", written(r), strings.Join(found, ", "), r.Type, r.Name)
+}
+
+// written is a root as people write it.
+func written(r system.Root) string {
+	parts := []string{r.Type}
+	for _, p := range []string{r.Namespace, r.Name} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// divide says what is whose. A Service whose pods are gone selects nothing, and is still
+// in front of the workload that makes such pods: who needs it needs that app, the more so
+// when it is down.
+func (o *observer) divide() {
+	var groups [][]graph.ID
+	o.opts.As = map[graph.ID]graph.ID{}
+	for _, a := range o.apps {
+		if len(a.nodes) == 0 {
+			continue
+		}
+		groups = append(groups, a.nodes)
+		for _, id := range a.nodes {
+			if _, taken := o.opts.As[id]; !taken {
+				o.opts.As[id] = a.nodes[0]
+			}
+		}
+		if _, taken := o.appOf[a.nodes[0]]; !taken {
+			o.appOf[a.nodes[0]] = a
+		}
+	}
+	narrow := graph.StackOptions{NoInferred: o.NoInferred}
+	part := o.Graph.Divide(groups, nil, narrow)
+	if also := o.fronts(part); len(also) > 0 {
+		part = o.Graph.Divide(groups, also, narrow)
+	}
+	o.opts.Apart = part
+	for id, of := range part {
+		if a, in := o.appOf[of]; in {
+			a.own = append(a.own, id)
+		}
+	}
+	for _, a := range o.apps {
+		a.own = append(a.own, a.nodes...)
+		slices.Sort(a.own)
+		a.own = slices.Compact(a.own)
+	}
+}
+
+var serviceKind = schema.GroupKind{Kind: "Service"}
+
+// fronts returns the Services whose selector means the templates of workloads of one group
+// and of no other one.
+func (o *observer) fronts(part map[graph.ID]graph.ID) map[graph.ID]graph.ID {
+	also := map[graph.ID]graph.ID{}
+	templates := o.templates()
+	for id := range o.Graph.OfKind(serviceKind) {
+		if _, taken := part[id]; taken {
+			continue
+		}
+		ref := o.Graph.Ref(id)
+		f, known := o.Facts.of(ref)
+		if !known || f.service == nil || len(f.service.selector) == 0 {
+			continue
+		}
+		group, found, alone := graph.ID(0), false, true
+		for _, t := range templates[ref.Namespace] {
+			if !f.service.means(t.labels) {
+				continue
+			}
+			of, in := part[t.id]
+			if !in || found && of != group {
+				alone = false
+				break
+			}
+			group, found = of, true
+		}
+		if found && alone {
+			also[id] = group
+		}
+	}
+	return also
+}
+
+// template is what the pods of a workload carry.
+type template struct {
+	id     graph.ID
+	labels map[string]string
+}
+
+// templates returns those of the workloads that were read, by namespace.
+func (o *observer) templates() map[string][]template {
+	out := map[string][]template{}
+	for _, gk := range serving {
+		for id := range o.Graph.OfKind(gk) {
+			ref := o.Graph.Ref(id)
+			if f, known := o.Facts.of(ref); known && len(f.labels) > 0 {
+				out[ref.Namespace] = append(out[ref.Namespace], template{id, f.labels})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+package regulate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+)
+
+// health says how an app fares: the worst of what counts in its stack and is of no other
+// app. Ground that nobody owns, such as a Secret that is not there, counts for whoever
+// needs it.
+func (o *observer) health(a *observed) {
+	s := &a.state
+	worst := o.parts(a)
+	if len(worst) > 0 {
+		o.because(a, worst)
+	}
+	if len(s.Absent) > 0 && health.Missing.Worse(s.Health) {
+		s.Health, s.Since, s.Cause = health.Missing, time.Time{}, a.absent
+		s.Message = "not there: " + strings.Join(s.Absent, "; ")
+	}
+	if len(s.Unread) > 0 && health.Unknown.Worse(s.Health) {
+		s.Health, s.Since, s.Cause = health.Unknown, time.Time{}, a.unread
+		s.Message = "not read: " + strings.Join(s.Unread, "; ")
+	}
+	if s.Health == "" {
+		s.Health, s.Message = health.Unknown, "nothing of it tells how it fares"
+	}
+}
+
+// parts returns the parts that make an app what it is, and sets its health.
+func (o *observer) parts(a *observed) []health.Part {
+	if a.stack == nil {
+		return nil
+	}
+	over := o.over(a)
+	var counting []health.Part
+	for _, p := range o.Health.Stack(a.stack).Parts {
+		if of, owned := o.owner(p.ID); !p.Counts || p.Own.Status == "" || owned && of != a || p.Own.Reason == health.Derived && over[p.ID] {
+			continue
+		}
+		counting = append(counting, p)
+		a.state.Health = health.Worst(a.state.Health, p.Own.Status)
+	}
+	return slices.DeleteFunc(counting, func(p health.Part) bool { return p.Own.Status != a.state.Health })
+}
+
+// over returns the own objects above a root of another app: what they have derived from
+// below may be that one's.
+func (o *observer) over(a *observed) map[graph.ID]bool {
+	over := map[graph.ID]bool{}
+	var next []graph.ID
+	for _, b := range o.apps {
+		if b != a {
+			next = append(next, b.nodes...)
+		}
+	}
+	for len(next) > 0 {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, owner := range o.Graph.OwnersOf(at) {
+			if !over[owner] {
+				over[owner] = true
+				next = append(next, owner)
+			}
+		}
+	}
+	return over
+}
+
+// because chooses which of the worst parts is told: one that speaks for itself, the
+// deepest, the one that is known to have begun first.
+func (o *observer) because(a *observed, worst []health.Part) {
+	s := &a.state
+	derived := func(p health.Part) int {
+		if p.Own.Reason == health.Derived {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(worst, func(x, y health.Part) int {
+		return cmp.Or(derived(x)-derived(y), cmp.Compare(y.Depth, x.Depth), cmp.Compare(x.ID, y.ID))
+	})
+	for _, p := range worst {
+		if at := p.Own.Since; !at.IsZero() && (s.Since.IsZero() || at.Before(s.Since)) {
+			s.Since = at
+		}
+	}
+	if s.Health == health.Healthy {
+		return
+	}
+	s.Cause, s.Message = o.Graph.Ref(worst[0].ID), cmp.Or(worst[0].Own.Message, worst[0].Own.Reason)
+}

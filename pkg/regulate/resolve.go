@@ -1,0 +1,339 @@
+package regulate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// actions resolves what an app does on each signal. Where the manifest says nothing of Stop
+// that is to pause every root, by what is known of its kind.
+func (o *observer) actions(a *observed) {
+	a.state.Actions = map[string][]Resolved{}
+	for _, signal := range slices.Sorted(maps.Keys(a.app.On)) {
+		for i := range a.app.On[signal] {
+			a.state.Actions[signal] = append(a.state.Actions[signal], o.resolve(a, i, &a.app.On[signal][i]))
+		}
+	}
+	if _, written := a.app.On[system.Stop]; !written {
+		r := o.resolve(a, 0, &system.Action{Preset: PresetPause})
+		r.Default = true
+		a.state.Actions[system.Stop] = []Resolved{r}
+	}
+}
+
+// resolving is the making of a Resolved.
+type resolving struct {
+	o   *observer
+	a   *observed
+	act *system.Action
+	r   Resolved
+	ids []graph.ID
+}
+
+func (o *observer) resolve(a *observed, index int, act *system.Action) Resolved {
+	v := &resolving{o: o, a: a, act: act, r: Resolved{Index: index, Name: act.Name()}}
+	switch {
+	case act.Job != nil, act.HTTP != nil, act.Exec != nil:
+		return v.r
+	case len(act.Targets) > 0:
+		v.named()
+	default:
+		v.meant()
+	}
+	if v.r.Refused == "" {
+		v.fit()
+	}
+	slices.Sort(v.ids)
+	for _, id := range slices.Compact(v.ids) {
+		v.r.Targets = append(v.r.Targets, o.Graph.Ref(id))
+	}
+	if v.r.Refused == "" {
+		v.about()
+	}
+	return v.r
+}
+
+// refuse says why not; the first reason counts.
+func (v *resolving) refuse(format string, args ...any) {
+	if v.r.Refused == "" {
+		v.r.Refused = fmt.Sprintf(format, args...)
+	}
+}
+
+func (v *resolving) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(v.r.Notes, text) {
+		v.r.Notes = append(v.r.Notes, text)
+	}
+}
+
+// named finds the targets that are written.
+func (v *resolving) named() {
+	for _, t := range v.act.Targets {
+		if t.Name == "" {
+			v.every(t)
+			continue
+		}
+		ref, state, problem := v.o.find(t)
+		id, in := v.o.Graph.Find(ref)
+		switch {
+		case state == graph.Missing:
+			v.refuse("target %s is not there: correct it, or take it out of the targets", problem)
+		case state == graph.Unread || !in:
+			v.refuse("target %s: nobody could read it", problem)
+		case v.o.isOwn(v.a, id):
+			v.ids = append(v.ids, id)
+		default:
+			v.foreign(ref, id)
+		}
+	}
+}
+
+// foreign refuses a target that is not of the app.
+func (v *resolving) foreign(ref object.Ref, id graph.ID) {
+	name := v.a.app.Name
+	if b, owned := v.o.arrived(v.a, id); owned && b != v.a {
+		v.refuse("target %s is a part of app %s, and an action of %s does not reach into another app: write it there", ref, b.app.Name, name)
+		return
+	}
+	v.refuse("target %s is no part of app %s alone: name it among the roots of %s if it is", ref, name, name)
+}
+
+// every takes all of a type in the own part.
+func (v *resolving) every(t system.Root) {
+	kind, err := v.o.Kinds.Find(t.Type)
+	if err != nil {
+		v.refuse("target %s: %v", t.Type, err)
+		return
+	}
+	found := v.ofKind(kind.GroupKind())
+	if len(found) == 0 {
+		v.refuse("target %s: app %s has no %s of its own", t.Type, v.a.app.Name, kind)
+	}
+	v.ids = append(v.ids, found...)
+}
+
+// ofKind returns what is there of some kinds in the own part.
+func (v *resolving) ofKind(kinds ...schema.GroupKind) []graph.ID {
+	var out []graph.ID
+	for _, id := range v.a.own {
+		if v.o.Graph.State(id) == graph.Present && slices.Contains(kinds, v.o.Graph.Ref(id).GroupKind()) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// meant finds the targets where none are written.
+func (v *resolving) meant() {
+	act, name := v.act, v.a.app.Name
+	switch {
+	case act.Scale != nil:
+		if v.ids = v.scaled(); len(v.ids) == 0 {
+			v.refuse("no root of app %s, nor what one owns, is known to have replicas: name the targets", name)
+		}
+	case act.Restart:
+		if v.ids = v.ofKind(restartable...); len(v.ids) == 0 {
+			v.refuse("app %s has no Deployment, StatefulSet or DaemonSet of its own to restart: name the targets", name)
+		}
+	case act.SuspendCronJobs:
+		if v.ids = v.ofKind(cronJobKind); len(v.ids) == 0 {
+			v.refuse("app %s has no CronJob of its own: take suspendCronJobs out, or name the CronJob among its roots", name)
+		}
+	case act.CordonTraffic:
+		v.ids = slices.DeleteFunc(v.ofKind(serviceKind), func(id graph.ID) bool { return v.uncordonable(id) != "" })
+		if len(v.ids) == 0 {
+			v.refuse("app %s has no Service of its own with a selector and an address: take cordonTraffic out, or name the Service among its roots", name)
+		}
+	default:
+		if v.ids = slices.Clone(v.a.roots); len(v.ids) == 0 {
+			v.refuse("no root of app %s is there", name)
+		}
+		if act.Preset != "" {
+			v.still()
+		}
+	}
+}
+
+// still leaves out of a preset roots that run nothing, such as a ConfigMap, where there are
+// others.
+func (v *resolving) still() {
+	left := slices.DeleteFunc(slices.Clone(v.ids), func(id graph.ID) bool {
+		_, known := v.signal(id)
+		return !known && isStill(v.o.Graph.Ref(id).GroupKind())
+	})
+	if len(left) == 0 {
+		return
+	}
+	for _, id := range v.ids {
+		if !slices.Contains(left, id) {
+			v.note("%s runs nothing: it is left as it is", v.o.Graph.Ref(id))
+		}
+	}
+	v.ids = left
+}
+
+// scaled returns what has replicas: a root, or else what the root owns directly.
+func (v *resolving) scaled() []graph.ID {
+	var out []graph.ID
+	for _, root := range v.a.roots {
+		if v.scales(root) {
+			out = append(out, root)
+			continue
+		}
+		for _, id := range v.o.Graph.Owned(root) {
+			if of, in := v.o.owner(id); in && of == v.a && v.o.Graph.State(id) == graph.Present && v.scales(id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+// scales says whether a kind is known to have the subresource scale.
+func (v *resolving) scales(id graph.ID) bool {
+	gk := v.o.Graph.Ref(id).GroupKind()
+	if slices.Contains(scalable, gk) {
+		return true
+	}
+	if v.o.Signals == nil {
+		return false
+	}
+	s, known := v.o.Signals.Of(v.o.kindOf(id), PresetStop)
+	return known && s.Scale
+}
+
+// kindOf returns the kind of a node in the version in which it was read.
+func (o *observer) kindOf(id graph.ID) schema.GroupVersionKind {
+	n := o.Graph.Node(id)
+	gv, _ := schema.ParseGroupVersion(n.APIVersion)
+	return schema.GroupVersionKind{Group: n.Ref.Group, Version: gv.Version, Kind: n.Ref.Kind}
+}
+
+// uncordonable says why no traffic can be taken from a Service by its selector.
+func (v *resolving) uncordonable(id graph.ID) string {
+	f, known := v.o.Facts.of(v.o.Graph.Ref(id))
+	switch {
+	case !known || f.service == nil:
+		return "it could not be read whole"
+	case len(f.service.selector) == 0:
+		return "it has no selector: its endpoints are somebody else's"
+	case f.service.headless:
+		return "it is headless: its pods are found one by one"
+	}
+	return ""
+}
+
+var (
+	cronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
+	restartable = []schema.GroupKind{{Group: "apps", Kind: "DaemonSet"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}}
+	scalable    = []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Group: "apps", Kind: "StatefulSet"}, {Kind: "ReplicationController"}}
+	quiet       = []schema.GroupKind{
+		{Kind: "PersistentVolumeClaim"}, {Kind: "Service"}, {Kind: "Namespace"}, {Kind: "ResourceQuota"}, {Group: "networking.k8s.io", Kind: "Ingress"},
+		{Group: "policy", Kind: "PodDisruptionBudget"}, {Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+		{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}, {Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"}, {Group: "gateway.networking.k8s.io", Kind: "TLSRoute"},
+		{Group: "gateway.networking.k8s.io", Kind: "TCPRoute"}, {Group: "gateway.networking.k8s.io", Kind: "UDPRoute"}, {Group: "route.openshift.io", Kind: "Route"},
+	}
+)
+
+// isWorkload tells the kinds that keep pods running, or start them again and again.
+func isWorkload(gk schema.GroupKind) bool {
+	return gk == cronJobKind || slices.Contains(serving, gk)
+}
+
+// isStill tells kinds of which nothing runs.
+func isStill(gk schema.GroupKind) bool { return health.Stateless(gk) || slices.Contains(quiet, gk) }
+
+// fit refuses targets with which the action can do nothing.
+func (v *resolving) fit() {
+	for _, id := range v.ids {
+		ref, act := v.o.Graph.Ref(id), v.act
+		gk := ref.GroupKind()
+		switch {
+		case act.SuspendCronJobs && gk != cronJobKind:
+			v.refuse("suspendCronJobs: target %s is no CronJob", ref)
+		case act.Restart && !slices.Contains(restartable, gk):
+			v.refuse("restart: target %s is no Deployment, StatefulSet or DaemonSet", ref)
+		case act.CordonTraffic && gk != serviceKind:
+			v.refuse("cordonTraffic: target %s is no Service", ref)
+		case act.CordonTraffic && v.uncordonable(id) != "":
+			v.refuse("cordonTraffic: target %s: %s; choose another one", ref, v.uncordonable(id))
+		case (act.Scale != nil || act.Patch != nil && act.Patch.Subresource == "scale") && v.builtIn(id) && !slices.Contains(scalable, gk):
+			v.refuse("target %s: a %s has no replicas to set", ref, ref.Kind)
+		case act.Patch != nil && act.Patch.Type == system.Strategic && !v.builtIn(id):
+			v.refuse("target %s: a strategic patch is of built-in kinds only: write it as a merge patch", ref)
+		}
+	}
+}
+
+// builtIn says whether a kind is one of Kubernetes itself.
+func (v *resolving) builtIn(id graph.ID) bool {
+	k, known := v.o.Kinds.Kind(v.o.Graph.Ref(id).GroupKind())
+	return known && !k.Custom
+}
+
+// about adds what is to be known of the targets: signals, caveats, who puts them back.
+func (v *resolving) about() {
+	if n := len(v.a.state.Absent); n > 0 && v.act.Targets == nil {
+		v.note("not there: %s", strings.Join(v.a.state.Absent, "; "))
+	}
+	for _, ref := range v.r.Targets {
+		id, _ := v.o.Graph.Find(ref)
+		if v.act.Preset != "" {
+			v.preset(ref, id)
+		}
+		if owners := v.o.Graph.OwnersOf(id); len(owners) > 0 && v.act.Preset != PresetPause {
+			v.note("%s is made by %s, whose controller may put it back", ref, v.o.Graph.Ref(owners[0]))
+		}
+	}
+}
+
+func (v *resolving) signal(id graph.ID) (Signal, bool) {
+	if v.o.Signals == nil {
+		return Signal{}, false
+	}
+	return v.o.Signals.Of(v.o.kindOf(id), v.act.Preset)
+}
+
+// preset looks up what the catalogue says of a target.
+func (v *resolving) preset(ref object.Ref, id graph.ID) {
+	s, known := v.signal(id)
+	f, _ := v.o.Facts.of(ref)
+	switch lack := f.lacks[v.act.Preset]; {
+	case !known:
+		v.refuse("no %s is known for %s (%s): see kubectl sysop regulate signals, or write another action", v.act.Preset, ref, ref.GroupKind())
+		return
+	case lack != "":
+		v.refuse("%s has no %s, without which its %s means nothing: write another action", ref, lack, v.act.Preset)
+		return
+	case v.act.AllowStop:
+	case s.Caution:
+		v.refuse("%s: its operator warns of %s (%s): write allowStop: true if that is meant", ref, v.act.Preset, firstOf(s.Caveat, s.Effect))
+	case v.act.Preset == PresetStop && s.Stateful:
+		v.refuse("%s keeps data, and stop means: %s; write allowStop: true if that is meant, or preset: pause", ref, s.Effect)
+	}
+	if v.r.Signals == nil {
+		v.r.Signals = map[object.Ref]Signal{}
+	}
+	v.r.Signals[ref] = s
+	if s.Caveat != "" {
+		v.note("%s: %s", ref.Kind, s.Caveat)
+	}
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
