@@ -7,10 +7,18 @@ package examples
 import (
 	"embed"
 	"io/fs"
+	"slices"
 )
 
 //go:embed demo/*.yaml
 var files embed.FS
+
+//go:embed demo-system.yaml
+var demoSystem []byte
+
+// DemoSystem is the manifest of the System that the apps of the example make, for "-f demo". It is no part of the
+// snapshot: a manifest is a file, and need not be in a cluster.
+func DemoSystem() []byte { return slices.Clone(demoSystem) }
 
 // Demo is the system behind "--from demo": two Moodles and a WordPress on one MySQL cluster, some of it failing on
 // purpose. The files lie at its top level and their names sort in the order in which they are meant to be read.

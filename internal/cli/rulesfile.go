@@ -51,16 +51,21 @@ func readRulesFile(ctx context.Context, name string) ([]byte, error) {
 	return data, err
 }
 
-// readFile reads a file of what. A pipe may never end: an interrupt ends the waiting,
-// not the reading.
+// readFile reads a file of what.
 func readFile(ctx context.Context, name string, most int64, what string) ([]byte, error) {
+	return awaited(ctx, func() ([]byte, error) { return readAtMost(name, most, what) })
+}
+
+// awaited waits for what is read. A pipe may never end: an interrupt ends the waiting, not
+// the reading.
+func awaited(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type content struct {
 		data []byte
 		err  error
 	}
 	done := make(chan content, 1)
 	go func() {
-		data, err := readAtMost(name, most, what)
+		data, err := read()
 		done <- content{data, err}
 	}()
 	select {
