@@ -167,11 +167,11 @@ func (c *systemCluster) carriers(ctx context.Context, set system.Set) ([]system.
 }
 
 // apply writes the parent. If it is there it must be as it was read.
-func (c *systemCluster) apply(ctx context.Context, set system.Set, uid apitypes.UID, version string) (*unstructured.Unstructured, error) {
+func (c *systemCluster) apply(ctx context.Context, set system.Set, before kept) (*unstructured.Unstructured, error) {
 	o := set.Parent(buildVersion())
-	if version != "" {
-		o.SetResourceVersion(version)
-		o.SetUID(uid)
+	if before.version != "" {
+		o.SetResourceVersion(before.version)
+		o.SetUID(before.uid)
 	}
 	got, err := c.objects.Resource(configMaps).Namespace(set.Namespace).Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: source.FieldManager, Force: true, DryRun: c.dry})
 	if apierrors.IsConflict(err) {
@@ -202,11 +202,14 @@ func (c *systemCluster) mark(ctx context.Context, f system.Found, id string, on 
 		case !apierrors.IsConflict(err) || try == triesOfMark:
 			return fmt.Errorf("label %s: %w", f.Ref, err)
 		}
-		if f, err = c.find(ctx, f.Ref); !on && apierrors.IsNotFound(err) {
+		again, err := c.find(ctx, f.Ref)
+		if !on && apierrors.IsNotFound(err) {
 			return nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return fmt.Errorf("read %s again: %w", f.Ref, err)
 		}
+		f = again
 	}
 }
 

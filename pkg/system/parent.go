@@ -170,10 +170,10 @@ func toolOf(tooling string) string {
 func (s Set) Says(o *unstructured.Unstructured, version string) bool {
 	want := s.Parent(version)
 	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-	return has(o.GetLabels(), want.GetLabels()) && has(o.GetAnnotations(), want.GetAnnotations()) && maps.Equal(data, map[string]string{ManifestKey: s.Manifest})
+	return hasAll(o.GetLabels(), want.GetLabels()) && hasAll(o.GetAnnotations(), want.GetAnnotations()) && maps.Equal(data, map[string]string{ManifestKey: s.Manifest})
 }
 
-func has(all, some map[string]string) bool {
+func hasAll(all, some map[string]string) bool {
 	for k, v := range some {
 		if all[k] != v {
 			return false
