@@ -15,6 +15,7 @@ import (
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -24,6 +25,7 @@ import (
 // systemCluster reads and writes what a cluster knows of Systems: their parents, and the
 // labels of their members. Of members nothing but the metadata is read.
 type systemCluster struct {
+	config    *rest.Config
 	objects   dynamic.Interface
 	metadata  metadata.Interface
 	kinds     *object.Kinds
@@ -51,6 +53,7 @@ func (c *common) systems(ctx context.Context) (*systemCluster, error) {
 		return nil, err
 	}
 	config.QPS = -1 // the server says when it is too much
+	out.config = config
 	if out.objects, err = dynamic.NewForConfig(config); err != nil {
 		return nil, err
 	}

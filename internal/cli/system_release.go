@@ -2,16 +2,13 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -64,8 +61,14 @@ func (o *releaseOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.unheld(ctx, set, o.force); err != nil {
-		return err
+	if !o.force {
+		store, err := regulate.NewStore(c.config, set.Name, set.Namespace)
+		if err != nil {
+			return err
+		}
+		if err := unheld(ctx, store, set); err != nil {
+			return err
+		}
 	}
 	carriers, err := c.carriers(ctx, set)
 	if err != nil {
@@ -135,43 +138,20 @@ func (c *systemCluster) noSuch(ctx context.Context, namespace, name string) erro
 }
 
 // unheld refuses to forget a System while regulation holds something of it.
-func (c *systemCluster) unheld(ctx context.Context, set system.Set, force bool) error {
-	name := set.Ref().Name + "-journal"
-	o, err := c.objects.Resource(configMaps).Namespace(set.Namespace).Get(ctx, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || force {
-		return nil
-	}
+func unheld(ctx context.Context, store regulate.Store, set system.Set) error {
+	j, err := store.Load(ctx)
 	if err != nil {
-		return withHint(fmt.Errorf("read the journal ConfigMap/%s/%s: %w", set.Namespace, name, err), "--force goes on without it")
-	}
-	held, err := heldApps(o)
-	switch {
-	case err != nil:
-		return withHint(fmt.Errorf("the journal ConfigMap/%s/%s: %w", set.Namespace, name, err), "--force goes on without it")
-	case len(held) > 0:
-		return withHint(fmt.Errorf("regulation holds %s of the System %s: nobody would recover it", plural(len(held), "app"), set.Name), "kubectl sysop regulate recover "+held[0]+" lets it go; --force goes on all the same")
-	}
-	return nil
-}
-
-// heldApps are the apps that a journal has holds of.
-func heldApps(o *unstructured.Unstructured) ([]string, error) {
-	data, _, err := unstructured.NestedStringMap(o.Object, "data")
-	if err != nil {
-		return nil, errors.New("it has no data that could be read")
+		return withHint(err, "--force goes on without it")
 	}
 	var held []string
-	for _, key := range slices.Sorted(maps.Keys(data)) {
-		var j regulate.Journal
-		if err := json.Unmarshal([]byte(data[key]), &j); err != nil {
-			return nil, fmt.Errorf("what is in it (%s) is no journal", key)
-		}
-		for _, h := range j.Holds {
-			held = append(held, h.App)
-		}
+	for _, h := range j.Holds {
+		held = append(held, h.App)
 	}
 	slices.Sort(held)
-	return slices.Compact(held), nil
+	if held = slices.Compact(held); len(held) > 0 {
+		return withHint(fmt.Errorf("regulation holds %s of the System %s (%s): nobody would let them go", plural(len(held), "app"), set.Name, strings.Join(held, ", ")), "kubectl sysop regulate recover "+held[0]+" lets it go; --force goes on all the same")
+	}
+	return nil
 }
 
 // release takes the labels away, and then the parent: who is interrupted finds it again.

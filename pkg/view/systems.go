@@ -54,7 +54,7 @@ func Systems(rows []SystemRow, now time.Time) Answer {
 			Name: name, System: r.Name, Namespace: r.Namespace, Apps: r.Apps, Rules: r.Rules, Wrong: r.Wrong, Members: refNames(r.Members), Created: moment(r.Created),
 		})
 		t.Rows = append(t.Rows, []Cell{
-			{r.Namespace, Plain}, {r.Name, Plain}, count(r.Apps), {strconv.Itoa(len(r.Members)), Plain}, count(r.Rules), {age(r.Created, now), Plain},
+			{r.Namespace, Plain}, {r.Name, Plain}, mayCount(r.Apps), {strconv.Itoa(len(r.Members)), Plain}, mayCount(r.Rules), {age(now, r.Created), Plain},
 		})
 		a.Names = append(a.Names, name)
 	}
@@ -62,8 +62,8 @@ func Systems(rows []SystemRow, now time.Time) Answer {
 	return a
 }
 
-// count is a number that may not be known.
-func count(n *int) Cell {
+// mayCount is a number that may not be known.
+func mayCount(n *int) Cell {
 	if n == nil {
 		return Cell{"-", Faint}
 	}
