@@ -254,7 +254,7 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 	}
 	var carriers []system.Found
 	if there {
-		was, err := system.ParseParent(o)
+		was, err := system.ParseSet(o)
 		if err != nil {
 			return a, before, withHint(fmt.Errorf("it is not ours to change: %w", err), "give the System another name")
 		}

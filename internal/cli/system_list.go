@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -80,7 +79,7 @@ func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error)
 	}
 	var rows []view.SystemRow
 	for _, o := range parents {
-		set, err := system.ParseParent(o)
+		set, err := system.ParseSet(o)
 		if err != nil {
 			fmt.Fprintf(c.env.ErrOut, "warning: %s\n", safe(err.Error()))
 			continue
@@ -95,7 +94,7 @@ func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error)
 				row.Members = append(row.Members, m.Object.Ref)
 			}
 		}
-		s, err := systemOf(o, set)
+		s, err := system.ParseParent(o)
 		if err != nil {
 			row.Wrong = err.Error()
 		} else {
@@ -105,16 +104,6 @@ func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error)
 		rows = append(rows, row)
 	}
 	return rows, nil
-}
-
-// systemOf reads the manifest that a parent keeps. One that names no namespace is of the
-// parent's.
-func systemOf(o *unstructured.Unstructured, set system.Set) (*system.System, error) {
-	s, err := parseSystem(fmt.Sprintf("configmap/%s[%s]", o.GetName(), system.ManifestKey), []byte(set.Manifest))
-	if err != nil {
-		return nil, err
-	}
-	return s, placeSystem(s, set.Namespace, true)
 }
 
 // systemsOfSnapshot finds them in a graph.
@@ -156,13 +145,12 @@ func (c *common) adoptedSystem(ctx context.Context, r object.Ref) (*system.Syste
 	if r.Namespace == "" {
 		return nil, withHint(fmt.Errorf("the System %q: its namespace is not known", r.Name), "write NAMESPACE/"+r.Name+", or name the namespace with -n")
 	}
-	set, _, err := of.set(ctx, r.Namespace, r.Name)
-	if err != nil {
+	o, there, err := of.parent(ctx, r.Namespace, r.Name)
+	switch {
+	case err != nil:
 		return nil, err
+	case !there:
+		return nil, of.noSuch(ctx, r.Namespace, r.Name)
 	}
-	o, _, err := of.parent(ctx, r.Namespace, r.Name)
-	if err != nil {
-		return nil, err
-	}
-	return systemOf(o, set)
+	return system.ParseParent(o)
 }

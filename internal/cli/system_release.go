@@ -113,7 +113,7 @@ func (c *systemCluster) set(ctx context.Context, namespace, name string) (system
 	if !there {
 		return system.Set{}, kept{}, c.noSuch(ctx, namespace, name)
 	}
-	set, err := system.ParseParent(o)
+	set, err := system.ParseSet(o)
 	if err != nil {
 		return set, kept{}, withHint(fmt.Errorf("it is not ours to change: %w", err), "kubectl sysop system list shows the Systems there are")
 	}

@@ -34,9 +34,12 @@ const (
 	parentPrefix   = "sysop-"
 )
 
+// ParentName is what the ConfigMap is called that keeps the set of a System.
+func ParentName(system string) string { return parentPrefix + system }
+
 // ParentRef is the ConfigMap that keeps the set of a System.
 func ParentRef(namespace, name string) object.Ref {
-	return object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: parentPrefix + name}
+	return object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: ParentName(name)}
 }
 
 // SetID is the ID of the ApplySet of a parent:
@@ -123,9 +126,29 @@ func IsParent(ref object.Ref, labels map[string]string) bool {
 	return name != "" && ref == ParentRef(ref.Namespace, name) && labels[IDLabel] == SetID(ref)
 }
 
-// ParseParent reads an object that keeps a set. One of another tool is an error, which
-// names it; so is one whose ID is not its own.
-func ParseParent(o *unstructured.Unstructured) (Set, error) {
+// ParseParent reads the System that a parent keeps. One whose manifest names no namespace is
+// in that of its parent.
+func ParseParent(o *unstructured.Unstructured) (*System, error) {
+	set, err := ParseSet(o)
+	if err != nil {
+		return nil, err
+	}
+	origin := fmt.Sprintf("%s[%s]", set.Ref(), ManifestKey)
+	s, problems := Parse(origin, []byte(set.Manifest))
+	switch {
+	case len(problems) > 0:
+		p := problems[0]
+		return nil, fmt.Errorf("%s:%d:%d: %s", origin, p.Line, p.Column, p.Message)
+	case s.Name != set.Name || s.Namespace != "" && s.Namespace != set.Namespace:
+		return nil, fmt.Errorf("%s: it is the manifest of another System: %s of namespace %q", origin, s.Name, s.Namespace)
+	}
+	s.Namespace = set.Namespace
+	return s, nil
+}
+
+// ParseSet reads an object that keeps a set. One of another tool is an error, which names
+// it; so is one whose ID is not its own.
+func ParseSet(o *unstructured.Unstructured) (Set, error) {
 	ref := object.Ref{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
 	name := strings.TrimPrefix(ref.Name, parentPrefix)
 	fail := func(format string, args ...any) (Set, error) {
