@@ -12,16 +12,17 @@ import (
 	"golang.org/x/term"
 )
 
-// confirm asks a person to type a word before something is written. Who is no terminal
-// cannot be asked.
-func (e Env) confirm(ctx context.Context, what, word string) error {
+// canConfirm says whether there is a person to ask before something is written. Who is no
+// terminal cannot be asked.
+func (e Env) canConfirm() error {
 	if file, ok := e.In.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
 		return withHint(errors.New("nothing was done: there is nobody to ask (standard input is no terminal)"), "--yes does it without asking, --dry-run=server tries it")
 	}
-	return ask(ctx, e.In, e.ErrOut, what, word)
+	return nil
 }
 
-// ask waits for the word. An interrupt ends the waiting, not the reading.
+// ask has a person type a word before something is written. An interrupt ends the waiting,
+// not the reading.
 func ask(ctx context.Context, in io.Reader, out io.Writer, what, word string) error {
 	fmt.Fprintf(out, "%s\ntype %s to go on: ", safe(what), safe(word))
 	typed := make(chan string, 1)

@@ -37,7 +37,7 @@ func TestAskIsInterrupted(t *testing.T) {
 func TestNobodyToConfirm(t *testing.T) {
 	env := Env{}
 	env.In = strings.NewReader("shop\n")
-	if err := env.confirm(t.Context(), "", "shop"); err == nil || !strings.Contains(hintFor(err), "--yes") {
+	if err := env.canConfirm(); err == nil || !strings.Contains(hintFor(err), "--yes") {
 		t.Errorf("%v", err)
 	}
 }

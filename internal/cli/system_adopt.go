@@ -39,8 +39,13 @@ func (o *keepingOptions) validate() error {
 	if o.allNamespaces {
 		return errors.New("-A: a System is in one namespace")
 	}
-	_, err := oneOf("--dry-run", o.dryRun, dryRuns)
-	return err
+	if _, err := oneOf("--dry-run", o.dryRun, dryRuns); err != nil {
+		return err
+	}
+	if !o.yes && o.dryRun == "none" && o.from == "" {
+		return o.env.canConfirm()
+	}
+	return nil
 }
 
 // agree shows what is to be done, and says whether it is to be done now.
@@ -52,7 +57,7 @@ func (o *keepingOptions) agree(ctx context.Context, c view.SystemChange, changes
 		return true, nil
 	}
 	what := fmt.Sprintf("%s of namespace %s: %s of the cluster would change", c.System, c.Namespace, plural(changes, "object"))
-	return true, o.env.confirm(ctx, what, c.System)
+	return true, ask(ctx, o.env.In, o.env.ErrOut, what, c.System)
 }
 
 type adoptOptions struct {
