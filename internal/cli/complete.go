@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // patience is how long a shell waits for names.
@@ -38,7 +40,7 @@ func (c *common) completeRoots(cmd *cobra.Command, args []string, typed string) 
 	case len(args) > 0 && !strings.Contains(args[0], "/"):
 		return s.names(ctx, args[0]), none
 	}
-	return types(s.kinds), none | cobra.ShellCompDirectiveNoSpace
+	return append(types(s.kinds), graph.BySystem), none | cobra.ShellCompDirectiveNoSpace
 }
 
 // types are the names of kinds as they are typed.
@@ -56,10 +58,15 @@ func types(kinds *object.Kinds) []string {
 // names lists the objects of a type in the namespace.
 func (s *session) names(ctx context.Context, typ string) []string {
 	k, err := s.kinds.Find(typ)
+	list := &nameList{kind: k, namespace: s.namespace}
+	if typ == graph.BySystem && err != nil {
+		list.kind, err = s.kinds.Find("configmaps")
+		list.systems = true
+	}
 	if err != nil {
 		return nil
 	}
-	list := &nameList{kind: k, namespace: s.namespace}
+	k = list.kind
 	if cluster, ok := s.source.(*source.Cluster); ok {
 		cluster.List(ctx, k, s.namespace, list)
 	} else if err := s.source.Read(ctx, source.Ask{All: true}, list); err != nil {
@@ -74,11 +81,19 @@ type nameList struct {
 	early
 	kind      object.Resource
 	namespace string
-	names     []string
+	// systems says that the Systems are meant that objects of the kind keep.
+	systems bool
+	names   []string
 }
 
 func (l *nameList) Add(o object.Object) {
 	if o.GroupKind() == l.kind.GroupKind() && (l.namespace == "" || o.Namespace == "" || o.Namespace == l.namespace) {
+		if l.systems {
+			if system.IsParent(o.Ref, o.Meta.GetLabels()) {
+				l.names = append(l.names, o.Meta.GetLabels()[system.Label])
+			}
+			return
+		}
 		if safe(o.Name) == o.Name { // else it would work on the line that is typed
 			l.names = append(l.names, o.Name)
 		}

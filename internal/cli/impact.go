@@ -64,6 +64,9 @@ func (o *impactOptions) run(ctx context.Context) error {
 	if typ, name, ok := strings.Cut(o.args[0], "/"); ok && slices.Contains([]string{"node", "nodes", "no"}, strings.ToLower(typ)) {
 		return o.drain(ctx, name)
 	}
+	if strings.HasPrefix(o.args[0], graph.BySystem+"/") {
+		return withHint(fmt.Errorf("%s is no one object: of the one that keeps it nothing would go along", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
+	}
 	opts := graph.StackOptions{NoInferred: o.noInferred}
 	s, g, ids, err := o.objects(ctx, o.args, opts)
 	if err != nil {

@@ -79,7 +79,11 @@ var (
 // stacksOf are the stacks that one ROOT means: that of each node, or one for a group.
 func (s *session) stacksOf(g *graph.Graph, r rootArg, ids []graph.ID) []metrics.Stack {
 	if r.group != "" && len(ids) > 0 {
-		return []metrics.Stack{{Ref: object.Ref{Kind: r.group, Namespace: s.in(r), Name: r.name}, Roots: ids}}
+		ref := object.Ref{Kind: r.group, Namespace: s.in(r), Name: r.name}
+		if keepers := s.keepersOf(g, r); r.group == graph.BySystem && len(keepers) == 1 {
+			ref.Namespace = g.Ref(keepers[0]).Namespace
+		}
+		return []metrics.Stack{{Ref: ref, Roots: ids}}
 	}
 	var out []metrics.Stack
 	for _, id := range ids {

@@ -86,7 +86,7 @@ func (c *common) objects(ctx context.Context, args []string, opts graph.StackOpt
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if r[0].name == "" || r[0].group != "" {
+		if r[0].name == "" || r[0].group != "" && r[0].group != graph.BySystem {
 			return nil, nil, nil, fmt.Errorf("%q is no object: want TYPE/NAME", a)
 		}
 		roots = append(roots, r[0])
@@ -101,6 +101,14 @@ func (c *common) objects(ctx context.Context, args []string, opts graph.StackOpt
 	s.tell(g)
 	var ids []graph.ID
 	for _, r := range roots {
+		if r.group == graph.BySystem {
+			id, err := s.oneKeeper(g, r)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			ids = append(ids, id)
+			continue
+		}
 		ids = append(ids, s.nodes(g, r, nil)[0])
 	}
 	return s, g, ids, nil

@@ -117,11 +117,13 @@ func New(env Env) *cobra.Command {
 		Use:   "kubectl-sysop",
 		Short: "See, price, check and run the application stacks that operators build",
 		Long: `kubectl sysop finds the stack behind any object: what it owns, what it needs
-and what serves it, and why. It only reads, with the rights of its user.
+and what serves it, and why. It has the rights of its user, and writes only where
+a command says so.
 
 A ROOT is TYPE/NAME or TYPE NAME (any kind, as kubectl resolves it), several of
 them, TYPE alone or with -l SELECTOR, or a group that has a name in the cluster:
-helm/RELEASE or app/INSTANCE (label app.kubernetes.io/instance).
+helm/RELEASE, app/INSTANCE (label app.kubernetes.io/instance), or system/NAME of
+a System that was adopted.
 
 Every command works without a cluster: --from demo is a small system embedded in
 the binary, and --from FILE reads a snapshot.`,
@@ -152,7 +154,7 @@ the binary, and --from FILE reads a snapshot.`,
 			klog.SetLogger(logr.Discard())
 		}
 	}
-	root.AddCommand(newGraph(env), newCheck(env), newHealth(env), newPath(env), newImpact(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRules(env), newSnapshot(env), newStacks(env), newVersion(env))
+	root.AddCommand(newGraph(env), newCheck(env), newHealth(env), newPath(env), newImpact(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newVersion(env))
 	return root
 }
 

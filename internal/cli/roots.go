@@ -17,7 +17,7 @@ import (
 type rootArg struct {
 	text  string
 	kind  object.Resource
-	group string // helm or app, beside or instead of a kind
+	group string // helm, app or system, beside or instead of a kind
 	name  string // empty for all of the kind
 	// namespace is set where the root was written as we print it, Kind/ns/name.
 	namespace string
@@ -101,7 +101,7 @@ func slashedRoot(text string, kinds *object.Kinds) (rootArg, error) {
 // short for the Application of Argo CD. Then both are meant.
 func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
 	k, err := kinds.Find(typ)
-	if (typ == graph.ByHelm || typ == graph.ByApp) && name != "" {
+	if slices.Contains([]string{graph.ByHelm, graph.ByApp, graph.BySystem}, typ) && name != "" {
 		return rootArg{text: text, group: typ, name: name, kind: k}, nil
 	}
 	if err != nil {
@@ -114,6 +114,7 @@ func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
 // into it, or everything where a root is of the whole cluster.
 func (s *session) ask(roots []rootArg) source.Ask {
 	all := s.c.allNamespaces || s.namespace == ""
+	s.systems = slices.DeleteFunc(slices.Clone(roots), func(r rootArg) bool { return r.group != graph.BySystem })
 	for _, r := range roots {
 		s.c.definitions = s.c.definitions || r.group == "" && r.kind.GroupKind() == definitionKind
 		if r.group == "" && !r.kind.Namespaced && (r.kind.String() != "namespaces" || r.name == "") {
@@ -224,8 +225,11 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 }
 
 // grouped returns the objects of a Helm release, or of an application by its
-// label, that no other of them owns.
+// label, or of a System, that no other of them owns.
 func (s *session) grouped(g *graph.Graph, r rootArg) []graph.ID {
+	if r.group == graph.BySystem {
+		return s.inSystem(g, r)
+	}
 	var also []graph.ID
 	if r.group == graph.ByHelm {
 		for _, ref := range s.releases[r.name] {
@@ -303,6 +307,9 @@ func (s *session) notFound(g *graph.Graph, r rootArg) error {
 	where, in := "", s.in(r)
 	if in != "" && (r.group != "" || r.kind.Namespaced) {
 		where = " in namespace " + in
+	}
+	if r.group == graph.BySystem {
+		return s.noSystem(g, r, where)
 	}
 	if r.group != "" {
 		what := map[string]string{"helm": "Helm release", "app": "application (label " + graph.InstanceLabel + ")"}[r.group]

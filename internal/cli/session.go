@@ -33,6 +33,9 @@ type session struct {
 	findings  []annotations.Finding
 	// releases are the objects of Helm releases, by name, where Helm was asked.
 	releases map[string][]object.Ref
+	// systems are the adopted Systems among the roots: who keeps one names the namespaces
+	// that its members are in.
+	systems []rootArg
 	// declared is what the CRDs say in annotations.
 	declared []annotations.Declaration
 	schemas  *schemas     // of the kinds for which nothing is declared
@@ -267,7 +270,7 @@ func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.
 		reading()
 		build := s.c.clock.stage("build")
 		g = s.builder.Build(s.inv)
-		stack := g.Stack(roots(g), o)
+		stack := g.Stack(slices.Concat(roots(g), s.keepers(g)), o)
 		build()
 		reading = s.c.clock.stage("read")
 		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: stack.WantedKinds()}

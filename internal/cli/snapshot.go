@@ -161,7 +161,7 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 	}
 	stack := g.Union(find(g), graph.StackOptions{})
 	keep := map[object.Ref]bool{}
-	for _, id := range append(stack, s.above(g, find(g))...) {
+	for _, id := range slices.Concat(stack, s.above(g, find(g)), s.keepers(g)) {
 		if g.State(id) == graph.Present {
 			keep[g.Ref(id)] = true
 		}

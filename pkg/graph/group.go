@@ -22,6 +22,8 @@ const (
 	ByApp  = "app"
 	// BySet is an ApplySet: its name is that of the object that keeps it.
 	BySet = "applyset"
+	// BySystem is a System that was adopted: the ApplySet that keeps it goes by its name.
+	BySystem = "system"
 )
 
 // Group is a set of objects that goes by a name of its own in the cluster: a Helm
@@ -56,6 +58,18 @@ func (g *Graph) InGroup(by, namespace, name string, also ...ID) []ID {
 		}
 		if p, ok := g.says(id, by); ok && p.Name == name && (namespace == "" || p.Namespace == namespace) {
 			all = append(all, id)
+		}
+	}
+	return g.unowned(all)
+}
+
+// InSet returns the objects of the ApplySet that a node keeps, in order, that no other of
+// it owns; none where it keeps none.
+func (g *Graph) InSet(keeper ID) []ID {
+	var all []ID
+	for i := g.out[keeper]; i < g.out[keeper+1]; i++ {
+		if e := &g.edges[i]; g.rules[e.rule].Name == relation.ApplySetMember && g.State(e.to) == Present {
+			all = append(all, e.to)
 		}
 	}
 	return g.unowned(all)

@@ -145,12 +145,17 @@ func dataAnswered(t *testing.T, c *cluster.Cluster, user string, since time.Time
 	return out
 }
 
+// setID is the ID of the ApplySet that a ConfigMap keeps.
+func setID(name, ns string) string {
+	sum := sha256.Sum256([]byte(name + "." + ns + ".ConfigMap."))
+	return "applyset-" + base64.RawURLEncoding.EncodeToString(sum[:]) + "-v1"
+}
+
 // The parent of an ApplySet keeps its members, in its own namespace and in others.
 func TestApplySet(t *testing.T) {
 	c := shared.Cluster(t)
 	ns, other := c.Namespace(t), c.Namespace(t)
-	sum := sha256.Sum256([]byte("set." + ns + ".ConfigMap."))
-	id := "applyset-" + base64.RawURLEncoding.EncodeToString(sum[:]) + "-v1"
+	id := setID("set", ns)
 	for _, m := range []struct {
 		ns, name, annotation string
 		labels               map[string]string

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// keepersOf are the objects that keep the System of a root; of several namespaces where
+// it is looked for in all.
+func (s *session) keepersOf(g *graph.Graph, r rootArg) []graph.ID {
+	var out []graph.ID
+	for _, id := range s.adopted(g, s.in(r)) {
+		if g.Ref(id) == system.ParentRef(g.Ref(id).Namespace, r.name) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// oneKeeper is who keeps the System of a root, and stands for it where one object is asked
+// about.
+func (s *session) oneKeeper(g *graph.Graph, r rootArg) (graph.ID, error) {
+	keepers := s.keepersOf(g, r)
+	if len(keepers) != 1 {
+		return 0, withHint(fmt.Errorf("%s is in %d namespaces", r.text, len(keepers)), "name one: system/NAMESPACE/"+r.name)
+	}
+	return keepers[0], nil
+}
+
+// adopted are the objects that keep Systems in a namespace; in any where it is empty.
+func (s *session) adopted(g *graph.Graph, in string) []graph.ID {
+	var out []graph.ID
+	for id := range g.OfKind(configMapKind) {
+		ref := g.Ref(id)
+		if g.State(id) == graph.Present && (in == "" || ref.Namespace == in) && system.IsParent(ref, g.Labels(id)) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// keepers are those of all Systems among the roots. They are read along with the roots.
+func (s *session) keepers(g *graph.Graph) []graph.ID {
+	var out []graph.ID
+	for _, r := range s.systems {
+		out = append(out, s.keepersOf(g, r)...)
+	}
+	return out
+}
+
+// inSystem returns the members of a System that no other of them owns.
+func (s *session) inSystem(g *graph.Graph, r rootArg) []graph.ID {
+	var out []graph.ID
+	for _, keeper := range s.keepersOf(g, r) {
+		out = append(out, g.InSet(keeper)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// noSystem says why there is nothing behind system/NAME, and which there are.
+func (s *session) noSystem(g *graph.Graph, r rootArg, where string) error {
+	if len(s.keepersOf(g, r)) > 0 {
+		return withHint(fmt.Errorf("the System %q%s has no member that could be read", r.name, where), "kubectl sysop system adopt -f FILE makes the roots of its manifest members again")
+	}
+	err := fmt.Errorf("no System %q was adopted%s", r.name, where)
+	if gap, ok := s.gapOf(g, object.Resource{Kind: "ConfigMap", Plural: "configmaps"}, s.in(r)); ok {
+		return fmt.Errorf("%w, as far as could be read: %s", err, gap.Message)
+	}
+	var names []string
+	for _, id := range s.adopted(g, s.in(r)) {
+		names = append(names, g.Labels(id)[system.Label])
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if near := object.Nearest(r.name, names); len(near) > 0 {
+		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
+	}
+	const few = 8
+	switch {
+	case len(names) == 0 && where != "":
+		return withHint(err, "there are none in it; -n names another namespace, -A looks in all")
+	case len(names) == 0:
+		return withHint(err, "there are none; kubectl sysop system adopt -f FILE makes one known")
+	case len(names) > few:
+		names = append(names[:few:few], "...")
+	}
+	return withHint(err, "there are "+strings.Join(names, ", "))
+}

@@ -1,0 +1,401 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apitypes "k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// keepingOptions are those of what makes a System known, and takes that back.
+type keepingOptions struct {
+	*common
+	yes    bool
+	dryRun string
+}
+
+func (o *keepingOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
+	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show what would change) or server (have the API server try it, and keep nothing)")
+	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+func (o *keepingOptions) validate() error {
+	if err := o.common.validate(); err != nil {
+		return err
+	}
+	if o.allNamespaces {
+		return errors.New("-A: a System is in one namespace")
+	}
+	if _, err := oneOf("--dry-run", o.dryRun, dryRuns); err != nil {
+		return err
+	}
+	if !o.yes && o.dryRun == "none" && o.from == "" {
+		return o.env.canConfirm()
+	}
+	return nil
+}
+
+// agree shows what is to be done, and says whether it is to be done now.
+func (o *keepingOptions) agree(ctx context.Context, c view.SystemChange, changes int) (bool, error) {
+	if err := o.write(view.SystemChanges(c)); err != nil || changes == 0 || o.dryRun == "client" {
+		return false, err
+	}
+	if o.yes || o.dryRun == "server" {
+		return true, nil
+	}
+	what := fmt.Sprintf("%s of namespace %s: %s of the cluster would change", c.System, c.Namespace, plural(changes, "object"))
+	return true, ask(ctx, o.env.In, o.env.ErrOut, what, c.System)
+}
+
+type adoptOptions struct {
+	keepingOptions
+	file string
+}
+
+func newSystemAdopt(env Env) *cobra.Command {
+	o := &adoptOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
+	cmd := &cobra.Command{
+		Use:   "adopt -f FILE",
+		Short: "Make a System known in the cluster, so that system/NAME is a root",
+		Long: `Make the System of a manifest known in the cluster. Nothing of its applications
+changes but a label: the roots that the manifest names become the members of an
+ApplySet (label applyset.kubernetes.io/part-of), as kubectl apply --prune --applyset
+keeps one, and the ConfigMap sysop-NAME in the System's namespace becomes its parent,
+which keeps the manifest. From then on system/NAME is a ROOT for every command.
+
+What is to change is shown first, and has to be confirmed. Every root must be there,
+and in no other ApplySet; every right that it takes is looked for before the first
+write. Run again, with the same manifest or with another, it brings the set up to
+date: what the manifest names no more loses the label. Where it was interrupted, run
+it again.
+
+kubectl sysop system release NAME takes it all back.`,
+		Example: `  # what would change?
+  kubectl sysop system adopt -f shop.yaml --dry-run=client
+
+  # have the API server try it
+  kubectl sysop system adopt -f shop.yaml --dry-run=server
+
+  # do it, without being asked
+  kubectl sysop system adopt -f shop.yaml --yes`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	o.connecting(cmd)
+	o.writing(cmd)
+	o.flags(cmd)
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", `the manifest: FILE or "-"`)
+	return cmd
+}
+
+func (o *adoptOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if o.file == "" {
+		return withHint(errors.New("name the manifest: -f FILE"), "kubectl sysop system init writes one")
+	}
+	c, err := o.systems(ctx)
+	if err != nil {
+		return err
+	}
+	s, text, err := readSystem(ctx, o.env, o.file)
+	if err != nil {
+		return err
+	}
+	if err := placeSystem(s, c.namespace, given(o.config.Namespace)); err != nil {
+		return err
+	}
+	a, before, err := c.adoption(ctx, s, text)
+	if err != nil {
+		return err
+	}
+	if o.dryRun != "client" {
+		if err := c.demand(ctx, a.rights(c.kinds)); err != nil {
+			return err
+		}
+	}
+	change := o.shown(s, a)
+	goOn, err := o.agree(ctx, change, a.changes())
+	switch {
+	case err != nil:
+		return err
+	case a.changes() == 0:
+		fmt.Fprintf(o.env.ErrOut, "%s is adopted as the manifest has it: nothing to do\n", safe(s.Name))
+	case goOn:
+		if o.dryRun == "server" {
+			c.dry = []string{"All"}
+		}
+		if err := c.adopt(ctx, a, before); err != nil {
+			return err
+		}
+		o.tell(s, "is adopted: system/"+s.Name+" is a root")
+	}
+	return nil
+}
+
+func (o *keepingOptions) tell(s *system.System, what string) {
+	if o.dryRun == "server" {
+		what = "could be so, says the API server: nothing was kept"
+	}
+	fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(s.Name), safe(what))
+}
+
+func (o *adoptOptions) shown(s *system.System, a adoption) view.SystemChange {
+	change := view.SystemChange{System: s.Name, Namespace: s.Namespace, Action: "adopt", Set: a.Set.ID(), DryRun: o.dryRun}
+	change.Steps = append(change.Steps, view.SystemStep{Object: a.Set.Ref(), Change: string(a.Parent), Why: "it keeps the manifest, and names what is in the set"})
+	for _, m := range a.Members {
+		change.Steps = append(change.Steps, view.SystemStep{Object: m.Object.Ref, Change: string(m.Change), Why: m.Why})
+	}
+	return change
+}
+
+// readSystem reads a manifest, and returns its text as well. Any problem refuses all.
+func readSystem(ctx context.Context, env Env, name string) (*system.System, string, error) {
+	if name == "-" {
+		data, err := readAll(ctx, env.In)
+		if err != nil {
+			return nil, "", err
+		}
+		s, err := parseSystem("standard input", data)
+		return s, string(data), err
+	}
+	data, err := readFile(ctx, name, system.Largest, "manifest of a System")
+	if err != nil {
+		if ctx.Err() == nil {
+			err = fmt.Errorf("read the manifest: %w", err)
+		}
+		return nil, "", err
+	}
+	s, err := parseSystem(name, data)
+	return s, string(data), err
+}
+
+func parseSystem(name string, data []byte) (*system.System, error) {
+	s, problems := system.Parse(name, data)
+	if len(problems) > 0 {
+		return nil, wrongSystem(name, problems)
+	}
+	return s, nil
+}
+
+func wrongSystem(name string, problems []strict.Problem) error {
+	return withHint(&linesError{placed(name, problems)}, "docs/system.md is the grammar; kubectl sysop system validate -f FILE checks a file")
+}
+
+// readAll reads standard input, which may never end.
+func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+	type content struct {
+		data []byte
+		err  error
+	}
+	done := make(chan content, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(in, system.Largest+1))
+		done <- content{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case c := <-done:
+		return c.data, c.err
+	}
+}
+
+// placeSystem gives a System that names no namespace that of the user.
+func placeSystem(s *system.System, namespace string, named bool) error {
+	if named && s.Namespace != "" && s.Namespace != namespace {
+		return fmt.Errorf("-n %s: the manifest says that the System is in namespace %s", namespace, s.Namespace)
+	}
+	s.Namespace = cmp.Or(s.Namespace, namespace)
+	return nil
+}
+
+// adoption is a plan with what it was made from.
+type adoption struct {
+	system.Adoption
+	was *system.Set
+}
+
+// kept is a parent as it was read; zero where there is none.
+type kept struct {
+	uid     apitypes.UID
+	version string
+}
+
+// adoption reads what there is, and plans.
+func (c *systemCluster) adoption(ctx context.Context, s *system.System, text string) (adoption, kept, error) {
+	if i := slices.IndexFunc(s.Apps, bringsSecrets); i >= 0 {
+		return adoption{}, kept{}, withHint(fmt.Errorf("app %s brings a Secret along: the manifest is kept in a ConfigMap, which more people may read", s.Apps[i].Name), "name the Secret among its roots instead")
+	}
+	roots, err := c.rootsOf(ctx, s)
+	if err != nil {
+		return adoption{}, kept{}, err
+	}
+	refs := make([]object.Ref, 0, len(roots))
+	for _, r := range roots {
+		refs = append(refs, r.Ref)
+	}
+	want := system.NewSet(s.Name, s.Namespace, text, refs)
+	var a adoption
+	var before kept
+	o, there, err := c.parent(ctx, s.Namespace, s.Name)
+	if err != nil {
+		return a, before, err
+	}
+	var carriers []system.Found
+	if there {
+		was, err := system.ParseSet(o)
+		if err != nil {
+			return a, before, withHint(fmt.Errorf("it is not ours to change: %w", err), "give the System another name")
+		}
+		a.was, before = &was, kept{o.GetUID(), o.GetResourceVersion()}
+		if carriers, err = c.carriers(ctx, want.With(was)); err != nil {
+			return a, before, err
+		}
+	}
+	var errs []error
+	if a.Adoption, errs = system.Adopt(want, a.was, roots, carriers); len(errs) > 0 {
+		return a, before, withHint(linesOf(errs), "nothing was written")
+	}
+	if there && want.Says(o, buildVersion()) {
+		a.Parent = system.Nothing
+	}
+	return a, before, nil
+}
+
+func linesOf(errs []error) error {
+	lines := &linesError{}
+	for _, err := range errs {
+		lines.lines = append(lines.lines, err.Error())
+	}
+	return lines
+}
+
+func bringsSecrets(a system.App) bool {
+	for _, o := range a.Resources {
+		if o.GetKind() == "Secret" && o.GroupVersionKind().Group == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// rootsOf finds the roots of all apps, in the order of the manifest. One that is not there
+// is an error, and all of them are told.
+func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system.Found, error) {
+	type root struct {
+		app  string
+		root system.Root
+		at   int
+	}
+	var all []root
+	for _, a := range s.Apps {
+		for _, r := range a.Roots {
+			all = append(all, root{a.Name, r, len(all)})
+		}
+	}
+	found := make([]system.Found, len(all))
+	errs := each(all, func(r root) error {
+		ref, err := c.refOf(s, r.root)
+		if err == nil {
+			found[r.at], err = c.find(ctx, ref)
+		}
+		if apierrors.IsNotFound(err) {
+			err = errors.New("it is not there")
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: app %s: root %s%s: %w", s.Origin, r.root.Line, r.app, r.root, inNamespace(ref.Namespace), err)
+		}
+		return nil
+	})
+	if len(errs) > 0 {
+		return nil, withHint(linesOf(errs), "nothing was written; a System is adopted when all of its roots are there")
+	}
+	return found, nil
+}
+
+// changes is how many objects are to be written.
+func (a *adoption) changes() int {
+	n := 0
+	if a.Parent != system.Nothing {
+		n++
+	}
+	for _, m := range a.Members {
+		if m.Change == system.AddMark || m.Change == system.EndMark {
+			n++
+		}
+	}
+	return n
+}
+
+// rights are those that it takes.
+func (a *adoption) rights(kinds *object.Kinds) []right {
+	var out []right
+	if ref := a.Set.Ref(); a.Parent != system.Nothing {
+		out = append(out, right{verb: "patch", resource: "configmaps", namespace: ref.Namespace, name: ref.Name})
+		if a.Parent == system.Create {
+			out = append(out, right{verb: "create", resource: "configmaps", namespace: ref.Namespace})
+		}
+	}
+	return append(out, rightsOf(a.Members, kinds)...)
+}
+
+// rightsOf are those that the changes of members take.
+func rightsOf(steps []system.Step, kinds *object.Kinds) []right {
+	var out []right
+	for _, m := range steps {
+		if kind, ok := kinds.Kind(m.Object.Ref.GroupKind()); ok && (m.Change == system.AddMark || m.Change == system.EndMark) {
+			out = append(out, right{"patch", kind.Group, kind.Plural, m.Object.Ref.Namespace, m.Object.Ref.Name})
+		}
+	}
+	return out
+}
+
+// adopt does what was planned: the parent with the kinds and namespaces of before and after,
+// the labels, the parent as it stays.
+func (c *systemCluster) adopt(ctx context.Context, a adoption, before kept) error {
+	if a.Parent != system.Nothing {
+		o, err := c.apply(ctx, a.Wide, before)
+		if err != nil {
+			return err
+		}
+		before = kept{o.GetUID(), o.GetResourceVersion()}
+	}
+	if err := c.marks(ctx, a.Members, a.Set.ID()); err != nil {
+		return err
+	}
+	if slices.Equal(a.Wide.Kinds, a.Set.Kinds) && slices.Equal(a.Wide.Namespaces, a.Set.Namespaces) {
+		return nil
+	}
+	_, err := c.apply(ctx, a.Set, before)
+	return err
+}
+
+// marks does what is planned of members.
+func (c *systemCluster) marks(ctx context.Context, steps []system.Step, id string) error {
+	errs := each(steps, func(m system.Step) error {
+		if m.Change != system.AddMark && m.Change != system.EndMark {
+			return nil
+		}
+		return c.mark(ctx, m.Object, id, m.Change == system.AddMark)
+	})
+	if len(errs) > 0 {
+		return withHint(linesOf(errs), "run it again: it goes on from what is there")
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// systemCluster reads and writes what a cluster knows of Systems: their parents, and the
+// labels of their members. Of members nothing but the metadata is read.
+type systemCluster struct {
+	config    *rest.Config
+	objects   dynamic.Interface
+	metadata  metadata.Interface
+	kinds     *object.Kinds
+	namespace string // of the user; empty where all are meant
+	dry       []string
+}
+
+var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+// systems connects. What is done about Systems is done to a cluster: a snapshot is none.
+func (c *common) systems(ctx context.Context) (*systemCluster, error) {
+	if c.from != "" {
+		return nil, withHint(errors.New("--from: a snapshot is no cluster that could be written, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
+	}
+	from, namespace, err := c.source(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &systemCluster{namespace: namespace}
+	if out.kinds, err = from.Kinds(ctx, &early{}); err != nil {
+		return nil, err
+	}
+	config, err := c.config.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1 // the server says when it is too much
+	out.config = config
+	if out.objects, err = dynamic.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	out.metadata, err = metadata.NewForConfig(config)
+	return out, err
+}
+
+// parent reads who keeps a System; false where nobody does.
+func (c *systemCluster) parent(ctx context.Context, namespace, name string) (*unstructured.Unstructured, bool, error) {
+	ref := system.ParentRef(namespace, name)
+	o, err := c.objects.Resource(configMaps).Namespace(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("read %s: %w", ref, err)
+	}
+	return o, true, nil
+}
+
+// list reads the sets of the Systems of a namespace; of all where it is empty.
+func (c *systemCluster) list(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
+	list, err := c.objects.Resource(configMaps).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: system.Label + "," + system.IDLabel})
+	if err != nil {
+		return nil, fmt.Errorf("list the ConfigMaps that keep Systems%s: %w", inNamespace(namespace), err)
+	}
+	var out []*unstructured.Unstructured
+	for i := range list.Items {
+		o := &list.Items[i]
+		o.SetAPIVersion("v1")
+		o.SetKind("ConfigMap")
+		if system.IsParent(object.Ref{Kind: "ConfigMap", Namespace: o.GetNamespace(), Name: o.GetName()}, o.GetLabels()) {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b *unstructured.Unstructured) int {
+		return object.Compare(object.Ref{Namespace: a.GetNamespace(), Name: a.GetName()}, object.Ref{Namespace: b.GetNamespace(), Name: b.GetName()})
+	})
+	return out, nil
+}
+
+// at is the endpoint of objects of a kind.
+func (c *systemCluster) at(r object.Resource, namespace string) metadata.ResourceInterface {
+	of := c.metadata.Resource(schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural})
+	if r.Namespaced {
+		return of.Namespace(namespace)
+	}
+	return of
+}
+
+// refOf finds the object that a root of a System means.
+func (c *systemCluster) refOf(s *system.System, r system.Root) (object.Ref, error) {
+	kind, err := c.kinds.Find(r.Type)
+	if err != nil {
+		return object.Ref{}, err
+	}
+	ref := object.Ref{Group: kind.Group, Kind: kind.Kind, Name: r.Name}
+	switch {
+	case kind.Namespaced && r.Namespace != "":
+		ref.Namespace = r.Namespace
+	case kind.Namespaced:
+		ref.Namespace = s.Namespace
+	case r.Namespace != "":
+		return ref, fmt.Errorf("%s are not namespaced: want TYPE/NAME", kind)
+	}
+	return ref, nil
+}
+
+// find reads an object's metadata.
+func (c *systemCluster) find(ctx context.Context, ref object.Ref) (system.Found, error) {
+	kind, ok := c.kinds.Kind(ref.GroupKind())
+	if !ok {
+		return system.Found{}, fmt.Errorf("%s: nobody serves that kind", ref)
+	}
+	o, err := c.at(kind, ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return system.Found{}, err
+	}
+	return foundOf(ref, o), nil
+}
+
+func foundOf(ref object.Ref, o *metav1.PartialObjectMetadata) system.Found {
+	return system.Found{
+		Ref: ref, Labels: o.Labels, UID: string(o.UID), ResourceVersion: o.ResourceVersion,
+		Controlled: metav1.GetControllerOf(o) != nil,
+	}
+}
+
+// carriers lists what carries the label of a set, of all the kinds and namespaces that its
+// parent names. A kind that nobody serves any more has none.
+func (c *systemCluster) carriers(ctx context.Context, set system.Set) ([]system.Found, error) {
+	var out []system.Found
+	for _, gk := range set.Kinds {
+		kind, ok := c.kinds.Kind(gk)
+		if !ok {
+			continue
+		}
+		namespaces := append([]string{set.Namespace}, set.Namespaces...)
+		if !kind.Namespaced {
+			namespaces = []string{""}
+		}
+		for _, ns := range namespaces {
+			list, err := c.at(kind, ns).List(ctx, metav1.ListOptions{LabelSelector: system.MemberLabel + "=" + set.ID()})
+			if err != nil {
+				return nil, fmt.Errorf("list the members of the System %s among %s%s: %w", set.Name, kind, inNamespace(ns), err)
+			}
+			for i := range list.Items {
+				o := &list.Items[i]
+				out = append(out, foundOf(object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Namespace, Name: o.Name}, o))
+			}
+		}
+	}
+	return out, nil
+}
+
+// apply writes the parent. If it is there it must be as it was read.
+func (c *systemCluster) apply(ctx context.Context, set system.Set, before kept) (*unstructured.Unstructured, error) {
+	o := set.Parent(buildVersion())
+	if before.version != "" {
+		o.SetResourceVersion(before.version)
+		o.SetUID(before.uid)
+	}
+	got, err := c.objects.Resource(configMaps).Namespace(set.Namespace).Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: source.FieldManager, Force: true, DryRun: c.dry})
+	if apierrors.IsConflict(err) {
+		return nil, withHint(fmt.Errorf("write %s: somebody changed it meanwhile: %w", set.Ref(), err), "run it again: it goes on from what is there")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", set.Ref(), err)
+	}
+	return got, nil
+}
+
+// triesOfMark is how often a label is tried on an object that others write.
+const triesOfMark = 10
+
+// mark sets the label of a set on an object that is in none, or takes that label away. The
+// object must be as it was looked at: if it has changed, it is looked at again.
+func (c *systemCluster) mark(ctx context.Context, f system.Found, id string, on bool) error {
+	kind, _ := c.kinds.Kind(f.Ref.GroupKind())
+	for try := 1; ; try++ {
+		body, needed, err := markOf(f, id, on)
+		if err != nil || !needed {
+			return err
+		}
+		_, err = c.at(kind, f.Ref.Namespace).Patch(ctx, f.Ref.Name, apitypes.MergePatchType, body, metav1.PatchOptions{FieldManager: source.FieldManager, DryRun: c.dry})
+		switch {
+		case err == nil, !on && apierrors.IsNotFound(err):
+			return nil
+		case !apierrors.IsConflict(err) || try == triesOfMark:
+			return fmt.Errorf("label %s: %w", f.Ref, err)
+		}
+		again, err := c.find(ctx, f.Ref)
+		if !on && apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read %s again: %w", f.Ref, err)
+		}
+		f = again
+	}
+}
+
+// markOf is the merge patch that makes an object a member, or none any more. Labels of which
+// none is left go as a whole: an object is to be as it was before.
+func markOf(f system.Found, id string, on bool) (body []byte, needed bool, err error) {
+	var labels any
+	switch of := f.Labels[system.MemberLabel]; {
+	case on && of == id, !on && of != id:
+		return nil, false, nil
+	case on && of != "":
+		return nil, false, fmt.Errorf("%s is in another ApplySet by now (label %s=%s)", f.Ref, system.MemberLabel, of)
+	case on:
+		labels = map[string]any{system.MemberLabel: id}
+	case len(f.Labels) > 1:
+		labels = map[string]any{system.MemberLabel: nil}
+	}
+	body, err = json.Marshal(map[string]any{"metadata": map[string]any{"uid": f.UID, "resourceVersion": f.ResourceVersion, "labels": labels}})
+	return body, true, err
+}
+
+// atOnce is how many requests are under way at a time.
+const atOnce = 8
+
+// each calls f for some things, a few at a time, and returns all errors in the order of the
+// things. What has begun ends.
+func each[T any](things []T, f func(T) error) []error {
+	errs := make([]error, len(things))
+	var wg sync.WaitGroup
+	turns := make(chan struct{}, atOnce)
+	for i, thing := range things {
+		turns <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turns }()
+			errs[i] = f(thing)
+		})
+	}
+	wg.Wait()
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+func newSystemList(env Env) *cobra.Command {
+	o := newCommon(env, "table", "json", "yaml", "name")
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the Systems that were adopted",
+		Long: `List the Systems that are known in the namespace, or with -A in the cluster: each was
+adopted (kubectl sysop system adopt), and system/NAME is a ROOT for the other commands.
+
+MEMBERS are the objects that carry its label. APPS and RULES are counted in the manifest
+that the ConfigMap sysop-NAME keeps; a snapshot holds no data of ConfigMaps, so that
+there "-" stands for them.`,
+		Example: `  # those of all namespaces
+  kubectl sysop system list -A --from demo
+
+  # names that other commands take
+  kubectl sysop system list -A -o name
+
+  # for a program
+  kubectl sysop system list -A -o json --from demo`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return listSystems(cmd.Context(), o) },
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	return cmd
+}
+
+func listSystems(ctx context.Context, o *common) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	find := o.systemsOfCluster
+	if o.from != "" {
+		find = o.systemsOfSnapshot
+	}
+	rows, err := find(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.write(view.Systems(rows, o.env.Now())); err != nil {
+		return err
+	}
+	for i := range rows {
+		if r := &rows[i]; r.Wrong != "" {
+			fmt.Fprintf(o.env.ErrOut, "warning: system/%s/%s: its manifest cannot be read: %s\n", safe(r.Namespace), safe(r.Name), safe(r.Wrong))
+		}
+	}
+	if len(rows) == 0 && o.human() {
+		fmt.Fprintln(o.env.ErrOut, "no Systems found")
+	}
+	return nil
+}
+
+// systemsOfCluster asks for the parents, and for what carries the labels that they name.
+func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error) {
+	of, err := c.systems(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parents, err := of.list(ctx, of.namespace)
+	if err != nil {
+		return nil, err
+	}
+	var rows []view.SystemRow
+	for _, o := range parents {
+		set, err := system.ParseSet(o)
+		if err != nil {
+			fmt.Fprintf(c.env.ErrOut, "warning: %s\n", safe(err.Error()))
+			continue
+		}
+		row := view.SystemRow{Name: set.Name, Namespace: set.Namespace, Created: o.GetCreationTimestamp().Time}
+		carriers, err := of.carriers(ctx, set)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range system.Release(carriers) {
+			if m.Change == system.EndMark {
+				row.Members = append(row.Members, m.Object.Ref)
+			}
+		}
+		s, err := system.ParseParent(o)
+		if err != nil {
+			row.Wrong = err.Error()
+		} else {
+			apps, rules := len(s.Apps), len(s.Regulation.Rules)
+			row.Apps, row.Rules = &apps, &rules
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// systemsOfSnapshot finds them in a graph.
+func (c *common) systemsOfSnapshot(ctx context.Context) ([]view.SystemRow, error) {
+	born := newBirths()
+	c.extract = append(c.extract, born.extractor)
+	s, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keepers := func(g *graph.Graph) []graph.ID { return s.adopted(g, s.namespace) }
+	g, err := s.read(ctx, source.Ask{All: true}, keepers, graph.StackOptions{})
+	if err != nil {
+		return nil, err
+	}
+	s.tell(g)
+	var rows []view.SystemRow
+	for _, id := range keepers(g) {
+		ref := g.Ref(id)
+		row := view.SystemRow{Name: g.Labels(id)[system.Label], Namespace: ref.Namespace, Created: born.at[ref]}
+		for _, m := range g.InSet(id) {
+			row.Members = append(row.Members, g.Ref(m))
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// adoptedSystem reads a System that was adopted: NAME of the user's namespace, or
+// NAMESPACE/NAME.
+func (c *common) adoptedSystem(ctx context.Context, r object.Ref) (*system.System, error) {
+	of, err := c.systems(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.Namespace == "" {
+		r.Namespace = of.namespace
+	}
+	if r.Namespace == "" {
+		return nil, withHint(fmt.Errorf("the System %q: its namespace is not known", r.Name), "write NAMESPACE/"+r.Name+", or name the namespace with -n")
+	}
+	o, there, err := of.parent(ctx, r.Namespace, r.Name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !there:
+		return nil, of.noSuch(ctx, r.Namespace, r.Name)
+	}
+	return system.ParseParent(o)
+}

@@ -1,0 +1,64 @@
+package view
+
+import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+
+// SystemChange is what makes a System known in a cluster, or takes that back.
+type SystemChange struct {
+	System, Namespace string
+	// Action is adopt or release.
+	Action string
+	// Set is the ID of the ApplySet.
+	Set string
+	// DryRun says that nothing is written: client where the server is not asked either, server
+	// where it admits everything and keeps nothing; else none.
+	DryRun string
+	Steps  []SystemStep
+}
+
+// SystemStep is what becomes of one object: create, update, delete, label, unlabel, left or
+// none.
+type SystemStep struct {
+	Object object.Ref
+	Change string
+	Why    string
+}
+
+// SystemChangeDocument is what makes a System known in a cluster, or takes that back
+// (docs/schema/system-change.json).
+type SystemChangeDocument struct {
+	Head      `json:",inline"`
+	System    string               `json:"system"`
+	Namespace string               `json:"namespace"`
+	Action    string               `json:"action"`
+	ApplySet  string               `json:"applySet"`
+	DryRun    string               `json:"dryRun"`
+	Changes   []SystemStepDocument `json:"changes"`
+}
+
+// SystemStepDocument is what becomes of one object.
+type SystemStepDocument struct {
+	ID     string `json:"id"`
+	Change string `json:"change"`
+	Why    string `json:"why,omitempty"`
+}
+
+// SystemChanges returns the answer of system adopt and system release. Names are the objects
+// that change.
+func SystemChanges(c SystemChange) Answer {
+	doc := SystemChangeDocument{
+		Head: Head{APIVersion, "SystemChange"}, System: c.System, Namespace: c.Namespace, Action: c.Action, ApplySet: c.Set, DryRun: c.DryRun,
+		Changes: []SystemStepDocument{},
+	}
+	t := &Table{Columns: []Column{{Name: "CHANGE"}, {Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "WHY", Drop: 1, Cut: End, Least: leastWhy}}}
+	tones := map[string]Tone{"none": Faint, "left": Warn, "delete": Bad, "unlabel": Warn}
+	a := Answer{Table: t, Wide: t}
+	for _, s := range c.Steps {
+		doc.Changes = append(doc.Changes, SystemStepDocument{ID: s.Object.String(), Change: s.Change, Why: s.Why})
+		t.Rows = append(t.Rows, []Cell{{s.Change, tones[s.Change]}, {s.Object.String(), Plain}, {s.Why, Faint}})
+		if s.Change != "none" && s.Change != "left" {
+			a.Names = append(a.Names, s.Object.String())
+		}
+	}
+	a.Document = doc
+	return a
+}

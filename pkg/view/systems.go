@@ -1,0 +1,71 @@
+package view
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// SystemRow is a System that was adopted.
+type SystemRow struct {
+	Name, Namespace string
+	// Apps and Rules are how many its manifest has; Wrong says why that is not known, and then
+	// they are nil.
+	Apps, Rules *int
+	Wrong       string
+	// Members are the objects that carry its label.
+	Members []object.Ref
+	Created time.Time
+}
+
+// SystemsDocument is the Systems that were adopted (docs/schema/systems.json).
+type SystemsDocument struct {
+	Head    `json:",inline"`
+	Systems []SystemDocument `json:"systems"`
+}
+
+// SystemDocument is a System that was adopted.
+type SystemDocument struct {
+	// Name is a ROOT that means it: system/NAMESPACE/NAME.
+	Name      string `json:"name"`
+	System    string `json:"system"`
+	Namespace string `json:"namespace"`
+	// Apps and Rules are how many its manifest has, where that could be read.
+	Apps    *int     `json:"apps,omitempty"`
+	Rules   *int     `json:"rules,omitempty"`
+	Wrong   string   `json:"wrong,omitempty"`
+	Members []string `json:"members"`
+	Created string   `json:"created,omitempty"`
+}
+
+// Systems returns the answer of system list; now is the moment that ages are told from.
+func Systems(rows []SystemRow, now time.Time) Answer {
+	doc := SystemsDocument{Head: Head{APIVersion, "Systems"}, Systems: []SystemDocument{}}
+	t := &Table{Columns: []Column{
+		{Name: "NAMESPACE", Cut: Middle, Least: leastName}, {Name: "NAME", Cut: Middle, Least: leastName},
+		{Name: "APPS", Right: true, Drop: 3}, {Name: "MEMBERS", Right: true, Drop: 2}, {Name: "RULES", Right: true, Drop: 4}, {Name: "AGE", Right: true, Drop: 1},
+	}}
+	a := Answer{Table: t}
+	for i := range rows {
+		r := &rows[i]
+		name := object.Ref{Kind: "system", Namespace: r.Namespace, Name: r.Name}.String()
+		doc.Systems = append(doc.Systems, SystemDocument{
+			Name: name, System: r.Name, Namespace: r.Namespace, Apps: r.Apps, Rules: r.Rules, Wrong: r.Wrong, Members: refNames(r.Members), Created: moment(r.Created),
+		})
+		t.Rows = append(t.Rows, []Cell{
+			{r.Namespace, Plain}, {r.Name, Plain}, mayCount(r.Apps), {strconv.Itoa(len(r.Members)), Plain}, mayCount(r.Rules), {age(now, r.Created), Plain},
+		})
+		a.Names = append(a.Names, name)
+	}
+	a.Document = doc
+	return a
+}
+
+// mayCount is a number that may not be known.
+func mayCount(n *int) Cell {
+	if n == nil {
+		return Cell{"-", Faint}
+	}
+	return Cell{strconv.Itoa(*n), Plain}
+}
