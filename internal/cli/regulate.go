@@ -1,5 +1,3 @@
-//go:build wip
-
 package cli
 
 import (
@@ -26,8 +24,7 @@ docs/regulation.md tells all of it.`,
 	}
 	holds(cmd)
 	cmd.AddCommand(
-		newRegulatePlan(env), newRegulateApply(env), newRegulateStop(env), newRegulateRecover(env), newRegulateRun(env), newRegulateWatch(env),
-		newRegulateStatus(env), newRegulateHistory(env), newRegulateNeighbours(env), newRegulateSignals(env), newRegulateManifests(env),
+		newRegulatePlan(env), newRegulateStatus(env), newRegulateHistory(env),
 	)
 	return cmd
 }

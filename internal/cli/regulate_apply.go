@@ -169,3 +169,11 @@ func (o *regulateHandOptions) run(ctx context.Context, plan planner) error {
 	}
 	return o.tellDone(b, d)
 }
+
+// completeApps completes the apps of the System that is meant.
+func (o *regulateHandOptions) completeApps(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return o.appNames(cmd.Context(), o.systemName), cobra.ShellCompDirectiveNoFileComp
+}

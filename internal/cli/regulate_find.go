@@ -1,5 +1,3 @@
-//go:build wip
-
 package cli
 
 import (
@@ -47,7 +45,7 @@ func (o *regulating) adopted(ctx context.Context) (names []string, namespace str
 	if namespace == "" {
 		path = "/api/v1/configmaps"
 	}
-	text, err := cluster.Get(ctx, path, url.Values{"labelSelector": {system.Label + "," + system.ApplySetID}})
+	text, err := cluster.Get(ctx, path, url.Values{"labelSelector": {system.Label + "," + system.IDLabel}})
 	if err != nil {
 		return nil, namespace, withHint(fmt.Errorf("list the Systems: %w", err), "name the manifest with -f FILE")
 	}
@@ -75,14 +73,6 @@ func (o *regulating) completeSystems(cmd *cobra.Command, args []string, _ string
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeApps completes the apps of the System that is meant.
-func (o *regulateHandOptions) completeApps(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return o.appNames(cmd.Context(), o.systemName), cobra.ShellCompDirectiveNoFileComp
-}
-
 // appNames are the apps of the System that is meant; none where it cannot be read.
 func (o *regulating) appNames(ctx context.Context, name string) []string {
 	ctx, stop := o.patient(ctx)
@@ -103,9 +93,5 @@ func (o *regulating) appNames(ctx context.Context, name string) []string {
 	if err != nil || s == nil {
 		return nil
 	}
-	var out []string
-	for i := range s.Apps {
-		out = append(out, s.Apps[i].Name)
-	}
-	return out
+	return s.AppNames()
 }

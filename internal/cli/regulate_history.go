@@ -1,5 +1,3 @@
-//go:build wip
-
 package cli
 
 import (
@@ -63,7 +61,7 @@ func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
 	})
 	if o.app != "" {
 		if _, known := b.system.App(o.app); !known && len(records) == 0 {
-			return withHint(fmt.Errorf("the System %s has no app %q", b.system.Name, o.app), object.DidYouMean(object.Nearest(o.app, appsOf(b.system))))
+			return withHint(fmt.Errorf("the System %s has no app %q", b.system.Name, o.app), object.DidYouMean(object.Nearest(o.app, b.system.AppNames())))
 		}
 	}
 	return o.write(view.RegulationHistory(records, view.RegulationOptions{System: b.system.Name, Namespace: b.namespace}))

@@ -1,5 +1,3 @@
-//go:build wip
-
 package cli
 
 import (
@@ -14,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
@@ -93,8 +92,8 @@ func (o *regulating) begin(ctx context.Context, name string) (*regulated, error)
 		return nil, err
 	}
 	b.verdicts = o.judging(nil)
-	o.extract = append(o.extract, func(*session) inventory.Extractor {
-		facts := regulate.NewCollector() // What is gone is not seen again.
+	o.extract = append(o.extract, func(s *session) inventory.Extractor {
+		facts := regulate.NewCollector(b.system, b.signalsOf(s.kinds)) // What is gone is not seen again.
 		b.facts = facts
 		return func(obj object.Object) func(*inventory.Inventory, inventory.ID) {
 			facts.Add(obj)
@@ -105,8 +104,18 @@ func (o *regulating) begin(ctx context.Context, name string) (*regulated, error)
 		return nil, err
 	}
 	b.namespace = b.session.namespace
-	b.signals = regulate.NewSignals(catalog.Signals(b.session.kinds))
 	return b, b.connect()
+}
+
+// signalsOf are the signals of the kinds that are served.
+func (b *regulated) signalsOf(kinds *object.Kinds) regulate.Signals {
+	if b.signals == nil {
+		b.signals = regulate.NewSignals(catalog.Signals(kinds), func(gk schema.GroupKind) bool {
+			kind, ok := kinds.Kind(gk)
+			return ok && kind.Scalable
+		})
+	}
+	return b.signals
 }
 
 // beginJournal finds the System and reads its journal, and nothing of its apps.
@@ -207,7 +216,7 @@ func (b *regulated) look(ctx context.Context) error {
 	defer b.o.clock.stage("observe")()
 	b.world = regulate.Observe(regulate.Observation{
 		System: b.system, Graph: g, Health: b.verdicts.of(g), Kinds: s.kinds, Namespace: b.namespace,
-		Facts: b.facts, Signals: b.signals, NoInferred: b.o.noInferred,
+		Facts: b.facts, Signals: b.signalsOf(s.kinds), NoInferred: b.o.noInferred,
 	})
 	return nil
 }
@@ -241,7 +250,7 @@ func (b *regulated) roots() []rootArg {
 			if kind.Namespaced {
 				arg.namespace = r.Namespace
 			}
-			if !slices.Contains(out, arg) {
+			if !slices.ContainsFunc(out, func(a rootArg) bool { return a.text == arg.text && a.namespace == arg.namespace }) {
 				out = append(out, arg)
 			}
 		}

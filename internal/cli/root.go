@@ -154,7 +154,7 @@ the binary, and --from FILE reads a snapshot.`,
 			klog.SetLogger(logr.Discard())
 		}
 	}
-	root.AddCommand(newGraph(env), newCheck(env), newHealth(env), newPath(env), newImpact(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newVersion(env))
+	root.AddCommand(newGraph(env), newCheck(env), newHealth(env), newPath(env), newImpact(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRegulate(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newVersion(env))
 	return root
 }
 

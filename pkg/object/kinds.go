@@ -24,6 +24,8 @@ type Resource struct {
 	Listable bool
 	// Custom says that a CustomResourceDefinition or an aggregated API serves it.
 	Custom bool
+	// Scalable says that it has the subresource scale.
+	Scalable bool
 }
 
 // GroupKind returns the group and kind of r.

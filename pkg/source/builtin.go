@@ -15,6 +15,11 @@ import (
 
 // builtIn returns the kinds of client-go's scheme in their best version. What a
 // server's discovery would add, the scope and the short names, is below.
+// scalable are the built-in kinds that have the subresource scale.
+var scalable = []schema.GroupKind{
+	{Kind: "ReplicationController"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Group: "apps", Kind: "StatefulSet"},
+}
+
 func builtIn() []object.Resource {
 	cluster := sets.New(strings.Fields(clusterScoped)...)
 	short := map[string][]string{}
@@ -40,6 +45,7 @@ func builtIn() []object.Resource {
 		}
 		r.Namespaced = !cluster.Has(gk.Kind)
 		r.ShortNames = short[r.Plural]
+		r.Scalable = slices.Contains(scalable, gk)
 		out = append(out, r)
 	}
 	out = append(out,

@@ -89,6 +89,8 @@ func definition(crd map[string]any) (object.Resource, bool) {
 		m, _ := v.(map[string]any)
 		if name := textOf(m, "name"); m["served"] == true && (r.Version == "" || version.CompareKubeAwareVersionStrings(name, r.Version) > 0) {
 			r.Version = name
+			subresources, _ := m["subresources"].(map[string]any)
+			r.Scalable = subresources["scale"] != nil
 		}
 	}
 	return r, r.Group != "" && r.Kind != "" && r.Plural != "" && r.Version != ""

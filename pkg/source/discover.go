@@ -175,6 +175,7 @@ func resourcesOf(g *metav1.APIGroup, lists []*metav1.APIResourceList, served map
 				Group: g.Name, Version: version, Kind: r.Kind, Plural: r.Name, Singular: r.SingularName,
 				ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
 				Listable: slices.Contains(r.Verbs, "list"), Custom: !builtInGroup(g.Name),
+				Scalable: slices.ContainsFunc(lists[i].APIResources, func(sub metav1.APIResource) bool { return sub.Name == r.Name+"/scale" }),
 			})
 		}
 	}

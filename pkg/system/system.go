@@ -50,6 +50,15 @@ func (s *System) App(name string) (*App, bool) {
 	return nil, false
 }
 
+// AppNames are the names of the apps, in the order of the manifest.
+func (s *System) AppNames() []string {
+	var names []string
+	for i := range s.Apps {
+		names = append(names, s.Apps[i].Name)
+	}
+	return names
+}
+
 // Root is an object that stands for an app: TYPE/NAME or TYPE/NAMESPACE/NAME as people
 // write it. It is resolved against the kinds that a cluster serves.
 type Root struct {
