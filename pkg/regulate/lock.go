@@ -1,6 +1,7 @@
 package regulate
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -53,42 +54,53 @@ func (e *LostError) Unwrap() error { return e.Why }
 type LeaseLock struct {
 	api  leaseAPI
 	name string // lease shop/sysop-shop
-	// Holder says who it is that takes it: alice@host (pid 123). Each turn adds a mark of its
-	// own, so that a predecessor of the same name is another one.
+	LockOptions
+	// patience is how long it asks a server that does not answer; 0 is for ever.
+	patience time.Duration
+}
+
+// LockOptions are those of a lock.
+type LockOptions struct {
+	// Holder says who it is that takes it: alice@host (pid 123); empty for this process. Each
+	// turn adds a mark of its own, so that a predecessor of the same name is another one.
 	Holder string
-	// Duration is how long a killed holder keeps others waiting: whole seconds, at least 1.
+	// Duration is how long a killed holder keeps others waiting: whole seconds, at least 1;
+	// 0 for DefaultLease.
 	Duration time.Duration
 	// Waiting is told who holds it, and since when (by that one's clock), when it was waited
 	// for a second, and then of each other holder. It may be nil.
 	Waiting func(holder string, since time.Time)
-	// Patience is how long it asks a server that does not answer; 0 is for ever.
-	Patience time.Duration
 }
 
 // NewLock returns the lock of who acts on a system.
-func NewLock(config *rest.Config, system, namespace, holder string) (*LeaseLock, error) {
-	return newLease(config, LockName(system), system, namespace, holder, patience)
+func NewLock(config *rest.Config, system, namespace string, o LockOptions) (*LeaseLock, error) {
+	return newLease(config, LockName(system), system, namespace, o, patience)
 }
 
 // NewElection returns the lock of who watches a system in a cluster: whoever waits for it
 // waits until the other one goes.
-func NewElection(config *rest.Config, system, namespace, holder string) (*LeaseLock, error) {
-	return newLease(config, ElectionName(system), system, namespace, holder, 0)
+func NewElection(config *rest.Config, system, namespace string, o LockOptions) (*LeaseLock, error) {
+	return newLease(config, ElectionName(system), system, namespace, o, 0)
 }
 
-func newLease(config *rest.Config, name, system, namespace, holder string, patience time.Duration) (*LeaseLock, error) {
+func newLease(config *rest.Config, name, system, namespace string, o LockOptions, patience time.Duration) (*LeaseLock, error) {
 	client, err := dynamic.NewForConfig(quiet(config))
 	if err != nil {
 		return nil, fmt.Errorf("reach the lock of %s: %w", system, err)
 	}
 	api := clusterLease{client: client.Resource(leases).Namespace(namespace), meta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{SystemLabel: system}}}
-	return &LeaseLock{api: api, name: "lease " + namespace + "/" + name, Holder: holder, Duration: DefaultLease, Patience: patience}, nil
+	return &LeaseLock{api: api, name: "lease " + namespace + "/" + name, LockOptions: o.complete(), patience: patience}, nil
+}
+
+func (o LockOptions) complete() LockOptions {
+	o.Holder = cmp.Or(o.Holder, Holder())
+	o.Duration = max(cmp.Or(o.Duration, DefaultLease).Round(time.Second), time.Second)
+	return o
 }
 
 // Do waits for its turn and runs act. The context of act ends when the turn is lost, and Do
 // returns a *LostError then. When act has returned, for whatever reason, the lease is let go.
 func (l *LeaseLock) Do(ctx context.Context, act func(context.Context) error) error {
-	l.Duration = max(l.Duration.Round(time.Second), time.Second)
 	t := &turn{lock: l, id: l.Holder + markedBy + rand.Text()[:8]}
 	if err := t.take(ctx); err != nil {
 		return err

@@ -38,8 +38,8 @@ func (t *turn) take(ctx context.Context) error {
 			answered = time.Now()
 		case !mayPass(err):
 			return fmt.Errorf("take the lock (%s): %w", t.lock.name, err)
-		case t.lock.Patience > 0 && time.Since(answered) > t.lock.Patience:
-			return fmt.Errorf("take the lock (%s): no answer for %s: %w", t.lock.name, t.lock.Patience, err)
+		case t.lock.patience > 0 && time.Since(answered) > t.lock.patience:
+			return fmt.Errorf("take the lock (%s): no answer for %s: %w", t.lock.name, t.lock.patience, err)
 		}
 		if by := holderOf(t.lease); by != "" && by != told && time.Since(began) >= time.Second && t.lock.Waiting != nil {
 			told = by

@@ -1,0 +1,183 @@
+package regulate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+var eventsResource = schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
+
+// Controller is who Events say reports them.
+const Controller = "sysop.dev/regulate"
+
+const (
+	// mostNote, mostWord and mostObjectName are what the API takes, in bytes.
+	mostNote, mostWord, mostObjectName = 1024, 128, 253
+	// mostQueued bounds what waits to be told; what comes on top of it is not told.
+	mostQueued = 2048
+	// tellers is how many Events are sent at a time.
+	tellers = 4
+	// tellPatience is how long one Event may take.
+	tellPatience = 5 * time.Second
+)
+
+// EventTeller writes Events of events.k8s.io/v1 about targets, in their namespaces (those of
+// cluster-scoped ones in default). It never keeps anybody waiting, and what cannot be told
+// is no error: it is said once.
+type EventTeller struct {
+	client   dynamic.NamespaceableResourceInterface
+	instance string
+	warn     func(string)
+	// Now tells the time; it is time.Now unless set before the first Tell.
+	Now func() time.Time
+
+	queue   chan *eventsv1.Event
+	pending sync.WaitGroup
+	once    sync.Once // of the warning
+
+	mu     sync.Mutex
+	refuse map[string]bool // namespaces in which Events may not be written
+	closed bool
+}
+
+// NewTeller returns a teller. Instance says who this process is (Holder); warn is told, once,
+// that something could not be told, and why. Flush ends it.
+func NewTeller(config *rest.Config, instance string, warn func(string)) (*EventTeller, error) {
+	client, err := dynamic.NewForConfig(quiet(config))
+	if err != nil {
+		return nil, fmt.Errorf("reach events: %w", err)
+	}
+	return newTeller(client, instance, warn), nil
+}
+
+func newTeller(client dynamic.Interface, instance string, warn func(string)) *EventTeller {
+	t := &EventTeller{
+		client: client.Resource(eventsResource), instance: truncated(instance, mostWord), warn: warn, Now: time.Now,
+		queue: make(chan *eventsv1.Event, mostQueued), refuse: map[string]bool{},
+	}
+	for range tellers {
+		go t.work()
+	}
+	return t
+}
+
+// Tell writes an Event about a target soon: what became of it (reason: Stopped, Recovered),
+// by which action, and a note for people. The context is not waited for: what was done is
+// told also when the run was interrupted.
+func (t *EventTeller) Tell(_ context.Context, about Target, warning bool, reason, action, note string) {
+	e := t.event(about, warning, reason, action, note)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || t.refuse[e.Namespace] {
+		return
+	}
+	t.pending.Add(1)
+	select {
+	case t.queue <- e:
+	default:
+		t.pending.Done()
+		t.failed(fmt.Errorf("more than %d are waiting", mostQueued))
+	}
+}
+
+// Flush waits until everything is told, or the context ends, and ends the teller.
+func (t *EventTeller) Flush(ctx context.Context) {
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return
+	}
+	t.closed = true
+	t.mu.Unlock()
+	close(t.queue) // who tells holds the lock, and looks at closed
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t.pending.Wait()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		t.failed(fmt.Errorf("they took too long"))
+	}
+}
+
+func (t *EventTeller) work() {
+	for e := range t.queue {
+		t.send(e)
+		t.pending.Done()
+	}
+}
+
+func (t *EventTeller) send(e *eventsv1.Event) {
+	ctx, cancel := context.WithTimeout(context.Background(), tellPatience)
+	defer cancel()
+	_, err := t.client.Namespace(e.Namespace).Create(ctx, fieldsOf(e), metav1.CreateOptions{FieldManager: FieldManager})
+	switch {
+	case err == nil, apierrors.IsAlreadyExists(err): // the same was told before
+		return
+	case apierrors.IsForbidden(err):
+		t.mu.Lock()
+		t.refuse[e.Namespace] = true
+		t.mu.Unlock()
+	}
+	t.failed(err)
+}
+
+func (t *EventTeller) failed(err error) {
+	t.once.Do(func() {
+		if t.warn != nil {
+			t.warn(fmt.Sprintf("not every event about what was done could be written: %v", err))
+		}
+	})
+}
+
+// event makes an Event. Its name is made of what it says, so that the same is told once.
+func (t *EventTeller) event(about Target, warning bool, reason, action, note string) *eventsv1.Event {
+	namespace := about.Namespace
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	e := &eventsv1.Event{
+		TypeMeta:            metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"},
+		ObjectMeta:          metav1.ObjectMeta{Namespace: namespace},
+		EventTime:           metav1.NewMicroTime(t.Now()),
+		ReportingController: Controller,
+		ReportingInstance:   t.instance,
+		Type:                corev1.EventTypeNormal,
+		Reason:              truncated(reason, mostWord),
+		Action:              truncated(action, mostWord),
+		Note:                truncated(note, mostNote),
+		Regarding:           corev1.ObjectReference{APIVersion: about.APIVersion, Kind: about.Kind, Namespace: about.Namespace, Name: about.Name, UID: types.UID(about.UID)},
+	}
+	if warning {
+		e.Type = corev1.EventTypeWarning
+	}
+	if e.Action == "" {
+		e.Action = e.Reason // the API wants one
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{
+		about.APIVersion, about.Kind, about.Namespace, about.Name, about.UID, e.Type, e.Reason, e.Action, e.Note, t.instance, e.EventTime.UTC().Format(time.RFC3339Nano),
+	}, "\x00")))
+	mark := "." + hex.EncodeToString(sum[:8])
+	e.Name = strings.TrimRight(strings.ReplaceAll(about.Name, ":", "."), ".")
+	if most := mostObjectName - len(mark); len(e.Name) > most {
+		e.Name = strings.TrimRight(e.Name[:most], ".-")
+	}
+	e.Name += mark
+	return e
+}

@@ -1,0 +1,195 @@
+package regulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+var accessReviews = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
+
+// askers is how many rights are asked for at a time.
+const askers = 16
+
+// Missing is a right that is not there, and what the authorizer said of it, if anything.
+type Missing struct {
+	Right
+	Reason string
+}
+
+// UndecidedError says that nobody could say whether some rights are there.
+type UndecidedError struct {
+	Rights []Right
+	Why    error
+}
+
+func (e *UndecidedError) Error() string {
+	return fmt.Sprintf("%d rights could not be asked for (%s, ...): %v", len(e.Rights), e.Rights[0], e.Why)
+}
+
+func (e *UndecidedError) Unwrap() error { return e.Why }
+
+// Review asks the API server which of the rights are missing, by SelfSubjectAccessReview.
+// What it could not say is an *UndecidedError, beside the rights that are known to be
+// missing: it is no reason to refuse, since the write itself will say. Rights to many
+// objects of a kind are asked for at once, and each by itself only where that is denied.
+func Review(ctx context.Context, config *rest.Config, rights []Right) ([]Missing, error) {
+	client, err := dynamic.NewForConfig(quiet(config))
+	if err != nil {
+		return nil, fmt.Errorf("ask for rights: %w", err)
+	}
+	return reviewBy(ctx, func(ctx context.Context, r Right) (bool, string, error) { return mayDo(ctx, client, r) }, rights)
+}
+
+// may asks whether something may be done, and why not.
+type may func(ctx context.Context, r Right) (bool, string, error)
+
+func reviewBy(ctx context.Context, ask may, rights []Right) ([]Missing, error) {
+	var wide []Right
+	for _, r := range rights {
+		r.Name = ""
+		wide = append(wide, r)
+	}
+	slices.SortFunc(wide, compareRights)
+	wide = slices.Compact(wide)
+	granted := map[Right]bool{}
+	answers := askAll(ctx, ask, wide)
+	for i, a := range answers {
+		granted[wide[i]] = a.err == nil && a.allowed
+	}
+	var named []Right
+	for _, r := range rights {
+		all := r
+		all.Name = ""
+		if !granted[all] {
+			named = append(named, r)
+		}
+	}
+	slices.SortFunc(named, compareRights)
+	named = slices.Compact(named)
+	var missing []Missing
+	var undecided *UndecidedError
+	for i, a := range askAll(ctx, ask, named) {
+		switch {
+		case a.err != nil && undecided == nil:
+			undecided = &UndecidedError{Rights: []Right{named[i]}, Why: a.err}
+		case a.err != nil:
+			undecided.Rights = append(undecided.Rights, named[i])
+		case !a.allowed:
+			missing = append(missing, Missing{Right: named[i], Reason: a.reason})
+		}
+	}
+	if undecided != nil {
+		return missing, undecided
+	}
+	return missing, nil
+}
+
+type answer struct {
+	allowed bool
+	reason  string
+	err     error
+}
+
+func askAll(ctx context.Context, ask may, rights []Right) []answer {
+	out := make([]answer, len(rights))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, askers)
+	for i, r := range rights {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			out[i].allowed, out[i].reason, out[i].err = ask(ctx, r)
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+func mayDo(ctx context.Context, client dynamic.Interface, r Right) (bool, string, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"},
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: r.Verb, Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
+		}},
+	}
+	u, err := client.Resource(accessReviews).Create(ctx, fieldsOf(review), metav1.CreateOptions{})
+	if err != nil {
+		return false, "", err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, review); err != nil {
+		return false, "", err
+	}
+	if !review.Status.Allowed && !review.Status.Denied && review.Status.EvaluationError != "" {
+		return false, "", fmt.Errorf("%s", review.Status.EvaluationError)
+	}
+	return review.Status.Allowed, review.Status.Reason, nil
+}
+
+// MissingError says which rights are missing before anything was written.
+type MissingError struct{ Missing []Missing }
+
+// Refuse is the error of rights that are missing: nil if none is, or only such as regulation
+// goes on without.
+func Refuse(missing []Missing) error {
+	missing = slices.DeleteFunc(slices.Clone(missing), func(m Missing) bool { return m.Optional })
+	if len(missing) == 0 {
+		return nil
+	}
+	return &MissingError{Missing: missing}
+}
+
+// mostListed is how many lines of rights an error has.
+const mostListed = 20
+
+func (e *MissingError) Error() string {
+	var b strings.Builder
+	b.WriteString("rights are missing, so nothing was written:")
+	rules := e.rules()
+	for i, r := range rules {
+		if i == mostListed {
+			fmt.Fprintf(&b, "\n  and %d more", len(rules)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n  %s", r)
+	}
+	return b.String()
+}
+
+// Hint says how the rights are given, in commands of kubectl, with the name of the role.
+// Names of objects are left out of it where there is nothing to be named yet.
+func (e *MissingError) Hint(role string) string {
+	var lines []string
+	for i, r := range e.rules() {
+		name, command := fmt.Sprintf("%s-%d", role, i+1), "role"
+		if r.namespace == "" {
+			command = "clusterrole"
+		}
+		line := fmt.Sprintf("kubectl create %s %s --verb=%s --resource=%s", command, name, strings.Join(r.verbs, ","), r.resource())
+		for _, n := range r.names {
+			line += " --resource-name=" + n
+		}
+		if r.namespace != "" {
+			line += " -n " + r.namespace
+		}
+		lines = append(lines, line)
+	}
+	return "an administrator gives them by\n  " + strings.Join(lines, "\n  ") + "\nand binds them with kubectl create rolebinding"
+}
+
+func (e *MissingError) rules() []rule {
+	rights := make([]Right, 0, len(e.Missing))
+	for _, m := range e.Missing {
+		rights = append(rights, m.Right)
+	}
+	return rulesOf(rights)
+}

@@ -1,0 +1,269 @@
+package regulate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// Right is something that is done to an API server.
+type Right struct {
+	Verb, Group, Resource, Subresource string
+	// Namespace is empty for what is cluster-scoped, Name for what has none yet (create) or
+	// is not known beforehand.
+	Namespace, Name string
+	// Optional is what regulation goes on without: Events.
+	Optional bool
+}
+
+// String is the right as people say it: patch deployments.apps/scale web in shop.
+func (r Right) String() string {
+	text := r.Verb + " " + r.resource()
+	if r.Name != "" {
+		text += " " + r.Name
+	}
+	if r.Namespace != "" {
+		text += " in " + r.Namespace
+	}
+	return text
+}
+
+// resource is written as kubectl create role takes it: deployments.apps/scale.
+func (r Right) resource() string {
+	text := r.Resource
+	if r.Group != "" {
+		text += "." + r.Group
+	}
+	if r.Subresource != "" {
+		text += "/" + r.Subresource
+	}
+	return text
+}
+
+func compareRights(a, b Right) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource),
+		cmp.Compare(a.Subresource, b.Subresource), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Verb, b.Verb))
+}
+
+// rightsOf gathers rights. Namespace is that of the system and its journal.
+type rightsOf struct {
+	system    *system.System
+	namespace string
+	kinds     *object.Kinds
+	set       map[Right]bool
+}
+
+func newRightsOf(s *system.System, namespace string, kinds *object.Kinds) *rightsOf {
+	return &rightsOf{system: s, namespace: namespace, kinds: kinds, set: map[Right]bool{}}
+}
+
+func (r *rightsOf) list() []Right {
+	out := make([]Right, 0, len(r.set))
+	for right := range r.set {
+		out = append(out, right)
+	}
+	slices.SortFunc(out, compareRights)
+	return out
+}
+
+func (r *rightsOf) add(right Right, verbs ...string) {
+	for _, v := range verbs {
+		right.Verb = v
+		r.set[right] = true
+	}
+}
+
+// Rights is what carrying out a plan takes, and undoing it: what its steps write to, where
+// the journal and the lock are kept. World says what apps do when they are let go. The
+// rights are sorted, each once.
+func Rights(p *Planned, j *Journal, s *system.System, w *World, kinds *object.Kinds, namespace string) []Right {
+	r := newRightsOf(s, namespace, kinds)
+	if len(p.Steps) == 0 {
+		return nil
+	}
+	// Where there is a journal, there is a lock as well.
+	r.keeping(j.version == "")
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		r.actions(step.App, step.Signal, step.Actions)
+		for _, m := range step.Managers {
+			r.target(m.Ref, "")
+		}
+		if h, ok := holdOf(j, step); ok && (step.Verb == Resume || step.Verb == TakeBack) {
+			r.operations(h)
+		}
+		if app, ok := w.App(step.App); ok && step.Verb != Join && step.Verb != Leave {
+			r.actions(step.App, system.Recover, app.Actions[system.Recover])
+		}
+	}
+	return r.list()
+}
+
+func holdOf(j *Journal, step *Step) (*Hold, bool) {
+	for _, h := range j.Holds {
+		if h.ID == step.Hold {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+// AllRights is what all actions of all apps take, and the managers of their targets where
+// the manifest lets them be suspended.
+func AllRights(s *system.System, w *World, kinds *object.Kinds, namespace string) []Right {
+	r := newRightsOf(s, namespace, kinds)
+	r.keeping(true)
+	for i := range w.Apps {
+		app := &w.Apps[i]
+		for signal, actions := range app.Actions {
+			r.actions(app.Name, signal, actions)
+		}
+		if !r.suspends(app.Name) {
+			continue
+		}
+		for _, managers := range app.Managers {
+			for _, m := range managers {
+				if m.Reverts {
+					r.target(m.Ref, "")
+				}
+			}
+		}
+	}
+	return r.list()
+}
+
+func (r *rightsOf) suspends(app string) bool {
+	var own system.GitOps
+	if a, ok := r.system.App(app); ok {
+		own = a.GitOps
+	}
+	return cmp.Or(own, r.system.Regulation.GitOps) == system.Suspend
+}
+
+// keeping is what the journal and the lock take. Names say nothing to create: the object has
+// none yet when that is authorized.
+func (r *rightsOf) keeping(create bool) {
+	journal := Right{Resource: "configmaps", Namespace: r.namespace}
+	lock := Right{Group: leases.Group, Resource: "leases", Namespace: r.namespace}
+	if create {
+		r.add(journal, "create")
+		r.add(lock, "create")
+	}
+	journal.Name, lock.Name = JournalName(r.system.Name), LockName(r.system.Name)
+	r.add(journal, "get", "patch")
+	r.add(lock, "get", "update")
+}
+
+func (r *rightsOf) actions(app, signal string, resolved []Resolved) {
+	for i := range resolved {
+		res := &resolved[i]
+		act := r.action(app, signal, res)
+		for _, t := range res.Targets {
+			sub := ""
+			if res.Signals[t].Scale {
+				sub = "scale"
+			}
+			r.act(act, t, sub)
+		}
+		for ; act != nil; act = act.Inverse {
+			r.besides(act)
+		}
+	}
+}
+
+// action is what the manifest says of an action; nil for a default.
+func (r *rightsOf) action(app, signal string, res *Resolved) *system.Action {
+	a, ok := r.system.App(app)
+	if !ok || res.Default || res.Index >= len(a.On[signal]) {
+		return nil
+	}
+	return &a.On[signal][res.Index]
+}
+
+// act is what an action and its inverse write to a target.
+func (r *rightsOf) act(act *system.Action, t object.Ref, sub string) {
+	r.target(t, sub)
+	for ; act != nil; act = act.Inverse {
+		switch {
+		case act.Scale != nil:
+			r.target(t, "scale")
+		case act.Patch != nil:
+			r.target(t, act.Patch.Subresource)
+		}
+	}
+}
+
+// besides is what an action takes that is about no target.
+func (r *rightsOf) besides(act *system.Action) {
+	switch {
+	case act.Job != nil:
+		r.job(r.jobNamespace(act.Job))
+	case act.HTTP != nil && act.HTTP.SecretName != "":
+		r.add(Right{Resource: "secrets", Namespace: r.namespace, Name: act.HTTP.SecretName}, "get")
+	}
+}
+
+func (r *rightsOf) jobNamespace(job *system.Job) string {
+	ns, _, _ := unstructured.NestedString(job.Template, "metadata", "namespace")
+	return cmp.Or(ns, r.namespace)
+}
+
+// job is what a Job takes. Its name is made when it is.
+func (r *rightsOf) job(namespace string) {
+	r.add(Right{Group: "batch", Resource: "jobs", Namespace: namespace}, "create", "delete", "get")
+}
+
+// target is what reading and writing an object takes. What is written through a subresource
+// is read whole as well, and ownership of its fields is given back there.
+func (r *rightsOf) target(t object.Ref, sub string) {
+	kind, ok := r.kinds.Kind(t.GroupKind())
+	if !ok {
+		return // it is not served: nothing will be written to it
+	}
+	r.written(Right{Group: kind.Group, Resource: kind.Plural, Namespace: t.Namespace, Name: t.Name}, sub)
+}
+
+func (r *rightsOf) written(right Right, sub string) {
+	r.add(right, "get", "patch")
+	if sub != "" {
+		right.Subresource = sub
+		r.add(right, "get", "patch")
+	}
+	r.event(right.Namespace)
+}
+
+// event is what Events about a target take.
+func (r *rightsOf) event(namespace string) {
+	r.add(Right{Group: eventsResource.Group, Resource: "events", Namespace: cmp.Or(namespace, "default"), Optional: true}, "create")
+}
+
+// operations is what taking back what was done takes.
+func (r *rightsOf) operations(h *Hold) {
+	for _, o := range h.Operations {
+		t := o.Target
+		gv, err := schema.ParseGroupVersion(t.APIVersion)
+		switch {
+		case err != nil || t.Resource == "":
+		case o.Action == "job":
+			r.job(t.Namespace)
+		case o.Action == "http":
+		default:
+			r.written(Right{Group: gv.Group, Resource: strings.ToLower(t.Resource), Namespace: t.Namespace, Name: t.Name}, t.Subresource)
+		}
+	}
+	a, ok := r.system.App(h.App)
+	if !ok {
+		return
+	}
+	for i := range a.On[h.Signal] {
+		for act := &a.On[h.Signal][i]; act != nil; act = act.Inverse {
+			r.besides(act)
+		}
+	}
+}
