@@ -96,6 +96,9 @@ func (r *Runner) operationsOf(app string, act *system.Action, a Resolved) ([]*Op
 // allowed refuses commands where none may be run, inverses included: an app that cannot be
 // let go must not be held.
 func (r *Runner) allowed(app string, act *system.Action) error {
+	if act.Inverse != nil && isDeed(act) != isDeed(act.Inverse) {
+		return fmt.Errorf("%s of %s: its inverse is %s; what runs something is taken back by job, http or exec, and what writes fields by what writes fields", act.Name(), app, act.Inverse.Name())
+	}
 	if r.AllowExec || act.Exec == nil && (act.Inverse == nil || act.Inverse.Exec == nil) {
 		return nil
 	}

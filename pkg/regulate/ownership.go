@@ -67,6 +67,15 @@ func written(p fieldpath.Path) string {
 	return pointer(at)
 }
 
+// writtenNames writes a path through mappings so.
+func writtenNames(at []string) string {
+	var p fieldpath.Path
+	for _, name := range at {
+		p = append(p, fieldpath.FieldNameElement(name))
+	}
+	return written(p)
+}
+
 // touched returns of the fields in set those that lie on the ways, above or below their
 // ends: whoever changes what is there changes these. o is the object.
 func touched(set *fieldpath.Set, o map[string]any, ways [][]string) *fieldpath.Set {
