@@ -172,38 +172,36 @@ func owned(main *unstructured.Unstructured, at []string) bool {
 	return false
 }
 
-func ownsEnd(set *fieldpath.Set, o any, at []string) bool {
+// ownsEnd goes through its sets to the end: their iterators panic where a loop is left.
+func ownsEnd(set *fieldpath.Set, o any, at []string) (owns bool) {
 	if len(at) == 0 {
 		return !set.Empty()
 	}
 	next, matches := step(o, at[0])
 	for pe := range set.Children.All() {
-		if matches(pe) && ownsEnd(set.Children.Descend(pe), next, at[1:]) {
-			return true
-		}
+		owns = owns || matches(pe) && ownsEnd(set.Children.Descend(pe), next, at[1:])
 	}
 	for pe := range set.Members.All() {
-		if _, deeper := set.Children.Get(pe); matches(pe) && (len(at) == 1 || !deeper) {
-			return true
-		}
+		_, deeper := set.Children.Get(pe)
+		owns = owns || matches(pe) && (len(at) == 1 || !deeper)
 	}
-	return false
+	return owns
 }
 
 // scaledField returns the way to the field of an object that FieldManager wrote through its
 // subresource scale: kinds have it in different places.
-func scaledField(main *unstructured.Unstructured) ([]string, bool) {
+func scaledField(main *unstructured.Unstructured) (at []string, found bool) {
 	for _, e := range entriesOf(main) {
 		if e.Manager != FieldManager || e.Subresource != scaleSubresource {
 			continue
 		}
 		for p := range e.set.Leaves().All() {
-			if at, ok := names(p); ok {
-				return at, true
+			if way, ok := names(p); ok && !found {
+				at, found = way, true
 			}
 		}
 	}
-	return nil, false
+	return at, found
 }
 
 // names returns a path that goes through mappings only.
