@@ -85,6 +85,7 @@ type Cause struct {
 type State string
 
 const (
+	Waiting   State = "Waiting"   // its turn has not come
 	Intended  State = "Intended"  // it may have been done
 	Done      State = "Done"      // it was done
 	Already   State = "Already"   // it was so before, by somebody else: it is not ours to take back

@@ -1,0 +1,193 @@
+package regulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+const (
+	scaleSubresource  = "scale"
+	statusSubresource = "status"
+)
+
+// suspendAction is the action of an operation that suspends who keeps a target as it is.
+const suspendAction = "suspend"
+
+// operations are those of a step, none of them begun: first the managers, topmost first,
+// then what the app does. What can be known to be impossible is an error here, before
+// anything is written.
+func (r *Runner) operations(step *Step, signal string, after bool) ([]*Operation, error) {
+	var out []*Operation
+	for i, m := range step.Managers {
+		if !m.Reverts {
+			continue
+		}
+		t, err := r.target(m.Ref)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := r.signalOf(t, PresetPause); err != nil {
+			return nil, fmt.Errorf("%s keeps the targets as they are and must be suspended first: %w", m.Ref, err)
+		}
+		out = append(out, &Operation{Index: i - len(step.Managers), Action: suspendAction, Text: "suspended first", Target: t, State: Waiting})
+	}
+	for _, a := range step.Actions {
+		if a.Refused != "" {
+			return nil, fmt.Errorf("%s of %s: %s", a.Name, step.App, a.Refused)
+		}
+		act, err := r.action(step.App, signal, a.Index, a.Name)
+		if err != nil {
+			return nil, err
+		}
+		ops, err := r.operationsOf(step.App, act, a)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ops...)
+	}
+	for _, o := range out {
+		o.After = after
+	}
+	slices.SortStableFunc(out, func(x, y *Operation) int { return cmp.Compare(x.Index, y.Index) })
+	return out, nil
+}
+
+func (r *Runner) operationsOf(app string, act *system.Action, a Resolved) ([]*Operation, error) {
+	if err := r.allowed(app, act); err != nil {
+		return nil, err
+	}
+	if isDeed(act) {
+		return []*Operation{{Index: a.Index, Action: a.Name, Text: deedText(act), State: Waiting}}, nil
+	}
+	var out []*Operation
+	for _, ref := range a.Targets {
+		t, err := r.target(ref)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case act.Scale != nil:
+			t.Subresource = scaleSubresource
+		case act.Patch != nil:
+			t.Subresource = act.Patch.Subresource
+		case act.Preset != "":
+			s, ok := a.Signals[ref]
+			if !ok {
+				if s, err = r.signalOf(t, act.Preset); err != nil {
+					return nil, err
+				}
+			}
+			if s.Scale {
+				t.Subresource = scaleSubresource
+			}
+		}
+		out = append(out, &Operation{Index: a.Index, Action: a.Name, Target: t, State: Waiting})
+	}
+	return out, nil
+}
+
+// allowed refuses commands where none may be run, inverses included: an app that cannot be
+// let go must not be held.
+func (r *Runner) allowed(app string, act *system.Action) error {
+	if act.Inverse != nil && isDeed(act) != isDeed(act.Inverse) {
+		return fmt.Errorf("%s of %s: its inverse is %s; what runs something is taken back by job, http or exec, and what writes fields by what writes fields", act.Name(), app, act.Inverse.Name())
+	}
+	if r.AllowExec || act.Exec == nil && (act.Inverse == nil || act.Inverse.Exec == nil) {
+		return nil
+	}
+	return fmt.Errorf("exec of %s: commands are not run unless that is allowed (--allow-exec)", app)
+}
+
+// target finds how an object is served.
+func (r *Runner) target(ref object.Ref) (Target, error) {
+	res, ok := r.Kinds.Kind(ref.GroupKind())
+	if !ok {
+		return Target{}, fmt.Errorf("%s: the cluster serves no kind %s", ref, ref.GroupKind())
+	}
+	return Target{APIVersion: res.APIVersion(), Kind: res.Kind, Resource: res.Plural, Namespace: ref.Namespace, Name: ref.Name}, nil
+}
+
+func (t Target) gvk() schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(t.APIVersion, t.Kind)
+}
+
+// Ref is the identity of the object.
+func (t Target) Ref() object.Ref {
+	return object.Ref{Group: t.gvk().Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name}
+}
+
+// bare is the object itself.
+func (t Target) bare() Target {
+	t.Subresource = ""
+	return t
+}
+
+func (r *Runner) signalOf(t Target, preset string) (Signal, error) {
+	if r.Signals != nil {
+		if s, ok := r.Signals.Of(t.gvk(), preset); ok {
+			return s, nil
+		}
+	}
+	return Signal{}, fmt.Errorf("%s: nothing is known that makes it %s; write a patch for it instead", t, preset)
+}
+
+// action finds what an app does, in the manifest. Where that says nothing of a signal, the
+// preset pause is meant.
+func (r *Runner) action(app, signal string, index int, name string) (*system.Action, error) {
+	a, ok := r.System.App(app)
+	if !ok {
+		return nil, fmt.Errorf("the manifest has no app %s any more", app)
+	}
+	list := a.On[signal]
+	if len(list) == 0 && name == "preset" {
+		return &system.Action{Preset: PresetPause}, nil
+	}
+	if index < 0 || index >= len(list) || list[index].Name() != name {
+		return nil, fmt.Errorf("the manifest does not say %s as action %d of %s on %s any more", name, index+1, app, signal)
+	}
+	return &list[index], nil
+}
+
+// isDeed tells what does something from what writes fields of objects.
+func isDeed(a *system.Action) bool { return a.Job != nil || a.HTTP != nil || a.Exec != nil }
+
+func deedText(a *system.Action) string {
+	switch {
+	case a.HTTP != nil:
+		return "POST " + a.HTTP.URL
+	case a.Exec != nil:
+		return strings.Join(a.Exec.Command, " ")
+	}
+	return "a Job is run"
+}
+
+// textOf says what changes are, for people.
+func textOf(changes []Change) string {
+	const most = 3
+	var out []string
+	for i, c := range changes {
+		if i == most {
+			out = append(out, fmt.Sprintf("and %d more", len(changes)-most))
+			break
+		}
+		at := strings.Join(tokens(c.Path), ".")
+		if rest, ok := strings.CutPrefix(c.Path, "/metadata/annotations/"); ok {
+			at = "annotation " + unescape.Replace(rest)
+		} else if rest, ok := strings.CutPrefix(c.Path, "/metadata/labels/"); ok {
+			at = "label " + unescape.Replace(rest)
+		}
+		if !c.Has {
+			out = append(out, at+" taken away")
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s = %s", at, short(c.Now)))
+	}
+	return strings.Join(out, ", ")
+}

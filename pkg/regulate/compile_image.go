@@ -1,0 +1,185 @@
+package regulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// image is an object as it was read, and what is written of it: itself, or its Scale.
+type image struct {
+	main, scale *unstructured.Unstructured
+}
+
+func (i *image) fields() map[string]any {
+	if i.scale != nil {
+		return i.scale.Object
+	}
+	return i.main.Object
+}
+
+// read reads what an operation is about.
+func (r *Runner) read(ctx context.Context, t Target) (*image, error) {
+	main, err := r.Client.Get(ctx, t.bare())
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", t, err)
+	}
+	if t.Subresource != scaleSubresource {
+		return &image{main: main}, nil
+	}
+	scale, err := r.Client.Get(ctx, t)
+	if apierrors.IsInternalError(err) && strings.Contains(err.Error(), "does not exist") {
+		scale, err = unscaled(main), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read scale of %s: %w", t, err)
+	}
+	return &image{main: main, scale: scale}, nil
+}
+
+// unscaled is the Scale of a custom resource that does not say how many replicas it wants:
+// the API server has none to show, but takes a patch of it.
+func unscaled(main *unstructured.Unstructured) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": map[string]any{},
+		"metadata": map[string]any{
+			"name": main.GetName(), "namespace": main.GetNamespace(), "uid": string(main.GetUID()), "resourceVersion": main.GetResourceVersion(),
+		},
+	}}
+}
+
+// plain is what of an object its writer decides about.
+func plain(fields map[string]any, status bool) map[string]any {
+	out := make(map[string]any, len(fields))
+	for k, v := range fields {
+		if k != "status" || status {
+			out[k] = v
+		}
+	}
+	if m, ok := out["metadata"].(map[string]any); ok {
+		meta := make(map[string]any, len(m))
+		for k, v := range m {
+			if k != "resourceVersion" && k != "generation" && k != "managedFields" {
+				meta[k] = v
+			}
+		}
+		out["metadata"] = meta
+	}
+	return out
+}
+
+// changes are what an action writes to an object as it is. claims are operations of other
+// holds on the same object: what they hold as well is written again, as it is, so that it
+// stays when they end; and what they made is not theirs alone.
+func (r *Runner) changes(a *system.Action, t Target, fields map[string]any, claims []*Operation) ([]Change, map[string]any, error) {
+	after, err := r.edit(a, t, fields)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := Diff(plain(fields, true), plain(after, true))
+	if len(claims) == 0 {
+		return out, after, nil
+	}
+	base := fields
+	for _, o := range slices.Backward(claims) {
+		base, _ = Undo(unkept(o.Changes), base, false)
+	}
+	alone, err := r.edit(a, t, base)
+	if err != nil {
+		return out, after, nil
+	}
+	for _, b := range Diff(plain(base, true), plain(alone, true)) {
+		if i := slices.IndexFunc(out, func(c Change) bool { return c.Path == b.Path }); i >= 0 {
+			out[i].Made = b.Made
+			continue
+		}
+		at, ok := b.where(fields)
+		if !ok {
+			continue
+		}
+		v, has := lookup(fields, at)
+		b.Had, b.Was, b.Has, b.Now = has, v, has, v
+		out = append(out, b)
+	}
+	slices.SortFunc(out, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
+	return out, after, nil
+}
+
+func unkept(changes []Change) []Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Kept })
+}
+
+// claims says that a change writes what is so already, because another hold wrote it.
+func (c *Change) claims() bool { return c.Had == c.Has && same(c.Was, c.Now) }
+
+// ways are those of the fields of an operation in the object itself.
+func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
+	if o.Target.Subresource == scaleSubresource {
+		if o.Replicas != "" {
+			return [][]string{tokens(o.Replicas)}
+		}
+		if at, ok := scaledField(main); ok {
+			return [][]string{at}
+		}
+		return [][]string{{"spec", "replicas"}}
+	}
+	var out [][]string
+	for i := range o.Changes {
+		if c := &o.Changes[i]; !c.Kept {
+			at, ok := c.where(main.Object)
+			if !ok {
+				at = tokens(c.Path)
+			}
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// mayBeScaled are the ways of fields that have the number of a Scale: which one it is shows
+// when it has been written.
+func mayBeScaled(main *unstructured.Unstructured, number any) [][]string {
+	out := [][]string{{"spec", "replicas"}}
+	var walk func(at []string, v any)
+	walk = func(at []string, v any) {
+		if m, ok := v.(map[string]any); ok {
+			for k := range m {
+				walk(append(slices.Clip(at), k), m[k])
+			}
+		} else if same(v, number) {
+			out = append(out, at)
+		}
+	}
+	spec, _ := lookup(main.Object, []string{"spec"})
+	walk([]string{"spec"}, spec)
+	return out
+}
+
+// adopt makes what the API server made of a write the image of it: it fills in what is not
+// said, writes quantities in its own way, and admission changes what it likes.
+func (o *Operation) adopt(before, after map[string]any) {
+	status := slices.ContainsFunc(o.Changes, func(c Change) bool { return strings.HasPrefix(c.Path, "/status") })
+	made := map[string]int{}
+	var out []Change
+	for _, c := range o.Changes {
+		made[c.Path] = c.Made
+		if c.claims() {
+			out = append(out, c)
+		}
+	}
+	for _, c := range Diff(plain(before, status), plain(after, status)) {
+		if o.Target.Subresource == scaleSubresource && !strings.HasPrefix(c.Path, "/spec") {
+			continue
+		}
+		c.Made = max(c.Made, made[c.Path])
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
+	o.Changes = out
+}

@@ -1,0 +1,117 @@
+package regulate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// How long an action may take where the manifest does not say.
+const (
+	defaultJobTimeout  = 10 * time.Minute
+	defaultHTTPTimeout = 30 * time.Second
+	defaultExecTimeout = 5 * time.Minute
+)
+
+// once names an operation to whom it is told: SYSTEM/HOLD/INDEX. Whoever gets it twice
+// knows by that that it is the same.
+func (x *run) once(it *item) string {
+	s := fmt.Sprintf("%s/%d/%d", x.j.System, it.w.hold.ID, it.op.Index)
+	if it.op.After {
+		s += "/recover"
+	}
+	return s
+}
+
+// deed runs what an action is beside writes: a Job, a request, a command. It may be run
+// twice, after a kill; what is run gets the same name (Once) then.
+func (x *run) deed(ctx context.Context, it *item, act *system.Action) error {
+	var result string
+	var err error
+	switch {
+	case act.Job != nil:
+		result, err = x.runJob(ctx, it, act, cmp.Or(act.Timeout, defaultJobTimeout))
+	case x.DryRun:
+		result = "not done in a dry run"
+	case act.HTTP != nil:
+		result, err = x.post(ctx, it, act.HTTP, cmp.Or(act.Timeout, defaultHTTPTimeout))
+	default:
+		result, err = x.command(ctx, it, act.Exec, cmp.Or(act.Timeout, defaultExecTimeout))
+	}
+	if err != nil {
+		return err
+	}
+	x.end(it, Done, "%s", result)
+	return nil
+}
+
+// inverseDeed takes an operation back by what its inverse runs.
+func (x *run) inverseDeed(ctx context.Context, it *item, inverse *system.Action) error {
+	o := it.op
+	o.Once = x.once(it) + "/inverse"
+	if inverse.Job == nil {
+		if err := x.deed(ctx, it, inverse); err != nil {
+			return err
+		}
+		x.end(it, Undone, "its inverse: %s", o.Result)
+		return nil
+	}
+	first := o.Target
+	var err error
+	if o.Target, err = x.jobTarget(it, inverse); err == nil {
+		_, err = x.runJob(ctx, it, inverse, cmp.Or(inverse.Timeout, defaultJobTimeout))
+	}
+	if err == nil {
+		err = x.deleteOne(ctx, o.Target)
+	}
+	o.Target = first
+	if err == nil && first.Name != "" {
+		err = x.deleteOne(ctx, first)
+	}
+	if err != nil {
+		return err
+	}
+	x.end(it, Undone, "its inverse was run")
+	return nil
+}
+
+// tellings is what a deed is told of why it is run.
+type tellings struct {
+	System    string    `json:"system"`
+	Namespace string    `json:"namespace"`
+	App       string    `json:"app"`
+	Signal    string    `json:"signal"`
+	Step      string    `json:"step"` // do, undo, or after
+	Hold      int       `json:"hold"`
+	Index     int       `json:"index"`
+	Once      string    `json:"id"`
+	Why       string    `json:"why"`
+	Causes    []Cause   `json:"causes"`
+	At        time.Time `json:"at"`
+}
+
+func (x *run) tellings(it *item) tellings {
+	h, o := it.w.hold, it.op
+	step, signal := "do", h.Signal
+	switch {
+	case o.After:
+		step, signal = "after", system.Recover
+	case it.back:
+		step, signal = "undo", system.Recover
+	}
+	return tellings{
+		System: x.j.System, Namespace: x.j.Namespace, App: h.App, Signal: signal, Step: step, Hold: h.ID, Index: o.Index,
+		Once: o.Once, Why: it.w.step.Why, Causes: h.Causes, At: x.Now().UTC(),
+	}
+}
+
+func (t tellings) env() []string {
+	return []string{
+		"SYSOP_SYSTEM=" + t.System, "SYSOP_NAMESPACE=" + t.Namespace, "SYSOP_APP=" + t.App, "SYSOP_SIGNAL=" + t.Signal,
+		"SYSOP_STEP=" + t.Step, "SYSOP_HOLD=" + strconv.Itoa(t.Hold), "SYSOP_ID=" + t.Once,
+	}
+}

@@ -1,0 +1,157 @@
+package regulate
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// The headers of a request. The signature is the HMAC-SHA256 of the timestamp (seconds since
+// 1970), a full stop and the body; a receiver should refuse old timestamps.
+const (
+	signatureHeader = "X-Sysop-Signature" // sha256=HEX
+	timestampHeader = "X-Sysop-Timestamp"
+	onceHeader      = "Idempotency-Key"
+)
+
+// mostAnswer is how much of an answer is read.
+const mostAnswer = 4 << 10
+
+// Sign returns the signature of a request's body.
+func Sign(key []byte, timestamp string, body []byte) string {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(timestamp + "."))
+	m.Write(body)
+	return "sha256=" + hex.EncodeToString(m.Sum(nil))
+}
+
+// post sends what happened. It arrives at least once: after a kill, or an answer that was
+// lost, it is sent again, with the same Idempotency-Key. Only 2xx is an answer that counts;
+// 429, 5xx and broken connections are tried again until the timeout.
+func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.Duration) (string, error) {
+	key, err := x.signingKey(ctx, h)
+	if err != nil {
+		return "", err
+	}
+	body, err := json.Marshal(x.tellings(it))
+	if err != nil {
+		return "", permanentError{err}
+	}
+	within, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	client := &http.Client{CheckRedirect: sameHost}
+	defer client.CloseIdleConnections()
+	var last error
+	for wait := firstBackoff; ; wait = min(2*wait, mostBackoff) {
+		status, retry, err := x.postOnce(within, client, h, key, body, it.op.Once)
+		if err == nil {
+			return "POST " + h.URL + ": " + status, nil
+		}
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if within.Err() == nil || last == nil {
+			last = err
+		}
+		if errors.As(err, new(permanentError)) {
+			return "", err
+		}
+		it.unsure = true
+		if !pause(within, max(wait, retry)) {
+			if ctx.Err() != nil {
+				return "", ctx.Err()
+			}
+			return "", permanent("POST %s: no answer that counts in %s: %w", h.URL, timeout, last)
+		}
+	}
+}
+
+func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP, key, body []byte, once string) (string, time.Duration, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	if err != nil {
+		return "", 0, permanent("POST %s: %w", h.URL, err)
+	}
+	for k, v := range h.Headers {
+		req.Header.Set(k, v)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(onceHeader, once)
+	stamp := strconv.FormatInt(x.Now().Unix(), 10)
+	req.Header.Set(timestampHeader, stamp)
+	if key != nil {
+		req.Header.Set(signatureHeader, Sign(key, stamp, body))
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		if errors.Is(err, errElsewhere) {
+			return "", 0, permanentError{err}
+		}
+		return "", 0, err
+	}
+	answer, _ := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
+	_ = res.Body.Close()
+	if res.StatusCode/100 == 2 {
+		return res.Status, 0, nil
+	}
+	err = fmt.Errorf("POST %s: %s: %s", h.URL, res.Status, strings.TrimSpace(string(answer)))
+	if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests {
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+		return "", time.Duration(seconds) * time.Second, err
+	}
+	return "", 0, permanentError{err}
+}
+
+var errElsewhere = errors.New("it redirects to another host, which the manifest does not name; write the address that is meant")
+
+// sameHost follows redirects on the same host only: the signature is meant for it. What
+// would turn the POST into a GET is not followed either.
+func sameHost(req *http.Request, via []*http.Request) error {
+	if req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme || req.Method != http.MethodPost {
+		return errElsewhere
+	}
+	if len(via) > 5 {
+		return errors.New("it redirects in a circle")
+	}
+	return nil
+}
+
+// signingKey reads the key of the signature; nil where the manifest names none.
+func (x *run) signingKey(ctx context.Context, h *system.HTTP) ([]byte, error) {
+	if h.SecretEnv != "" {
+		v := os.Getenv(h.SecretEnv)
+		if v == "" {
+			return nil, permanent("POST %s: the environment has no %s, by which it is signed", h.URL, h.SecretEnv)
+		}
+		return []byte(v), nil
+	}
+	if h.SecretName == "" {
+		return nil, nil
+	}
+	t := Target{APIVersion: "v1", Kind: "Secret", Resource: "secrets", Namespace: x.j.Namespace, Name: h.SecretName}
+	img, err := x.patientRead(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("the key of POST %s: %w", h.URL, err)
+	}
+	coded, ok, _ := unstructured.NestedString(img.main.Object, "data", h.SecretKey)
+	key, err := base64.StdEncoding.DecodeString(coded)
+	if !ok || err != nil || len(key) == 0 {
+		return nil, permanent("POST %s: %s has no key %s, by which it is signed", h.URL, t, h.SecretKey)
+	}
+	return key, nil
+}

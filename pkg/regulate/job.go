@@ -1,0 +1,180 @@
+package regulate
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// labelOfSystem is on all that regulation makes in a cluster.
+const labelOfSystem = "sysop.dev/system"
+
+// jobTarget names the Job of an operation. The name is made of what the operation is, so
+// that after a kill the same Job is found, and not a second one run.
+func (x *run) jobTarget(it *item, act *system.Action) (Target, error) {
+	h, o := it.w.hold, it.op
+	kind := ""
+	switch {
+	case o.After:
+		kind = "-after"
+	case it.back:
+		kind = "-inverse"
+	}
+	full := fmt.Sprintf("%s/%s/%s/%d/%d%s", x.j.Namespace, x.j.System, h.App, h.ID, o.Index, kind)
+	sum := sha256.Sum256([]byte(full))
+	prefix := fmt.Sprintf("sysop-%s-%s", x.j.System, h.App)
+	prefix = prefix[:min(len(prefix), 46)] // 63 with what follows
+	t := Target{APIVersion: "batch/v1", Kind: "Job", Resource: "jobs", Name: fmt.Sprintf("%s-%d-%s", prefix, h.ID, hex.EncodeToString(sum[:4]))}
+	ns, _, _ := unstructured.NestedString(act.Job.Template, "metadata", "namespace")
+	t.Namespace = cmp.Or(ns, x.j.Namespace, x.System.Namespace)
+	if t.Namespace == "" {
+		return t, permanent("job of %s: neither the template nor the system names a namespace", h.App)
+	}
+	return t, nil
+}
+
+// jobOf makes the Job of a template, which is a whole Job or what stands under its spec.
+func (x *run) jobOf(it *item, t Target, template map[string]any) (*unstructured.Unstructured, error) {
+	v, err := normal(template)
+	if err != nil {
+		return nil, permanent("job of %s: %w", it.w.hold.App, err)
+	}
+	body, _ := v.(map[string]any)
+	if _, whole := body["kind"]; !whole {
+		if _, whole = body["spec"]; !whole {
+			body = map[string]any{"spec": body}
+		}
+	}
+	o := &unstructured.Unstructured{Object: body}
+	o.SetAPIVersion(t.APIVersion)
+	o.SetKind(t.Kind)
+	o.SetName(t.Name)
+	o.SetNamespace(t.Namespace)
+	labels := o.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[labelOfSystem] = x.j.System
+	o.SetLabels(labels)
+	return o, nil
+}
+
+// runJob makes the Job, unless it is there, and waits for its end.
+func (x *run) runJob(ctx context.Context, it *item, act *system.Action, timeout time.Duration) (string, error) {
+	t := it.op.Target
+	if it.back || t.Name == "" {
+		var err error
+		if t, err = x.jobTarget(it, act); err != nil {
+			return "", err
+		}
+	}
+	job, err := x.jobOf(it, t, act.Job.Template)
+	if err != nil {
+		return "", err
+	}
+	var p patient
+	for {
+		_, err = x.Client.Create(ctx, t, job, x.writes())
+		if err == nil || apierrors.IsAlreadyExists(err) {
+			break
+		}
+		if !lasts(err) {
+			it.unsure = true
+		}
+		if !p.again(ctx, err) {
+			return "", fmt.Errorf("create %s: %w", t, err)
+		}
+	}
+	if x.DryRun {
+		return "the Job was admitted", nil
+	}
+	return x.waitJob(ctx, it, t, timeout)
+}
+
+// waitJob polls, so that no right to watch is wanted, and an API server may restart.
+func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Duration) (string, error) {
+	it.unsure = true
+	began, every := time.Now(), 200*time.Millisecond
+	var p patient
+	for {
+		o, err := x.Client.Get(ctx, t)
+		if err != nil && !p.again(ctx, err) {
+			if apierrors.IsNotFound(err) {
+				return "", permanent("%s is gone: somebody deleted it before its end", t)
+			}
+			return "", fmt.Errorf("wait for %s: %w", t, err)
+		}
+		if err == nil {
+			p = patient{}
+			if o.GetLabels()[labelOfSystem] != x.j.System {
+				return "", permanent("%s is somebody else's; delete it, or give it another name", t)
+			}
+			if !it.back {
+				it.op.Target.UID = string(o.GetUID())
+			}
+			if done, failed, why := jobEnd(o); failed {
+				return "", permanent("%s failed: %s; see its pods (kubectl logs -n %s job/%s)", t, why, t.Namespace, t.Name)
+			} else if done {
+				return t.String() + " completed", nil
+			}
+		}
+		if time.Since(began) > timeout {
+			return "", permanent("%s has not ended in %s; give it more time (timeout), or see its pods (kubectl describe -n %s job/%s)", t, timeout, t.Namespace, t.Name)
+		}
+		if !pause(ctx, every) {
+			return "", ctx.Err()
+		}
+		every = min(every*3/2, 5*time.Second)
+	}
+}
+
+func jobEnd(o *unstructured.Unstructured) (done, failed bool, why string) {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range conditions {
+		m, _ := c.(map[string]any)
+		if m["status"] != "True" {
+			continue
+		}
+		switch m["type"] {
+		case "Complete":
+			return true, false, ""
+		case "Failed":
+			return true, true, fmt.Sprint(m["reason"], ": ", m["message"])
+		}
+	}
+	return false, false, ""
+}
+
+// deleteJob takes a Job back: it is deleted, and so ended where it is still on.
+func (x *run) deleteJob(ctx context.Context, it *item) error {
+	if it.op.Target.Name == "" {
+		x.end(it, NotNeeded, "it was not made")
+		return nil
+	}
+	if err := x.deleteOne(ctx, it.op.Target); err != nil {
+		return err
+	}
+	x.end(it, Undone, "the Job was deleted")
+	return nil
+}
+
+func (x *run) deleteOne(ctx context.Context, t Target) error {
+	var p patient
+	for {
+		err := x.Client.Delete(ctx, t, x.writes())
+		if err == nil || apierrors.IsNotFound(err) {
+			return nil
+		}
+		if !p.again(ctx, err) {
+			return fmt.Errorf("delete %s: %w", t, err)
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package regulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// An update makes its manager the owner of each field that it changes, in metadata.managedFields.
+// So who puts back what was there before owns it from then on, and a server-side apply of
+// who owned it meets a conflict, for ever. Therefore ownership is given back as well: the
+// API server takes managedFields as they are sent where nothing else is changed.
+//
+// See https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
+
+// entry is one of managedFields, its fields read.
+type entry struct {
+	metav1.ManagedFieldsEntry
+	set *fieldpath.Set
+}
+
+func entriesOf(o *unstructured.Unstructured) []entry {
+	var out []entry
+	for _, m := range o.GetManagedFields() {
+		e := entry{ManagedFieldsEntry: m, set: fieldpath.NewSet()}
+		if m.FieldsV1 != nil {
+			if err := e.set.FromJSON(bytes.NewReader(m.FieldsV1.GetRawBytes())); err != nil {
+				e.set = fieldpath.NewSet() // nothing that can be known of it
+			}
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func (e *entry) is(o Owner) bool {
+	return e.Manager == o.Manager && string(e.Operation) == o.Operation && e.APIVersion == o.APIVersion && e.Subresource == o.Subresource
+}
+
+func (e *entry) owner(p fieldpath.Path) Owner {
+	o := Owner{Path: written(p), Manager: e.Manager, Operation: string(e.Operation), APIVersion: e.APIVersion, Subresource: e.Subresource}
+	if e.Time != nil {
+		o.Time = e.Time.UTC()
+	}
+	return o
+}
+
+// written writes the path of a field as Owner has it.
+func written(p fieldpath.Path) string {
+	var at []string
+	for _, pe := range p {
+		s, err := fieldpath.SerializePathElement(pe)
+		if err != nil {
+			return ""
+		}
+		at = append(at, s)
+	}
+	return pointer(at)
+}
+
+// writtenNames writes a path through mappings so.
+func writtenNames(at []string) string {
+	var p fieldpath.Path
+	for _, name := range at {
+		p = append(p, fieldpath.FieldNameElement(name))
+	}
+	return written(p)
+}
+
+// touched returns of the fields in set those that lie on the ways, above or below their
+// ends: whoever changes what is there changes these. o is the object.
+func touched(set *fieldpath.Set, o map[string]any, ways [][]string) *fieldpath.Set {
+	out := fieldpath.NewSet()
+	for _, at := range ways {
+		touch(out, nil, set, o, at)
+	}
+	return out
+}
+
+func touch(out *fieldpath.Set, prefix fieldpath.Path, set *fieldpath.Set, o any, at []string) {
+	if len(at) == 0 {
+		for p := range set.All() {
+			out.Insert(append(prefix.Copy(), p...))
+		}
+		return
+	}
+	next, matches := step(o, at[0])
+	for pe := range set.Members.All() {
+		if matches(pe) {
+			out.Insert(append(prefix.Copy(), pe))
+		}
+	}
+	for pe := range set.Children.All() {
+		if matches(pe) {
+			touch(out, append(prefix.Copy(), pe), set.Children.Descend(pe), next, at[1:])
+		}
+	}
+}
+
+// step goes from a value one token further, and says which elements of a set mean that.
+func step(o any, token string) (any, func(fieldpath.PathElement) bool) {
+	list, ok := o.([]any)
+	if !ok {
+		m, _ := o.(map[string]any)
+		return m[token], func(pe fieldpath.PathElement) bool { return pe.FieldName != nil && *pe.FieldName == token }
+	}
+	n, err := strconv.Atoi(token)
+	if err != nil || n < 0 || n >= len(list) {
+		return nil, func(fieldpath.PathElement) bool { return false }
+	}
+	item := list[n]
+	return item, func(pe fieldpath.PathElement) bool {
+		switch {
+		case pe.Index != nil:
+			return *pe.Index == n
+		case pe.Value != nil:
+			return same((*pe.Value).Unstructured(), item)
+		case pe.Key != nil:
+			fields, _ := item.(map[string]any)
+			return !slices.ContainsFunc(*pe.Key, func(f value.Field) bool { return !same(f.Value.Unstructured(), fields[f.Name]) })
+		}
+		return false
+	}
+}
+
+// ownersOf returns who owns what lies on the ways.
+func ownersOf(main *unstructured.Unstructured, ways [][]string) []Owner {
+	var out []Owner
+	for _, e := range entriesOf(main) {
+		for p := range touched(e.set, main.Object, ways).All() {
+			out = append(out, e.owner(p))
+		}
+	}
+	return out
+}
+
+// lostOwners returns who owned before what they do not own after.
+func lostOwners(before, after *unstructured.Unstructured) []Owner {
+	var out []Owner
+	left := entriesOf(after)
+	for _, e := range entriesOf(before) {
+		lost := e.set
+		for _, l := range left {
+			if l.is(e.owner(nil)) {
+				lost = lost.Difference(l.set)
+			}
+		}
+		for p := range lost.All() {
+			out = append(out, e.owner(p))
+		}
+	}
+	return out
+}
+
+// owned says whether FieldManager owns the field at the end of a way, or all of something
+// that it is part of.
+func owned(main *unstructured.Unstructured, at []string) bool {
+	for _, e := range entriesOf(main) {
+		if e.Manager == FieldManager && ownsEnd(e.set, main.Object, at) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownsEnd goes through its sets to the end: their iterators panic where a loop is left.
+func ownsEnd(set *fieldpath.Set, o any, at []string) (owns bool) {
+	if len(at) == 0 {
+		return !set.Empty()
+	}
+	next, matches := step(o, at[0])
+	for pe := range set.Children.All() {
+		owns = owns || matches(pe) && ownsEnd(set.Children.Descend(pe), next, at[1:])
+	}
+	for pe := range set.Members.All() {
+		_, deeper := set.Children.Get(pe)
+		owns = owns || matches(pe) && (len(at) == 1 || !deeper)
+	}
+	return owns
+}
+
+// scaledField returns the way to the field of an object that FieldManager wrote through its
+// subresource scale: kinds have it in different places.
+func scaledField(main *unstructured.Unstructured) (at []string, found bool) {
+	for _, e := range entriesOf(main) {
+		if e.Manager != FieldManager || e.Subresource != scaleSubresource {
+			continue
+		}
+		for p := range e.set.Leaves().All() {
+			if way, ok := names(p); ok && !found {
+				at, found = way, true
+			}
+		}
+	}
+	return at, found
+}
+
+// names returns a path that goes through mappings only.
+func names(p fieldpath.Path) ([]string, bool) {
+	var at []string
+	for _, pe := range p {
+		if pe.FieldName == nil {
+			return nil, false
+		}
+		at = append(at, *pe.FieldName)
+	}
+	return at, true
+}
+
+// handBack returns managedFields as they are when FieldManager has given what lies on the
+// ways, but not on those that others of its operations keep, to who owned it before; false
+// where it owns nothing of that.
+func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]string) ([]any, bool, error) {
+	entries := entriesOf(main)
+	given := map[string]fieldpath.Path{}
+	for i := range entries {
+		e := &entries[i]
+		if e.Manager != FieldManager {
+			continue
+		}
+		give := touched(e.set, main.Object, ways).Difference(touched(e.set, main.Object, kept))
+		for p := range give.All() {
+			given[written(p)] = p.Copy()
+		}
+		e.set = e.set.Difference(give)
+	}
+	if len(given) == 0 {
+		return nil, false, nil
+	}
+	for _, o := range owners {
+		p, ok := given[o.Path]
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(entries, func(e entry) bool { return e.is(o) })
+		if i < 0 {
+			i = len(entries)
+			entries = append(entries, newEntry(o))
+		}
+		entries[i].set = entries[i].set.Union(fieldpath.NewSet(p))
+	}
+	out, err := encodeEntries(entries)
+	return out, true, err
+}
+
+func newEntry(o Owner) entry {
+	e := entry{set: fieldpath.NewSet(), ManagedFieldsEntry: metav1.ManagedFieldsEntry{
+		Manager: o.Manager, Operation: metav1.ManagedFieldsOperationType(o.Operation), APIVersion: o.APIVersion, Subresource: o.Subresource, FieldsType: "FieldsV1",
+	}}
+	if !o.Time.IsZero() {
+		t := metav1.NewTime(o.Time)
+		e.Time = &t
+	}
+	return e
+}
+
+func encodeEntries(entries []entry) ([]any, error) {
+	out := []any{}
+	for _, e := range entries {
+		if e.set.Empty() {
+			continue
+		}
+		b, err := e.set.ToJSON()
+		if err != nil {
+			return nil, fmt.Errorf("managedFields of %s: %w", e.Manager, err)
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(b, &fields); err != nil {
+			return nil, fmt.Errorf("managedFields of %s: %w", e.Manager, err)
+		}
+		m := map[string]any{"manager": e.Manager, "operation": string(e.Operation), "apiVersion": e.APIVersion, "fieldsType": e.FieldsType, "fieldsV1": fields}
+		if e.Time != nil {
+			m["time"] = e.Time.UTC().Format(time.RFC3339)
+		}
+		if e.Subresource != "" {
+			m["subresource"] = e.Subresource
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// sortOwners puts owners in order, each once.
+func sortOwners(owners []Owner) []Owner {
+	slices.SortFunc(owners, func(a, b Owner) int {
+		if c := strings.Compare(a.Path, b.Path); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Manager+a.Operation+a.APIVersion+a.Subresource, b.Manager+b.Operation+b.APIVersion+b.Subresource)
+	})
+	return slices.CompactFunc(owners, func(a, b Owner) bool { return a == b })
+}

@@ -1,0 +1,127 @@
+package regulate
+
+import (
+	"slices"
+)
+
+// sight is what an object tells of a write of which the journal does not say what became.
+type sight int
+
+const (
+	isNotYet  sight = iota // it is as it was before
+	isOurs                 // it was written, by us
+	isForeign              // it is as it was to be written, but by somebody else
+	isOther                // it is neither
+	isAnother              // it is another object of that name
+)
+
+// look says what became of a write: by the values, and since somebody else may have written
+// the same, by who owns the fields. One field that is ours suffices: what was written at
+// once was written wholly, and others may have been changed since.
+func (x *run) look(it *item) sight {
+	o, main, fields := it.op, it.img.main, it.img.fields()
+	if o.Target.UID != "" && string(main.GetUID()) != o.Target.UID {
+		return isAnother
+	}
+	allNow, allWas, ours, taken := true, true, false, true
+	for i := range o.Changes {
+		c := &o.Changes[i]
+		if c.claims() {
+			continue
+		}
+		now, was := c.is(fields)
+		allNow, allWas = allNow && now, allWas && was
+		taken = taken && !c.Has
+		ours = ours || now && c.Has && x.owns(it, c)
+	}
+	switch {
+	case ours:
+		return isOurs
+	case allWas:
+		return isNotYet
+	case allNow && (taken || len(main.GetManagedFields()) == 0):
+		return isOurs // what is not there has no owner
+	case allNow:
+		return isForeign
+	case len(o.Changes) > 0 && o.Target.Subresource != scaleSubresource && x.ownsAny(it):
+		return isOurs // the API server writes it in another way
+	}
+	return isOther
+}
+
+func (x *run) owns(it *item, c *Change) bool {
+	if it.op.Target.Subresource == scaleSubresource {
+		_, ok := scaledField(it.img.main)
+		return ok
+	}
+	at, ok := c.where(it.img.main.Object)
+	return ok && owned(it.img.main, at)
+}
+
+// ownsAny says that a field of an operation is ours and of no other hold, whatever is in it.
+func (x *run) ownsAny(it *item) bool {
+	o := it.op
+	claimed := map[string]bool{}
+	for _, other := range x.claims(it.w.hold, o) {
+		for _, c := range other.Changes {
+			claimed[c.Path] = true
+		}
+	}
+	for _, c := range o.Changes {
+		if !c.claims() && c.Has && !claimed[c.Path] && x.owns(it, &c) {
+			return true
+		}
+	}
+	return false
+}
+
+// adoptLive makes what is in an object the image of a write whose answer is lost: what the
+// API server made of the values, and what it filled in where mappings were made.
+func (x *run) adoptLive(it *item) {
+	o, main := it.op, it.img.main
+	fields := it.img.fields()
+	for i := range o.Changes {
+		c := &o.Changes[i]
+		at, ok := c.where(fields)
+		if !ok || c.claims() || !c.Has || !x.owns(it, c) {
+			continue
+		}
+		if v, has := lookup(fields, at); has {
+			c.Now = v
+		}
+	}
+	if it.img.scale != nil {
+		if at, ok := scaledField(main); ok {
+			o.Replicas = pointer(at)
+			o.Owners = slices.DeleteFunc(o.Owners, func(w Owner) bool { return w.Path != writtenNames(at) })
+		}
+		return
+	}
+	o.Changes = append(o.Changes, filledIn(o, it.img)...)
+}
+
+// filledIn returns what is ours in the mappings that an operation made, besides what it
+// wrote.
+func filledIn(o *Operation, img *image) []Change {
+	var out []Change
+	for _, c := range o.Changes {
+		if c.Made == 0 || !c.Has {
+			continue
+		}
+		at := tokens(c.Path)
+		top := at[:len(at)-c.Made]
+		made, ok := lookup(img.main.Object, top)
+		if m, isMap := made.(map[string]any); ok && isMap {
+			d := differ{}
+			d.mappings(top, nil, m, 1)
+			for _, f := range d.out {
+				known := func(have Change) bool { return have.Path == f.Path }
+				if !slices.ContainsFunc(o.Changes, known) && !slices.ContainsFunc(out, known) && owned(img.main, tokens(f.Path)) {
+					f.Made = len(tokens(f.Path)) - len(top)
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,321 @@
+package regulate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// defaultParallel is how many targets are written at a time.
+const defaultParallel = 16
+
+// Do does what was planned and keeps the journal j, which was loaded under the lock that
+// ctx is of: when ctx ends nothing more is written.
+//
+// Steps of one wave are done side by side, and of each of them the operations of one index.
+// What is about to be done is written into the journal first, once for all that is done side
+// by side, and what came of it afterwards. So whoever reads the journal after a kill knows
+// what may have been done, and looks.
+//
+// What fails for good (403, 404, 422) fails the hold: what was done of it is taken back, and
+// it is closed. What fails otherwise (the API server is away for longer than half a minute)
+// leaves it open and is the error, together with that of other holds: the next plan resumes
+// it. Later waves are not begun then.
+func (r *Runner) Do(ctx context.Context, p *Planned, j *Journal) (*Outcome, error) {
+	x := &run{Runner: r, j: j, out: &Outcome{}, anew: map[*Operation]int{}}
+	if r.DryRun {
+		x.j = j.Clone()
+	}
+	x.remember(p.Seen)
+	steps := slices.Clone(p.Steps)
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.Wave, b.Wave) })
+	for len(steps) > 0 {
+		n := slices.IndexFunc(steps, func(s Step) bool { return s.Wave != steps[0].Wave })
+		if n < 0 {
+			n = len(steps)
+		}
+		if err := x.wave(ctx, steps[:n]); err != nil {
+			return x.out, err
+		}
+		steps = steps[n:]
+	}
+	return x.out, x.save(ctx)
+}
+
+// run is one run of a Runner.
+type run struct {
+	*Runner
+	j     *Journal
+	out   *Outcome
+	dirty bool // the journal is not as it is kept
+	anew  map[*Operation]int // how often an object was changed under the hand
+}
+
+// work is a hold that is being made or taken back.
+type work struct {
+	step Step
+	hold *Hold
+	done bool
+	err  error // it cannot go on for now
+}
+
+func (x *run) remember(seen map[string]*Seen) {
+	if seen == nil {
+		return
+	}
+	before, _ := json.Marshal(x.j.Apps)
+	x.j.Remember(seen)
+	after, _ := json.Marshal(x.j.Apps)
+	x.dirty = string(before) != string(after)
+}
+
+// save keeps the journal, if there is anything new.
+func (x *run) save(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return stopped(err)
+	}
+	if !x.dirty || x.DryRun {
+		return nil
+	}
+	if err := x.Store.Save(ctx, x.j); err != nil {
+		return err
+	}
+	x.dirty = false
+	return nil
+}
+
+func stopped(err error) error {
+	return fmt.Errorf("stopped before the next write: %w; the journal says what is under way, and the next run goes on with it", err)
+}
+
+// wave does steps that are done side by side.
+func (x *run) wave(ctx context.Context, steps []Step) error {
+	var works []*work
+	for i := range steps {
+		if w := x.begin(&steps[i]); w != nil {
+			works = append(works, w)
+		}
+	}
+	for {
+		items := x.next(works)
+		if len(items) == 0 {
+			break
+		}
+		if err := x.round(ctx, items); err != nil {
+			return err
+		}
+	}
+	if err := x.save(ctx); err != nil {
+		return err
+	}
+	var all []error
+	for _, w := range works {
+		if w.err != nil {
+			all = append(all, fmt.Errorf("%s of %s: %w; the next run goes on with it", w.hold.Signal, w.hold.App, w.err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// begin makes the work of a step; nil where there is nothing to do but in the journal.
+func (x *run) begin(s *Step) *work {
+	h, ok := x.j.Hold(s.Hold)
+	switch {
+	case s.Verb == Join:
+		x.dirty = x.j.Join(*s) || x.dirty
+		return nil
+	case s.Verb == Leave:
+		x.dirty = x.j.Leave(*s) || x.dirty
+		return nil
+	case s.Verb == Send:
+		ops, err := x.operations(s, s.Signal, false)
+		if err != nil {
+			x.j.Refuse(s.App, x.Now())
+			x.dirty = true
+			bad := Record{At: x.Now(), App: s.App, Signal: s.Signal, Why: s.Why, Result: "not sent: " + err.Error(), Error: true}
+			x.j.Note(bad)
+			x.tell(bad)
+			return nil
+		}
+		h = x.j.Open(*s, ops, x.Now())
+	case !ok:
+		return nil // somebody else has ended it
+	case s.Verb == TakeBack:
+		x.j.TakingBack(h)
+	}
+	x.dirty = true
+	w := &work{step: *s, hold: h}
+	if h.Phase == Recovering && h.Failed == "" {
+		w.err = x.afterwards(w)
+	}
+	return w
+}
+
+// afterwards adds what the app does when it has been let go.
+func (x *run) afterwards(w *work) error {
+	if slices.ContainsFunc(w.hold.Operations, func(o *Operation) bool { return o.After }) {
+		return nil
+	}
+	step := w.step
+	step.Managers = nil
+	ops, err := x.operations(&step, "Recover", true)
+	if err != nil {
+		x.tell(Record{At: x.Now(), Hold: w.hold.ID, App: w.hold.App, Signal: "Recover", Result: "what on.Recover says is not done: " + err.Error(), Error: true})
+		return nil
+	}
+	w.hold.Operations = append(w.hold.Operations, ops...)
+	return nil
+}
+
+// item is an operation whose turn it is.
+type item struct {
+	w  *work
+	op *Operation
+	// img is the object as it was read, want what is to be made of it.
+	img  *image
+	want map[string]any
+	// resumed says that the operation was begun by another run, unsure that a write of this
+	// one may have been done although it failed.
+	resumed, unsure bool
+	// back says that it is taken back.
+	back bool
+	err             error
+	record          *Record
+}
+
+// next returns the operations whose turn it is: of each work those of one index, and of one
+// object one at a time.
+func (x *run) next(works []*work) []*item {
+	var out []*item
+	busy := map[string]bool{}
+	for _, w := range works {
+		if w.done || w.err != nil {
+			continue
+		}
+		ops := w.turn()
+		if len(ops) == 0 {
+			x.finish(w)
+			continue
+		}
+		for _, o := range ops {
+			key := o.Target.bare().String()
+			if o.Target.Name != "" && busy[key] {
+				continue
+			}
+			busy[key] = true
+			out = append(out, &item{w: w, op: o, resumed: o.State == Intended || o.State == Undoing, back: w.hold.Phase == Recovering && !o.After})
+		}
+	}
+	return out
+}
+
+// turn returns the operations of a hold that come next: on the way down by index, on the way
+// back in reverse, and then what is done after it.
+func (w *work) turn() []*Operation {
+	var open []*Operation
+	for _, o := range w.hold.Operations {
+		if w.hold.Phase != Recovering && !o.After && (o.State == Waiting || o.State == Intended) ||
+			w.hold.Phase == Recovering && !o.After && o.undoable() {
+			open = append(open, o)
+		}
+	}
+	back := w.hold.Phase == Recovering
+	if back && len(open) == 0 {
+		back = false
+		for _, o := range w.hold.Operations {
+			if o.After && (o.State == Waiting || o.State == Intended) {
+				open = append(open, o)
+			}
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	by := func(a, b *Operation) int { return cmp.Compare(a.Index, b.Index) }
+	at := slices.MinFunc(open, by).Index
+	if back {
+		at = slices.MaxFunc(open, by).Index
+	}
+	return slices.DeleteFunc(open, func(o *Operation) bool { return o.Index != at })
+}
+
+// undoable says that there is something left to take back, or to find out.
+func (o *Operation) undoable() bool {
+	return o.State == Waiting || o.State == Intended || o.State == Done || o.State == Undoing
+}
+
+// finish ends a hold whose operations are all done, or all taken back.
+func (x *run) finish(w *work) {
+	w.done, x.dirty = true, true
+	h, now := w.hold, x.Now()
+	sum := Record{At: now, Hold: h.ID, App: h.App, Signal: h.Signal, Why: w.step.Why}
+	if h.Phase != Recovering {
+		x.j.Stopped(h)
+		sum.Result = "held: " + summary(h.Operations, false)
+		x.j.Note(sum)
+		return
+	}
+	sum.Signal, sum.Result = "Recover", "let go: "+summary(h.Operations, false)
+	if after := summary(h.Operations, true); after != "nothing" {
+		sum.Result += "; then " + after
+	}
+	if h.Failed != "" {
+		sum.Signal, sum.Error, sum.Result = h.Signal, true, fmt.Sprintf("failed: %s; %s", h.Failed, summary(h.Operations, false))
+	}
+	records := []Record{}
+	for _, o := range h.Operations {
+		if o.State == Left || o.State == Gone || o.State == Errored {
+			records = append(records, x.record(w, o))
+		}
+	}
+	x.j.Close(h, now, append(records, sum)...)
+}
+
+// summary counts states: 3 Done, 1 Already.
+func summary(ops []*Operation, after bool) string {
+	n := map[State]int{}
+	for _, o := range ops {
+		if o.After == after {
+			n[o.State]++
+		}
+	}
+	var out []string
+	for _, s := range []State{Done, Already, Undone, NotNeeded, Kept, Gone, Left, Errored} {
+		if n[s] > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n[s], s))
+		}
+	}
+	if len(out) == 0 {
+		return "nothing"
+	}
+	return strings.Join(out, ", ")
+}
+
+func (x *run) record(w *work, o *Operation) Record {
+	signal := w.hold.Signal
+	if o.After || w.hold.Phase == Recovering && w.hold.Failed == "" {
+		signal = "Recover"
+	}
+	r := Record{At: o.At, Hold: w.hold.ID, App: w.hold.App, Signal: signal, Why: w.step.Why, Action: o.Action, Result: o.Result}
+	if o.Target.Name != "" {
+		r.Target = o.Target.String()
+	}
+	r.Error = o.State == Errored || o.State == Left
+	return r
+}
+
+// tell notes what came of something, and tells who listens.
+func (x *run) tell(r Record) {
+	if r.Error {
+		x.out.Failed = append(x.out.Failed, r)
+	} else {
+		x.out.Done = append(x.out.Done, r)
+	}
+	if x.Progress != nil {
+		x.Progress(r)
+	}
+}

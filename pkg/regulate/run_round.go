@@ -1,0 +1,189 @@
+package regulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// round does operations side by side: it looks at their objects, writes down what is about
+// to be done, does it, and writes down what came of it.
+func (x *run) round(ctx context.Context, items []*item) error {
+	x.each(ctx, items, x.prepare)
+	if ctx.Err() != nil {
+		return stopped(ctx.Err())
+	}
+	for _, it := range items {
+		x.intend(it)
+	}
+	x.settleErrors(items)
+	if err := x.save(ctx); err != nil {
+		return err
+	}
+	var todo []*item
+	for _, it := range items {
+		// Of a hold that has just failed nothing more is done.
+		if it.w.err == nil && it.record == nil && (it.back || it.op.After || it.w.hold.Failed == "") && (it.op.State == Intended || it.op.State == Undoing) {
+			todo = append(todo, it)
+		}
+	}
+	x.each(ctx, todo, x.execute)
+	if ctx.Err() != nil {
+		return stopped(ctx.Err())
+	}
+	x.settleErrors(todo)
+	for _, it := range items {
+		if it.record != nil {
+			x.tell(*it.record)
+			x.event(ctx, it)
+		}
+	}
+	if len(todo) > 0 {
+		x.dirty = true
+	}
+	return x.save(ctx)
+}
+
+// each does something of all items, as many at a time as are allowed.
+func (x *run) each(ctx context.Context, items []*item, do func(context.Context, *item) error) {
+	most := x.Parallel
+	if most <= 0 {
+		most = defaultParallel
+	}
+	slots := make(chan struct{}, most)
+	var all sync.WaitGroup
+	for _, it := range items {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			<-slots
+			break
+		}
+		all.Go(func() {
+			defer func() { <-slots }()
+			it.err = do(ctx, it)
+		})
+	}
+	all.Wait()
+}
+
+// intend writes into the journal what is about to be done.
+func (x *run) intend(it *item) {
+	x.dirty = true
+	o := it.op
+	switch {
+	case it.err != nil || it.record != nil:
+	case !it.back:
+		o.At, o.Manager, o.State, o.Order = x.Now(), FieldManager, Intended, x.order()
+		if o.Target.UID != "" && len(o.Changes) == 0 {
+			x.end(it, Already, "it was so already")
+		}
+	case o.State == Waiting:
+		x.end(it, NotNeeded, "its turn had not come")
+	case o.State == Done, o.State == Intended:
+		o.State = Undoing
+		if x.handOver(it.w.hold, o) {
+			x.end(it, Kept, "another hold wants it so, and takes it back")
+		}
+	}
+}
+
+// order is higher than that of all operations so far.
+func (x *run) order() int {
+	most := 0
+	for _, h := range x.j.Holds {
+		for _, o := range h.Operations {
+			most = max(most, o.Order)
+		}
+	}
+	return most + 1
+}
+
+// end notes what became of an operation.
+func (x *run) end(it *item, s State, format string, args ...any) {
+	o := it.op
+	o.State, o.Result = s, fmt.Sprintf(format, args...)
+	o.At = x.Now()
+	r := x.record(it.w, o)
+	it.record = &r
+}
+
+// settleErrors makes of errors what becomes of the holds.
+func (x *run) settleErrors(items []*item) {
+	for _, it := range items {
+		err := it.err
+		it.err = nil
+		switch {
+		case err == nil:
+		case errors.Is(err, errAnew):
+			// What was intended does not hold any more: it is looked at again.
+			it.op.State = Waiting
+			if x.anew[it.op]++; x.anew[it.op] > mostStale {
+				it.w.err = fmt.Errorf("write %s: %w, %d times in a row", it.op.Target, err, mostStale)
+			}
+		case !lasts(err):
+			it.w.err = err
+			it.op.Result = "not known: " + err.Error()
+		case it.back:
+			x.cannotTakeBack(it, err)
+		case it.op.After:
+			x.end(it, Errored, "%v", err)
+		default:
+			x.fail(it, err)
+		}
+	}
+}
+
+// cannotTakeBack notes what the API server refuses. Without the right the hold stays open:
+// rights can be given. What it refuses for another reason it would refuse for ever.
+func (x *run) cannotTakeBack(it *item, err error) {
+	if apierrors.IsForbidden(err) || errors.As(err, new(permanentError)) {
+		it.w.err = err
+		it.op.Result = "not taken back: " + err.Error()
+		bad := x.record(it.w, it.op)
+		bad.Error = true
+		it.record = &bad
+		return
+	}
+	x.end(it, Left, "the API server does not take back what was there before: %v", err)
+}
+
+// fail ends the way down: what was done of the hold is taken back.
+func (x *run) fail(it *item, err error) {
+	if it.unsure {
+		it.op.Result = "it may have been done: " + err.Error()
+		bad := x.record(it.w, it.op)
+		bad.Error = true
+		it.record = &bad
+	} else {
+		x.end(it, Errored, "%v", err)
+	}
+	if h := it.w.hold; h.Failed == "" {
+		x.j.Fail(h, fmt.Sprintf("%s of %s: %v", it.op.Action, it.what(), err), x.Now())
+	}
+}
+
+func (it *item) what() string {
+	if it.op.Target.Name == "" {
+		return it.w.hold.App
+	}
+	return it.op.Target.String()
+}
+
+// event tells of a target in the cluster.
+func (x *run) event(ctx context.Context, it *item) {
+	o, r := it.op, it.record
+	if x.Teller == nil || x.DryRun || o.Target.Name == "" || o.Target.UID == "" || o.State == Gone {
+		return
+	}
+	note := r.Result
+	if o.Text != "" && o.State == Done {
+		note = o.Text
+	}
+	if r.Why != "" {
+		note += ": " + r.Why
+	}
+	x.Teller.Tell(ctx, o.Target, r.Error, r.Signal, o.Action, note)
+}

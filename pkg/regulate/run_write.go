@@ -1,0 +1,240 @@
+package regulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// errAnew says that somebody changed what is about to be written, so that what was written
+// down of it is wrong.
+var errAnew = errors.New("it was changed meanwhile")
+
+// prepare looks at the object of an operation, and says in the operation what is about to be
+// done. It writes nothing.
+func (x *run) prepare(ctx context.Context, it *item) error {
+	o := it.op
+	act, err := x.actionOf(it)
+	if err != nil && !it.back {
+		return permanentError{err}
+	}
+	if it.back {
+		return x.prepareBack(ctx, it, act)
+	}
+	if act != nil && isDeed(act) {
+		o.Once = x.once(it)
+		if act.Job != nil && o.Target.Name == "" {
+			o.Target, err = x.jobTarget(it, act)
+		}
+		return err
+	}
+	if it.img, err = x.patientRead(ctx, o.Target); err != nil {
+		return err
+	}
+	if it.resumed {
+		switch x.look(it) {
+		case isOurs:
+			x.adoptLive(it)
+			x.end(it, Done, "%s", o.Text)
+			return nil
+		case isForeign:
+			x.end(it, Already, "it was made so by somebody else")
+			return nil
+		case isNotYet:
+			want, ok := again(o.Changes, it.img.fields())
+			if ok {
+				it.want = want
+				return nil
+			}
+		}
+	}
+	return x.compile(it, act)
+}
+
+// compile says in an operation what it writes to the object as it is now.
+func (x *run) compile(it *item, act *system.Action) error {
+	o, main := it.op, it.img.main
+	o.Target.UID = string(main.GetUID())
+	changes, want, err := x.changes(act, o.Target, it.img.fields(), x.claims(it.w.hold, o))
+	if err != nil {
+		return err
+	}
+	o.Changes, it.want = changes, want
+	o.Text = textOf(changes)
+	if it.img.scale != nil {
+		number, _ := lookup(it.img.scale.Object, []string{"spec", "replicas"})
+		o.Owners = sortOwners(ownersOf(main, mayBeScaled(main, number)))
+	} else {
+		o.Owners = sortOwners(ownersOf(main, o.ways(main)))
+	}
+	return nil
+}
+
+// claims are what other open holds did to the same object, the last one last.
+func (x *run) claims(h *Hold, op *Operation) []*Operation {
+	var out []*Operation
+	for _, other := range x.j.Holds {
+		if other == h {
+			continue
+		}
+		for _, o := range other.Operations {
+			if o.on(op) && (o.State == Intended || o.State == Done) && !o.After && len(o.Changes) > 0 {
+				out = append(out, o)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Operation) int { return a.Order - b.Order })
+	return out
+}
+
+// on says that two operations are about the same object.
+func (o *Operation) on(other *Operation) bool {
+	return o.Target.UID != "" && o.Target.UID == other.Target.UID && (o.Target.Subresource == scaleSubresource) == (other.Target.Subresource == scaleSubresource)
+}
+
+// again makes what was intended out of an object that is still as it was.
+func again(changes []Change, live map[string]any) (map[string]any, bool) {
+	out := copied(live)
+	for i := range changes {
+		c := &changes[i]
+		at, ok := c.where(out)
+		if !ok {
+			return nil, false
+		}
+		if !c.Has {
+			takeAway(out, at, 0)
+		} else if !put(out, at, copiedValue(c.Now)) {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// execute does an operation, or takes it back.
+func (x *run) execute(ctx context.Context, it *item) error {
+	act, err := x.actionOf(it)
+	switch {
+	case it.back:
+		return x.undo(ctx, it, act)
+	case err != nil:
+		return permanentError{err}
+	case isDeed(act):
+		return x.deed(ctx, it, act)
+	}
+	return x.write(ctx, it)
+}
+
+// write writes what is intended, and looks what came of it where the answer is lost.
+func (x *run) write(ctx context.Context, it *item) error {
+	o := it.op
+	var p patient
+	for {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		done, err := x.writeOnce(ctx, it)
+		if err == nil {
+			x.end(it, Done, "%s", done)
+			return nil
+		}
+		if !apierrors.IsConflict(err) && !lasts(err) {
+			it.unsure = true
+		}
+		if !p.again(ctx, err) {
+			return fmt.Errorf("write %s: %w", o.Target, err)
+		}
+		if it.img, err = x.patientRead(ctx, o.Target); err != nil {
+			return err
+		}
+		switch x.look(it) {
+		case isOurs:
+			x.adoptLive(it)
+			x.end(it, Done, "%s", o.Text)
+			return nil
+		case isForeign:
+			x.end(it, Already, "it was made so by somebody else")
+			return nil
+		case isNotYet:
+			want, ok := again(o.Changes, it.img.fields())
+			if !ok {
+				return errAnew
+			}
+			it.want = want
+		default:
+			return errAnew
+		}
+	}
+}
+
+// writeOnce patches the object, and makes the answer the image of it.
+func (x *run) writeOnce(ctx context.Context, it *item) (string, error) {
+	o := it.op
+	body, err := Write(it.img.fields(), it.want)
+	if err != nil {
+		return "", permanentError{err}
+	}
+	if body == nil {
+		return o.Text + " (it is so already, by another hold)", nil
+	}
+	after, err := x.Client.Patch(ctx, o.Target, types.JSONPatchType, body, x.writes())
+	if err != nil {
+		return "", err
+	}
+	x.adoptAnswer(ctx, it, after)
+	return o.Text, nil
+}
+
+func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Unstructured) {
+	o, before := it.op, it.img
+	o.adopt(before.fields(), after.Object)
+	main := after
+	if before.scale != nil {
+		live, err := x.Client.Get(ctx, o.Target.bare())
+		if err != nil || x.DryRun {
+			return // what was seen before the write must do
+		}
+		main = live
+		at, ok := scaledField(main)
+		if !ok {
+			return
+		}
+		o.Replicas = pointer(at)
+		o.Owners = sortOwners(ownersOf(before.main, [][]string{at}))
+		return
+	}
+	if lost := lostOwners(before.main, main); len(lost) > 0 {
+		o.Owners = sortOwners(append(o.Owners, lost...))
+	}
+}
+
+func (x *run) writes() WriteOptions { return WriteOptions{Manager: FieldManager, DryRun: x.DryRun} }
+
+// patientRead reads an object, and waits for an API server that is away.
+func (x *run) patientRead(ctx context.Context, t Target) (*image, error) {
+	var p patient
+	for {
+		img, err := x.read(ctx, t)
+		if err == nil || !p.again(ctx, err) {
+			return img, err
+		}
+	}
+}
+
+// actionOf finds the action of an operation in the manifest.
+func (x *run) actionOf(it *item) (*system.Action, error) {
+	if it.op.Action == suspendAction && it.op.Index < 0 {
+		return &system.Action{Preset: PresetPause}, nil
+	}
+	signal := it.w.hold.Signal
+	if it.op.After {
+		signal = system.Recover
+	}
+	return x.action(it.w.hold.App, signal, it.op.Index, it.op.Action)
+}

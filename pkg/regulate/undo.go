@@ -1,0 +1,262 @@
+package regulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// prepareBack looks whether there is anything to take back. It writes nothing.
+func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) error {
+	o := it.op
+	switch {
+	case o.State == Waiting, o.Action == "job":
+		return nil
+	case o.Target.Name == "":
+		if act == nil {
+			x.end(it, Left, "the manifest does not say any more how it is taken back")
+		}
+		return nil
+	case o.Action == "restart":
+		x.end(it, NotNeeded, "a restart is not taken back: that would be another one")
+		return nil
+	case o.State != Intended:
+		return nil
+	}
+	img, err := x.patientRead(ctx, o.Target)
+	if apierrors.IsNotFound(err) {
+		x.end(it, Gone, "it is gone")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	it.img = img
+	switch x.look(it) {
+	case isOurs:
+		x.adoptLive(it)
+		o.State = Done
+	case isAnother:
+		x.end(it, Gone, "another object has its name")
+	default:
+		x.end(it, NotNeeded, "it was not done")
+	}
+	return nil
+}
+
+// written says that an operation is about fields of an object.
+func (o *Operation) written() bool { return len(o.Changes) > 0 }
+
+// handOver gives what was there before to the next hold that wrote the same field, and says
+// whether that was all.
+func (x *run) handOver(h *Hold, o *Operation) bool {
+	all := o.written()
+	for i := range o.Changes {
+		c := &o.Changes[i]
+		for _, other := range x.claims(h, o) {
+			if other.Order <= o.Order {
+				continue
+			}
+			n := slices.IndexFunc(other.Changes, func(d Change) bool { return d.Path == c.Path && !d.Kept })
+			if n < 0 {
+				continue
+			}
+			if d := &other.Changes[n]; d.Had == c.Has && (!d.Had || same(d.Was, c.Now)) {
+				d.Had, d.Was, d.Made = c.Had, c.Was, max(d.Made, c.Made)
+				other.Owners = inherit(other.Owners, o.Owners)
+			}
+			c.Kept = true
+			break
+		}
+		all = all && c.Kept
+	}
+	return all
+}
+
+// inherit adds owners of the first hold to those of the next one, which saw us as the owner.
+func inherit(owners, first []Owner) []Owner {
+	had := map[string]bool{}
+	for _, o := range first {
+		had[o.Path] = true
+	}
+	owners = slices.DeleteFunc(slices.Clone(owners), func(o Owner) bool { return o.Manager == FieldManager && had[o.Path] })
+	return sortOwners(append(owners, first...))
+}
+
+// undo takes an operation back.
+func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
+	if act != nil && act.Inverse != nil && isDeed(act.Inverse) {
+		return x.inverseDeed(ctx, it, act.Inverse)
+	}
+	if it.op.Action == "job" {
+		return x.deleteJob(ctx, it)
+	}
+	if it.op.Target.Name == "" {
+		x.end(it, NotNeeded, "it has no inverse")
+		return nil
+	}
+	var p patient
+	b := back{run: x, it: it, act: act}
+	for {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err := b.once(ctx)
+		if err == nil || !p.again(ctx, err) {
+			return err
+		}
+	}
+}
+
+// back is one operation that is being taken back, over all tries.
+type back struct {
+	*run
+	it      *item
+	act     *system.Action
+	putBack bool
+}
+
+// once tries to take it back; each try looks at the object anew.
+func (b *back) once(ctx context.Context) error {
+	o := b.it.op
+	img, err := b.read(ctx, o.Target)
+	switch {
+	case apierrors.IsNotFound(err):
+		b.end(b.it, Gone, "it is gone")
+		return nil
+	case err != nil:
+		return err
+	case string(img.main.GetUID()) != o.Target.UID:
+		b.end(b.it, Gone, "another object has its name")
+		return nil
+	}
+	want, verdicts, err := b.wanted(img)
+	if err != nil {
+		return err
+	}
+	main, err := b.restore(ctx, img, want)
+	if err != nil {
+		return err
+	}
+	note, err := b.release(ctx, main)
+	if err != nil {
+		return err
+	}
+	b.conclude(verdicts, note)
+	return nil
+}
+
+// wanted is the object as it is to be.
+func (b *back) wanted(img *image) (map[string]any, []Verdict, error) {
+	o := b.it.op
+	if b.act != nil && b.act.Inverse != nil {
+		want, err := b.edit(b.act.Inverse, o.Target, img.fields())
+		return want, nil, err
+	}
+	want, verdicts := Undo(unkept(o.Changes), img.fields(), b.Force)
+	return want, verdicts, nil
+}
+
+// restore writes the object as it is to be, and returns it as it is then.
+func (b *back) restore(ctx context.Context, img *image, want map[string]any) (*unstructured.Unstructured, error) {
+	o := b.it.op
+	t, live := o.Target, img.fields()
+	if _, has := lookup(want, []string{"spec", "replicas"}); img.scale != nil && !has {
+		// A Scale cannot say that there is no number: the object itself can.
+		t, live = t.bare(), img.main.Object
+		want = copied(live)
+		takeAway(want, o.ways(img.main)[0], 0)
+	}
+	body, err := Write(live, want)
+	if err != nil {
+		return nil, permanentError{err}
+	}
+	if body == nil {
+		return img.main, nil
+	}
+	after, err := b.Client.Patch(ctx, t, types.JSONPatchType, body, b.writes())
+	if err != nil {
+		return nil, fmt.Errorf("take back what was done to %s: %w", o.Target, err)
+	}
+	b.putBack = true
+	if t.Subresource != scaleSubresource || b.DryRun {
+		return after, nil
+	}
+	if after, err = b.Client.Get(ctx, t.bare()); err != nil {
+		return nil, fmt.Errorf("read %s: %w", o.Target, err)
+	}
+	return after, nil
+}
+
+// release gives the fields back to who owned them. Where that is not allowed it is said, no
+// more: what was there before is there.
+func (b *back) release(ctx context.Context, main *unstructured.Unstructured) (string, error) {
+	o := b.it.op
+	if b.DryRun {
+		return "", nil
+	}
+	var kept [][]string
+	for _, other := range b.others(o) {
+		kept = append(kept, other.ways(main)...)
+	}
+	fields, ours, err := handBack(main, o.Owners, o.ways(main), kept)
+	if err != nil || !ours {
+		return "", err
+	}
+	body, err := Write(ownership(main, nil), ownership(main, fields))
+	if err != nil {
+		return "", permanentError{err}
+	}
+	_, err = b.Client.Patch(ctx, o.Target.bare(), types.JSONPatchType, body, b.writes())
+	if err != nil && lasts(err) {
+		return fmt.Sprintf("; its fields stay owned by %s: %v", FieldManager, err), nil
+	}
+	return "", err
+}
+
+// ownership is what of an object says who owns what.
+func ownership(main *unstructured.Unstructured, fields []any) map[string]any {
+	return map[string]any{"metadata": map[string]any{"resourceVersion": main.GetResourceVersion(), "managedFields": fields}}
+}
+
+// others are the operations on the same object that are not taken back yet, besides o.
+func (x *run) others(o *Operation) []*Operation {
+	var out []*Operation
+	for _, h := range x.j.Holds {
+		for _, other := range h.Operations {
+			if other != o && other.Target.UID == o.Target.UID && other.undoable() && other.State != Waiting && other.written() {
+				out = append(out, other)
+			}
+		}
+	}
+	return out
+}
+
+// conclude says what became of it.
+func (b *back) conclude(verdicts []Verdict, note string) {
+	o := b.it.op
+	var left []string
+	changes := unkept(o.Changes)
+	for i, v := range verdicts {
+		if v == Changed {
+			left = append(left, textOf(changes[i:i+1]))
+		}
+	}
+	switch {
+	case len(left) > 0:
+		b.end(b.it, Left, "changed since by somebody else, and left as it is (--force overrides): it was %s%s", strings.Join(left, "; "), note)
+	case b.act != nil && b.act.Inverse != nil:
+		b.end(b.it, Undone, "its inverse was done%s", note)
+	case b.putBack || b.it.resumed:
+		b.end(b.it, Undone, "as it was before%s", note)
+	default:
+		b.end(b.it, NotNeeded, "somebody has put it back already%s", note)
+	}
+}
