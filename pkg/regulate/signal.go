@@ -72,7 +72,7 @@ type Signal struct {
 	Caveat   string `json:"caveat,omitempty"`
 	Source   string `json:"source"`
 	// Origin says whose word it is: catalogue strimzi, built-in.
-	Origin string `json:"-"`
+	Origin string `json:"origin"`
 }
 
 // Variant is what is written, and the way back, where an object has the field at When.
