@@ -22,7 +22,7 @@ import (
 
 // schemas are the files beside this one.
 var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
-	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run"}
+	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "signals"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()

@@ -67,6 +67,12 @@ func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 			c.Errorf("%s: %s has no description", at, ref)
 		}
 	}
+	if typ.Kind() == reflect.Interface { // a value of JSON
+		if schema["type"] != nil {
+			c.Errorf("%s: type %v, want none", at, schema["type"])
+		}
+		return
+	}
 	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int32: "integer", reflect.Map: "object"}[typ.Kind()]
 	switch typ {
 	case reflect.TypeFor[json.Number]():
@@ -126,6 +132,7 @@ func TestSchemasAreTheTypes(t *testing.T) {
 		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "stacks": view.StacksDocument{}, "logs": view.LogLineDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
 		"check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{},
 		"regulate-plan": view.PlanDocument{}, "regulate-status": view.RegulationStatusDocument{}, "regulate-history": view.RegulationHistoryDocument{}, "regulate-done": view.RegulationDoneDocument{}, "regulate-run": view.RegulationRunDocument{},
+		"signals": view.SignalListDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ const (
 	PauseRollout   Mode = "pause-rollout"   // no change is rolled out; what runs goes on
 	PauseScaling   Mode = "pause-scaling"
 	HoldAdmission  Mode = "hold-admission" // nothing new is let in, and what runs may be put out
-	SuspendRun     Mode = "suspend-run"    // no new runs; a run that is on ends
+	SuspendRun     Mode = "suspend-run"    // no new runs; a run that is on may end
 	StopWorkload   Mode = "stop-workload"  // pods go
 )
 
@@ -72,7 +72,7 @@ type Signal struct {
 	Caveat   string `json:"caveat,omitempty"`
 	Source   string `json:"source"`
 	// Origin says whose word it is: catalogue strimzi, built-in.
-	Origin string `json:"-"`
+	Origin string `json:"origin"`
 }
 
 // Variant is what is written, and the way back, where an object has the field at When.

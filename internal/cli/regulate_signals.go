@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type regulateSignalsOptions struct {
+	*common
+	args []string
+	all  bool
+}
+
+func newRegulateSignals(env Env) *cobra.Command {
+	o := &regulateSignalsOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "signals [KIND]",
+		Short: "Show how the operator of a kind is told to pause or to stop an object",
+		Long: `Show the signals that operators document: what "preset: pause" and "preset: stop"
+write into an object of a kind, what that does, and where it is documented. A pause
+leaves the workload running; a stop does not, or ends a run. The same word means
+opposite things: spec.pause of one operator stops the database, spec.paused of
+another only its operator.
+
+NEEDS allowStop: it stops what keeps data, or its operator warns of it, so that a
+manifest must allow it. A preset in brackets is another way to the same end: no
+preset means it, and who wants it writes it as a patch.
+
+Without --all it is about the kinds that the cluster serves, or the snapshot has.
+The last line, of the kind *, is for whatever has the subresource scale.`,
+		Example: `  # what can be held here?
+  kubectl sysop regulate signals --from demo
+
+  # a kind, with caveats and sources
+  kubectl sysop regulate signals mysqlcluster -o wide --from demo
+
+  # everything that is known; no cluster is asked
+  kubectl sysop regulate signals --all
+  kubectl sysop regulate signals --all prometheus -o yaml`,
+		Args:              between(0, 1, "one KIND, or none"),
+		ValidArgsFunction: o.completeOneKind,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.connecting(cmd)
+	o.writing(cmd)
+	cmd.Flags().BoolVar(&o.all, "all", false, "show the signals of all kinds that are known, without asking a cluster")
+	return cmd
+}
+
+func (o *regulateSignalsOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if o.all {
+		if o.from != "" {
+			return withHint(fmt.Errorf("--all asks no cluster and no snapshot"), "leave out --from, or --all")
+		}
+		return o.show(o.known())
+	}
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	o.tellGaps(s.gaps)
+	kinds := s.kinds.All()
+	if len(o.args) == 1 {
+		k, err := s.kinds.Find(o.args[0])
+		if err != nil {
+			return err
+		}
+		kinds = []object.Resource{k}
+	}
+	return o.show(signalsOf(kinds, s.kinds), s.gaps...)
+}
+
+// known returns the signals of the catalogue as they are written, patterns and all.
+func (o *regulateSignalsOptions) known() []regulate.Signal {
+	all := slices.Concat(catalog.Signals(nil), regulate.BuiltInSignals())
+	if len(o.args) == 1 {
+		all = slices.DeleteFunc(all, func(s regulate.Signal) bool { return !calls(o.args[0], s) })
+	}
+	slices.SortStableFunc(all, bySignalKind)
+	return all
+}
+
+// calls says whether a signal is about the kind that somebody names: by its name, with
+// or without its group, or in the plural.
+func calls(name string, s regulate.Signal) bool {
+	kind, _, _ := strings.Cut(s.Kind, ".")
+	for _, n := range []string{s.Kind, kind, kind + "s", kind + "es"} {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	_, _, grouped := strings.Cut(name, ".")
+	return grouped && strings.HasPrefix(s.Kind, "*.") && s.Means(schema.ParseGroupKind(name))
+}
+
+// signalsOf returns the signals of kinds as they are served; of all kinds there is that of
+// whatever has the subresource scale besides.
+func signalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal {
+	of := regulate.NewSignals(catalog.Signals(served), nil)
+	var all []regulate.Signal
+	for _, k := range kinds {
+		for _, s := range of.All(k.GroupKind().WithVersion(k.Version)) {
+			s.Kind, s.Except, s.Categories = k.GroupKind().String(), nil, nil
+			all = append(all, s)
+		}
+	}
+	if len(kinds) != 1 {
+		all = append(all, slices.DeleteFunc(regulate.BuiltInSignals(), func(s regulate.Signal) bool { return s.Kind != "*" })...)
+	}
+	slices.SortStableFunc(all, bySignalKind)
+	return all
+}
+
+// bySignalKind orders signals by their kind: patterns behind kinds, and what is about
+// every kind last. Those of one kind stay as they are.
+func bySignalKind(x, y regulate.Signal) int {
+	return cmp.Or(cmp.Compare(breadth(x.Kind), breadth(y.Kind)), strings.Compare(x.Kind, y.Kind))
+}
+
+func breadth(kind string) int {
+	if kind == "*" {
+		return 3
+	}
+	return strings.Count(kind, "*")
+}
+
+func (o *regulateSignalsOptions) show(signals []regulate.Signal, gaps ...object.Gap) error {
+	if err := o.write(view.Signals(signals, gaps)); err != nil {
+		return err
+	}
+	switch {
+	case len(signals) == 0 && o.all:
+		fmt.Fprintf(o.env.ErrOut, "no signal is known of %s: an action patch, annotate or scale does what you write\n", safe(o.args[0]))
+	case len(signals) == 0:
+		fmt.Fprintf(o.env.ErrOut, "no signal is known of %s: an action patch, annotate or scale does what you write (--all shows what is known of other kinds)\n", safe(strings.Join(o.args, " ")))
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// SignalListDocument is how objects are held, by kind (docs/schema/signals.json).
+type SignalListDocument struct {
+	Head    `json:",inline"`
+	Signals []SignalDocument `json:"signals"`
+	Gaps    []object.Gap     `json:"gaps"`
+}
+
+// SignalDocument is a signal. Of a kind that is meant by a pattern, Kind is the kind.
+type SignalDocument struct {
+	regulate.Signal `json:",inline"`
+	// AllowStop says that a manifest must allow it.
+	AllowStop bool `json:"allowStop,omitempty"`
+}
+
+// Signals returns the answer of regulate signals, in the order of the signals.
+func Signals(signals []regulate.Signal, gaps []object.Gap) Answer {
+	doc := SignalListDocument{Head: Head{APIVersion, "SignalList"}, Signals: []SignalDocument{}, Gaps: none(gaps)}
+	head := []Column{
+		{Name: "KIND", Cut: Middle, Least: leastName},
+		{Name: "PRESET"},
+		{Name: "MODE", Drop: 2},
+		{Name: "NEEDS", Drop: 1},
+		{Name: "PATCH", Cut: Middle, Least: 20},
+		{Name: "EFFECT", Drop: 3, Cut: End, Least: 24},
+	}
+	table, wide := &Table{Columns: head}, &Table{Columns: []Column{head[0], head[1], head[2], head[3], {Name: "PATCH"}, {Name: "EFFECT"}, {Name: "CAVEAT"}, {Name: "SOURCE"}}}
+	var names []string
+	for _, s := range signals {
+		doc.Signals = append(doc.Signals, SignalDocument{Signal: s, AllowStop: s.NeedsAllowStop()})
+		names = append(names, s.Kind)
+		needs, tone := "", Plain
+		if s.NeedsAllowStop() {
+			needs = "allowStop"
+		}
+		preset := s.Preset
+		if s.Other { // No preset means it.
+			preset, tone = "("+s.Preset+")", Faint
+		}
+		row := []Cell{{s.Kind, tone}, {preset, tone}, {string(s.Mode), Faint}, {needs, Warn}, {s.Text(), tone}, {s.Effect, Faint}}
+		table.Rows = append(table.Rows, row)
+		wide.Rows = append(wide.Rows, append(row[:len(row):len(row)], Cell{s.Caveat, Faint}, Cell{strings.TrimSpace(s.Source), Faint}))
+	}
+	return Answer{Table: table, Wide: wide, Document: doc, Names: names}
+}
