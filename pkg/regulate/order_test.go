@@ -135,3 +135,26 @@ func TestRandomOrders(t *testing.T) {
 		}
 	}
 }
+
+func TestWaves(t *testing.T) {
+	w := appsOf("db, web needs db, worker needs broker db, broker, edge needs web, a needs b, b needs a")
+	show := func(waves [][]string) string {
+		var out []string
+		for _, wave := range waves {
+			out = append(out, strings.Join(wave, " "))
+		}
+		return strings.Join(out, " | ")
+	}
+	for _, c := range []struct{ apps, stop, back string }{
+		{"web worker edge", "worker edge | web", "web worker | edge"},
+		{"edge db", "edge | db", "db | edge"},
+		{"db web worker broker edge", "worker edge | web broker | db", "db broker | web worker | edge"},
+		{"a b", "a | b", "a | b"},
+		{"", "", ""},
+	} {
+		apps := strings.Fields(c.apps)
+		if stop, back := show(regulate.StopOrder(w, apps)), show(regulate.RecoverOrder(w, apps)); stop != c.stop || back != c.back {
+			t.Errorf("%s: stopped %s and let go %s, want %s and %s", c.apps, stop, back, c.stop, c.back)
+		}
+	}
+}
