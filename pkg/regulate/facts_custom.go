@@ -63,9 +63,12 @@ func (c *Collector) written(gvk schema.GroupVersionKind) [][]string {
 		}
 		var above []string
 		if s.Each != "" {
-			above = strings.Split(s.Each, ".")
+			above = fieldNames(s.Each)
 		}
 		out = append(out, leaves(s.Patch, above)...)
+		if s.Or != nil {
+			out = append(out, leaves(s.Or.Patch, above)...)
+		}
 	}
 	return out
 }
@@ -78,7 +81,7 @@ func (c *Collector) lacking(gvk schema.GroupVersionKind, fields map[string]any) 
 	var lacks map[string]string
 	for _, preset := range []string{PresetPause, PresetStop} {
 		s, is := c.signals.Of(gvk, preset)
-		if !is || s.Requires == "" || dig(fields, strings.Split(s.Requires, ".")) != nil {
+		if !is || s.Requires == "" || dig(fields, fieldNames(s.Requires)) != nil {
 			continue
 		}
 		if lacks == nil {

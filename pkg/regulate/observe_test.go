@@ -228,6 +228,9 @@ func tellNeed(b *strings.Builder, n regulate.Need) {
 
 func tellAction(b *strings.Builder, signal string, r regulate.Resolved) {
 	fmt.Fprintf(b, "  on %s %d %s %v", signal, r.Index, r.Name, r.Targets)
+	if r.Text != "" {
+		fmt.Fprintf(b, ": %s", r.Text)
+	}
 	if r.Default {
 		b.WriteString(" by default")
 	}

@@ -140,3 +140,26 @@ func (a *AppState) need(app string) (Need, bool) {
 	}
 	return Need{}, false
 }
+
+// StopOrder returns some apps in the waves in which they are stopped: who needs others comes
+// first. Those of one wave are stopped side by side.
+func StopOrder(w *World, apps []string) [][]string { return waves(apps, needsOf(w).last) }
+
+// RecoverOrder returns some apps in the waves in which they are let go: what is needed comes
+// first.
+func RecoverOrder(w *World, apps []string) [][]string { return waves(apps, needsOf(w).first) }
+
+func waves(apps []string, before func(a, b string) bool) [][]string {
+	steps := make([]Step, len(apps))
+	for i, app := range apps {
+		steps[i].App = app
+	}
+	var out [][]string
+	for i, level := range levelsOf(steps, func(a, b *Step) bool { return before(a.App, b.App) }) {
+		for len(out) <= level {
+			out = append(out, nil)
+		}
+		out[level] = append(out[level], apps[i])
+	}
+	return out
+}

@@ -40,7 +40,7 @@ type resolving struct {
 }
 
 func (o *observer) resolve(a *observed, index int, act *system.Action) Resolved {
-	v := &resolving{o: o, a: a, act: act, r: Resolved{Index: index, Name: act.Name()}}
+	v := &resolving{o: o, a: a, act: act, r: Resolved{Index: index, Name: act.Name(), Text: actionText(act)}}
 	switch {
 	case act.Job != nil, act.HTTP != nil, act.Exec != nil:
 		return v.r
