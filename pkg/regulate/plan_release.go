@@ -101,7 +101,10 @@ func (p *planner) judgeHolds() map[*Hold]verdict {
 		for _, c := range h.Causes {
 			until, on, why := p.causeOn(h, c)
 			if !on {
-				v.gone, v.why = append(v.gone, c), append(v.why, why)
+				v.gone = append(v.gone, c)
+				if !slices.Contains(v.why, why) {
+					v.why = append(v.why, why)
+				}
 				continue
 			}
 			v.on = append(v.on, c)
