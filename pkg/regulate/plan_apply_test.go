@@ -20,41 +20,62 @@ const (
 
 // apply is a Runner without a cluster: what becomes of a journal when a plan is done.
 func apply(j *regulate.Journal, p *regulate.Planned, how ending, now time.Time) *regulate.Journal {
+	return applied(j, p, how, -1, now)
+}
+
+// applied is apply, killed after so many writes of the journal; never where writes is -1.
+func applied(j *regulate.Journal, p *regulate.Planned, how ending, writes int, now time.Time) *regulate.Journal {
 	j = j.Clone()
-	if how == nothing {
-		return j
+	var todo []func()
+	do := func(f func()) { todo = append(todo, f) }
+	// What was seen is written together with the first step.
+	remember := func() { j.Remember(p.Seen) }
+	first := func(f func()) {
+		do(func() { remember(); f(); remember = func() {} })
 	}
-	j.Remember(p.Seen)
 	for _, s := range p.Steps {
 		h, _ := j.Hold(s.Hold)
 		switch s.Verb {
 		case regulate.Send:
-			h = j.Open(s, []*regulate.Operation{{Action: "preset", State: regulate.Intended}}, now)
+			first(func() { h = j.Open(s, []*regulate.Operation{{Action: "preset", State: regulate.Intended}}, now) })
 			switch how {
 			case whole:
-				j.Stopped(h)
+				do(func() { j.Stopped(h) })
 			case failing:
-				j.Fail(h, "forbidden", now)
-				j.Close(h, now, regulate.Record{At: now, App: s.App, Signal: s.Signal, Result: "forbidden", Error: true})
+				do(func() { j.Fail(h, "forbidden", now) })
+				do(func() {
+					j.Close(h, now, regulate.Record{At: now, App: s.App, Signal: s.Signal, Result: "forbidden", Error: true})
+				})
 			}
 		case regulate.Join:
-			j.Join(s)
+			first(func() { j.Join(s) })
 		case regulate.Leave:
-			j.Leave(s)
+			first(func() { j.Leave(s) })
 		case regulate.Resume:
 			switch {
 			case how != whole:
 			case h.Phase == regulate.Recovering || h.Failed != "":
-				j.Close(h, now)
+				first(func() { j.Close(h, now) })
 			default:
-				j.Stopped(h)
+				first(func() { j.Stopped(h) })
 			}
 		case regulate.TakeBack:
-			j.TakingBack(h)
+			first(func() { j.TakingBack(h) })
 			if how != killed {
-				j.Close(h, now, regulate.Record{At: now, App: s.App, Signal: "Recover", Why: s.Why, Result: "done"})
+				do(func() {
+					j.Close(h, now, regulate.Record{At: now, App: s.App, Signal: "Recover", Why: s.Why, Result: "done"})
+				})
 			}
 		}
+	}
+	if len(todo) == 0 {
+		do(remember)
+	}
+	for i, f := range todo {
+		if how == nothing || i == writes {
+			break
+		}
+		f()
 	}
 	return j
 }

@@ -164,11 +164,12 @@ func (p *planner) lost(h *Hold, c Cause) string {
 // steps of several waves remain: else it is to be seen first how what is needed fares.
 func (p *planner) inOrder(back []Step) []Step {
 	stays := map[string]bool{} // apps that are not let go by this plan
+	rings := p.rings()
 	for {
 		var keep []Step
 		more := false
 		for _, s := range back {
-			why, until := p.waitsFor(s.App, stays)
+			why, until := p.waitsFor(s.App, stays, rings)
 			if why == "" {
 				keep = append(keep, s)
 				continue
@@ -188,9 +189,38 @@ func (p *planner) inOrder(back []Step) []Step {
 	return back
 }
 
+// rings says of each app that is held because of one that is held as well which others have
+// to be let go before it, at any depth: those that are causes of its holds, and those that
+// it needs. Where a rule holds what a cause of it needs that goes around, and to need it
+// makes nobody wait: every such ring has a place where that breaks it.
+func (p *planner) rings() map[string]map[string]bool {
+	edges, all := map[string]map[string]bool{}, map[string]map[string]bool{}
+	for _, h := range p.j.Holds {
+		if edges[h.App] == nil {
+			edges[h.App] = map[string]bool{}
+		}
+		for _, c := range p.verdicts[h].on {
+			if c.ofRule() && p.held[c.App] {
+				edges[h.App][c.App] = true
+				all[h.App] = nil
+			}
+		}
+		for _, n := range p.needs.of(h.App) {
+			if p.held[n] && p.needs.first(n, h.App) {
+				edges[h.App][n] = true
+			}
+		}
+	}
+	for app := range all {
+		all[app] = reach(app, edges)
+	}
+	return all
+}
+
 // waitsFor says why an app is not let go yet, and until when if that is known. Apps that
-// need each other wait for those before them by name.
-func (p *planner) waitsFor(app string, stays map[string]bool) (string, time.Time) {
+// need each other wait for those before them by name, and nobody waits for what is held
+// because of him.
+func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]map[string]bool) (string, time.Time) {
 	settle := p.s.Regulation.Settle
 	for _, n := range p.needs.of(app) {
 		if !p.needs.first(n, app) || !p.knows(n) {
@@ -205,6 +235,7 @@ func (p *planner) waitsFor(app string, stays map[string]bool) (string, time.Time
 			switch {
 			case ending(h) || len(on) == 0 && len(p.joins[h.ID]) == 0:
 				going = true
+			case rings[n][app]: // it waits for this one
 			case len(p.joins[h.ID]) > 0 || slices.ContainsFunc(on, Cause.ofRule):
 				return fmt.Sprintf("%s, which it needs, is held", n), time.Time{}
 			}
