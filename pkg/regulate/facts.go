@@ -39,16 +39,16 @@ func NewCollector(s *system.System, signals Signals) *Collector {
 	for i := range s.Apps {
 		for _, name := range slices.Sorted(maps.Keys(s.Apps[i].On)) {
 			for j := range s.Apps[i].On[name] {
-				c.patched = append(c.patched, patchedBy(&s.Apps[i].On[name][j])...)
+				c.patched = append(c.patched, patchPaths(&s.Apps[i].On[name][j])...)
 			}
 		}
 	}
 	return c
 }
 
-// patchedBy returns the paths that an action patches; of a JSON patch those of its
+// patchPaths returns the paths that an action patches; of a JSON patch those of its
 // operations.
-func patchedBy(a *system.Action) [][]string {
+func patchPaths(a *system.Action) [][]string {
 	if a.Patch == nil {
 		return nil
 	}

@@ -55,6 +55,8 @@ type planner struct {
 	// frozen are the apps that a rule holds: how they are says nothing.
 	frozen  map[string]bool
 	matches map[about]match
+	// verdicts say of each hold which of its causes are on.
+	verdicts map[*Hold]verdict
 
 	firing  map[string][]firing // by app
 	passed  map[string]string   // by app, why it is no cause although a rule fires
@@ -107,6 +109,7 @@ func newPlanner(w *World, s *system.System, j *Journal, now time.Time) *planner 
 	}
 	p.freeze()
 	p.remember()
+	p.verdicts = p.judgeHolds()
 	return p
 }
 
@@ -181,6 +184,13 @@ func (p *planner) statusOf(app string) AppPlan {
 	}
 	if a, ok := p.plans[app]; ok {
 		return a
+	}
+	for _, h := range p.j.Holds {
+		for _, c := range p.verdicts[h].on {
+			if c.ofRule() && c.App == app {
+				return AppPlan{app, IsCause, p.causeWhy(c)}
+			}
+		}
 	}
 	if until, n := p.damped(app); !until.IsZero() {
 		p.ripens(until)

@@ -32,7 +32,7 @@ func (p *planner) findCauses() {
 // fire notes that a rule fires for an app, or why it does not.
 func (p *planner) fire(r *system.Rule, app string, m match) {
 	targets := p.targets(r, app)
-	if why := p.ofAnother(r, app, m); why != "" {
+	if why := p.ofAnother(r, app); why != "" {
 		p.passed[app] = p.why(app, r, m) + why
 		return
 	}
@@ -50,16 +50,13 @@ func (p *planner) fire(r *system.Rule, app string, m match) {
 }
 
 // ofAnother says why the trouble of an app may be that of another one, which it needs.
-func (p *planner) ofAnother(r *system.Rule, app string, m match) string {
+func (p *planner) ofAnother(r *system.Rule, app string) string {
 	for _, n := range p.needs.of(app) {
 		if !p.knows(n) {
 			continue
 		}
 		if p.matches[about{r.Name, n}].on && is(r, n) && (!p.needs.all[n][app] || n < app) {
 			return fmt.Sprintf("; but %s, which it needs, is in trouble as well, and its trouble may be of that one", n)
-		}
-		if !m.health {
-			continue // an upgrade is its own
 		}
 		if p.held[n] {
 			return fmt.Sprintf("; but %s, which it needs, is held, and its trouble may be of that", n)

@@ -69,7 +69,7 @@ func (p *planner) hold(app, signal string, c Cause) {
 		case ending(h):
 			p.refuse(Refusal{App: app, Signal: signal, Reason: BecauseBusy, Message: fmt.Sprintf("%s of %s is being taken back right now; try again when that has ended (regulate apply ends it)", signal, app)})
 		case !slices.ContainsFunc(h.Causes, c.same):
-			p.groups = append(p.groups, wave{[]Step{step}, aside})
+			p.groups = append(p.groups, wave{[]Step{step}, joinFirst})
 		}
 		return
 	}
@@ -86,7 +86,6 @@ func (p *planner) hold(app, signal string, c Cause) {
 // causes are excused, and do not hold it again until they have been gone once.
 func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, force bool, now time.Time) *Planned {
 	p := newPlanner(w, s, j, now)
-	verdicts := p.judgeHolds()
 	var steps []Step
 	held := false
 	for _, h := range p.j.Holds {
@@ -95,7 +94,7 @@ func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, forc
 		}
 		held = true
 		step := Step{Verb: TakeBack, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "let go by hand by " + cmp.Or(who, "somebody")}
-		rules := slices.DeleteFunc(slices.Clone(verdicts[h].on), Cause.byHand)
+		rules := slices.DeleteFunc(slices.Clone(p.verdicts[h].on), Cause.byHand)
 		hands := slices.DeleteFunc(slices.Clone(h.Causes), Cause.ofRule)
 		switch {
 		case ending(h):
@@ -151,13 +150,12 @@ func EndRun(w *World, s *system.System, j *Journal, id string, now time.Time) *P
 		h.Causes = stay
 	}
 	p := newPlanner(w, s, j, now)
-	verdicts := p.judgeHolds()
 	var back, leave []Step
 	for _, h := range p.j.Holds {
 		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID, Causes: ended[h.ID], Why: "the run has ended: " + whys(ended[h.ID])}
 		switch {
 		case len(ended[h.ID]) == 0 || ending(h):
-		case len(verdicts[h].on) == 0:
+		case len(p.verdicts[h].on) == 0:
 			step.Verb = TakeBack
 			back = append(back, step)
 		default:
@@ -165,14 +163,14 @@ func EndRun(w *World, s *system.System, j *Journal, id string, now time.Time) *P
 			leave = append(leave, step)
 		}
 	}
-	ready := p.inOrder(back, verdicts)
+	ready := p.inOrder(back)
 	for _, step := range back {
 		if !slices.ContainsFunc(ready, func(s Step) bool { return s.Hold == step.Hold }) {
 			step.Verb = Leave
 			leave = append(leave, step)
 		}
 	}
-	p.groups = []wave{{leave, aside}, {ready, p.recoverOrder}}
+	p.groups = []wave{{leave, joinFirst}, {ready, p.recoverOrder}}
 	return p.planned()
 }
 

@@ -11,7 +11,6 @@ import (
 
 // verdict is what becomes of an open hold.
 type verdict struct {
-	hold *Hold
 	// on and gone are its causes; until is when the last of those that are on but well is
 	// gone, zero where one of them is not well.
 	on, gone []Cause
@@ -23,16 +22,15 @@ type verdict struct {
 // and go, and what has none left is taken back.
 func (p *planner) letGo() {
 	var undo, stop, change, back []Step
-	verdicts := p.judgeHolds()
 	for _, h := range p.j.Holds {
-		v := verdicts[h]
+		v := p.verdicts[h]
 		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID}
 		joins := p.joins[h.ID]
 		if ending(h) {
 			step.Verb, step.Causes, step.Actions = Resume, h.Causes, p.afterwards(h.App)
-			step.Why = fmt.Sprintf("%s of %s is being taken back since %s, which has not ended", h.Signal, h.App, clock(h.At))
+			step.Why = fmt.Sprintf("%s to %s of %s is being taken back, which has not ended", h.Signal, h.App, clock(h.At))
 			if h.Failed != "" {
-				step.Why = fmt.Sprintf("%s of %s failed (%s), and what was done of it is taken back", h.Signal, h.App, h.Failed)
+				step.Why = fmt.Sprintf("%s to %s failed (%s), and what was done of it is taken back", h.Signal, h.App, h.Failed)
 			}
 			undo = append(undo, step)
 			continue
@@ -65,8 +63,8 @@ func (p *planner) letGo() {
 			p.wait(Wait{App: h.App, Signal: h.Signal, Verb: TakeBack, Rule: v.on[0].Rule, Why: p.wellWhy(v.on), Until: v.until})
 		}
 	}
-	back = p.inOrder(back, verdicts)
-	p.groups = slices.Concat([]wave{{undo, p.recoverOrder}, {stop, p.stopOrder}, {change, aside}, {back, p.recoverOrder}}, p.groups)
+	back = p.inOrder(back)
+	p.groups = slices.Concat([]wave{{undo, p.recoverOrder}, {stop, p.stopOrder}, {change, joinFirst}, {back, p.recoverOrder}}, p.groups)
 }
 
 // recoverOrder lets what is needed go first; of the holds of one app the last one.
@@ -84,7 +82,7 @@ func (p *planner) stopOrder(a, b *Step) bool {
 	return p.needs.last(a.App, b.App)
 }
 
-func aside(a, b *Step) bool { return false }
+func joinFirst(a, b *Step) bool { return a.Hold == b.Hold && a.Verb == Join && b.Verb == Leave }
 
 // afterwards are the actions of an app on Recover that can be done.
 func (p *planner) afterwards(app string) []Resolved {
@@ -99,12 +97,14 @@ func (p *planner) afterwards(app string) []Resolved {
 func (p *planner) judgeHolds() map[*Hold]verdict {
 	out := map[*Hold]verdict{}
 	for _, h := range p.j.Holds {
-		v := verdict{hold: h}
-		all := true
+		v, all := verdict{}, true
 		for _, c := range h.Causes {
 			until, on, why := p.causeOn(h, c)
 			if !on {
-				v.gone, v.why = append(v.gone, c), append(v.why, why)
+				v.gone = append(v.gone, c)
+				if !slices.Contains(v.why, why) {
+					v.why = append(v.why, why)
+				}
 				continue
 			}
 			v.on = append(v.on, c)
@@ -135,7 +135,7 @@ func (p *planner) causeOn(h *Hold, c Cause) (until time.Time, on bool, why strin
 	if until.IsZero() || p.now.Before(until) {
 		return until, true, ""
 	}
-	return time.Time{}, false, fmt.Sprintf("%s is well for %s (rule %s, recover for %s)", c.App, span(p.now.Sub(p.matches[about{r.Name, c.App}].since)), r.Name, span(r.RecoverFor))
+	return time.Time{}, false, p.causeWhy(c)
 }
 
 // lost says why a cause is gone whatever the apps are like: the manifest knows it no more.
@@ -162,13 +162,14 @@ func (p *planner) lost(h *Hold, c Cause) string {
 
 // inOrder keeps of what is to be taken back what nobody makes wait. Only without Settle do
 // steps of several waves remain: else it is to be seen first how what is needed fares.
-func (p *planner) inOrder(back []Step, verdicts map[*Hold]verdict) []Step {
+func (p *planner) inOrder(back []Step) []Step {
 	stays := map[string]bool{} // apps that are not let go by this plan
+	rings := p.rings()
 	for {
 		var keep []Step
 		more := false
 		for _, s := range back {
-			why, until := p.waitsFor(s.App, verdicts, stays)
+			why, until := p.waitsFor(s.App, stays, rings)
 			if why == "" {
 				keep = append(keep, s)
 				continue
@@ -188,9 +189,38 @@ func (p *planner) inOrder(back []Step, verdicts map[*Hold]verdict) []Step {
 	return back
 }
 
+// rings says of each app that is held because of one that is held as well which others have
+// to be let go before it, at any depth: those that are causes of its holds, and those that
+// it needs. Where a rule holds what a cause of it needs that goes around, and to need it
+// makes nobody wait: every such ring has a place where that breaks it.
+func (p *planner) rings() map[string]map[string]bool {
+	edges, all := map[string]map[string]bool{}, map[string]map[string]bool{}
+	for _, h := range p.j.Holds {
+		if edges[h.App] == nil {
+			edges[h.App] = map[string]bool{}
+		}
+		for _, c := range p.verdicts[h].on {
+			if c.ofRule() && p.held[c.App] {
+				edges[h.App][c.App] = true
+				all[h.App] = nil
+			}
+		}
+		for _, n := range p.needs.of(h.App) {
+			if p.held[n] && p.needs.first(n, h.App) {
+				edges[h.App][n] = true
+			}
+		}
+	}
+	for app := range all {
+		all[app] = reach(app, edges)
+	}
+	return all
+}
+
 // waitsFor says why an app is not let go yet, and until when if that is known. Apps that
-// need each other wait for those before them by name.
-func (p *planner) waitsFor(app string, verdicts map[*Hold]verdict, stays map[string]bool) (string, time.Time) {
+// need each other wait for those before them by name, and nobody waits for what is held
+// because of him.
+func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]map[string]bool) (string, time.Time) {
 	settle := p.s.Regulation.Settle
 	for _, n := range p.needs.of(app) {
 		if !p.needs.first(n, app) || !p.knows(n) {
@@ -201,10 +231,11 @@ func (p *planner) waitsFor(app string, verdicts map[*Hold]verdict, stays map[str
 			if h.App != n {
 				continue
 			}
-			on := verdicts[h].on
+			on := p.verdicts[h].on
 			switch {
 			case ending(h) || len(on) == 0 && len(p.joins[h.ID]) == 0:
 				going = true
+			case rings[n][app]: // it waits for this one
 			case len(p.joins[h.ID]) > 0 || slices.ContainsFunc(on, Cause.ofRule):
 				return fmt.Sprintf("%s, which it needs, is held", n), time.Time{}
 			}

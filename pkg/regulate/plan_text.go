@@ -61,10 +61,26 @@ func (p *planner) upgrade(app string) string {
 func (p *planner) wellWhy(causes []Cause) string {
 	var out []string
 	for _, c := range causes {
-		r, _ := p.rule(c.Rule)
-		out = append(out, fmt.Sprintf("%s is well for %s (rule %s, recover for %s)", c.App, span(p.now.Sub(p.matches[about{r.Name, c.App}].since)), r.Name, span(r.RecoverFor)))
+		out = append(out, p.causeWhy(c))
 	}
 	return strings.Join(out, "; ")
+}
+
+// causeWhy says how the app of a rule's cause is by that rule.
+func (p *planner) causeWhy(c Cause) string {
+	r, ok := p.rule(c.Rule)
+	m := p.matches[about{c.Rule, c.App}]
+	switch {
+	case !ok:
+		return c.Why
+	case m.on:
+		return p.why(c.App, r, m)
+	case p.states[c.App] == nil:
+		return c.App + " was not looked at: what was held because of it stays held"
+	case m.unsure:
+		return fmt.Sprintf("%s is %s, neither in trouble nor well: what was held because of it stays held", c.App, healthOf(p.states[c.App]))
+	}
+	return fmt.Sprintf("%s is well for %s (rule %s, recover for %s)", c.App, span(p.now.Sub(m.since)), r.Name, span(r.RecoverFor))
 }
 
 func (p *planner) dampedWhy(app string, n int, until time.Time) string {

@@ -26,11 +26,11 @@ func (s Signal) Changes(live *unstructured.Unstructured, pods ...string) (map[st
 	}
 	patch := filled(s.patchFor(live), pods).(map[string]any)
 	if s.Each == "" {
-		return mergePatched(after, patch), nil
+		return patchedBy(after, patch), nil
 	}
 	items, _, _ := unstructured.NestedSlice(after, fieldNames(s.Each)...)
 	for i := range items {
-		items[i] = mergePatched(items[i].(map[string]any), patch)
+		items[i] = patchedBy(items[i].(map[string]any), patch)
 	}
 	if err := unstructured.SetNestedSlice(after, items, fieldNames(s.Each)...); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Kind, s.Preset, err)
@@ -157,8 +157,8 @@ func numeric(v any) (float64, bool) {
 	return 0, false
 }
 
-// mergePatched applies a merge patch (RFC 7386) to fields that it may change.
-func mergePatched(fields, patch map[string]any) map[string]any {
+// patchedBy applies a merge patch (RFC 7386) to fields that it may change.
+func patchedBy(fields, patch map[string]any) map[string]any {
 	if fields == nil {
 		fields = map[string]any{}
 	}
@@ -169,7 +169,7 @@ func mergePatched(fields, patch map[string]any) map[string]any {
 			delete(fields, key)
 		case is:
 			below, _ := fields[key].(map[string]any)
-			fields[key] = mergePatched(below, deeper)
+			fields[key] = patchedBy(below, deeper)
 		default:
 			fields[key] = runtime.DeepCopyJSONValue(value)
 		}
