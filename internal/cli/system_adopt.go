@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	apitypes "k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
@@ -113,7 +111,7 @@ func (o *adoptOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, text, err := readSystem(ctx, o.env, o.file)
+	s, text, err := o.readSystemText(ctx, o.file)
 	if err != nil {
 		return err
 	}
@@ -164,56 +162,20 @@ func (o *adoptOptions) shown(s *system.System, a adoption) view.SystemChange {
 	return change
 }
 
-// readSystem reads a manifest, and returns its text as well. Any problem refuses all.
-func readSystem(ctx context.Context, env Env, name string) (*system.System, string, error) {
-	if name == "-" {
-		data, err := readAll(ctx, env.In)
-		if err != nil {
-			return nil, "", err
-		}
-		s, err := parseSystem("standard input", data)
-		return s, string(data), err
+// readSystemText reads a manifest, and returns its text as well. Any problem refuses all.
+func (c *common) readSystemText(ctx context.Context, file string) (*system.System, string, error) {
+	text, err := c.systemText(ctx, file)
+	switch {
+	case ctx.Err() != nil:
+		return nil, "", ctx.Err()
+	case err != nil:
+		return nil, "", fmt.Errorf("read the manifest: %w", err)
 	}
-	data, err := readFile(ctx, name, system.Largest, "manifest of a System")
-	if err != nil {
-		if ctx.Err() == nil {
-			err = fmt.Errorf("read the manifest: %w", err)
-		}
-		return nil, "", err
-	}
-	s, err := parseSystem(name, data)
-	return s, string(data), err
-}
-
-func parseSystem(name string, data []byte) (*system.System, error) {
-	s, problems := system.Parse(name, data)
+	s, problems := system.Parse(systemName(file), text)
 	if len(problems) > 0 {
-		return nil, wrongSystem(name, problems)
+		return nil, "", withHint(&linesError{placed(systemName(file), problems)}, systemHint)
 	}
-	return s, nil
-}
-
-func wrongSystem(name string, problems []strict.Problem) error {
-	return withHint(&linesError{placed(name, problems)}, "docs/system.md is the grammar; kubectl sysop system validate -f FILE checks a file")
-}
-
-// readAll reads standard input, which may never end.
-func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
-	type content struct {
-		data []byte
-		err  error
-	}
-	done := make(chan content, 1)
-	go func() {
-		data, err := io.ReadAll(io.LimitReader(in, system.Largest+1))
-		done <- content{data, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case c := <-done:
-		return c.data, c.err
-	}
+	return s, string(text), nil
 }
 
 // placeSystem gives a System that names no namespace that of the user.

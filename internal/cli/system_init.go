@@ -1,0 +1,404 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+type initOptions struct {
+	*common
+	args     []string
+	selector string
+	name     string
+	file     string
+	force    bool
+}
+
+func newSystemInit(env Env) *cobra.Command {
+	o := &initOptions{common: newCommon(env)}
+	cmd := &cobra.Command{
+		Use:   "init [ROOT...]",
+		Short: "Write the manifest of a System from what is found",
+		Long: `Write a manifest: each ROOT is an app, or without a ROOT each application stack that is
+found in the namespace (as kubectl sysop stacks finds them). Comments say which app needs
+which other one and by what that is known, what a Stop would do to each, and who else
+keeps its objects as they are. Nothing is written to the cluster.
+
+The manifest is a start: what no object says (an app that calls another by an address in
+its own settings) is for you to add. It is written to standard output, or with --write to
+a file.`,
+		Example: `  # all stacks of the namespace
+  kubectl sysop system init --from demo
+
+  # some of them, under a name
+  kubectl sysop system init moodle/moodle-1 mysqlcluster/cluster1 --name lms --from demo`,
+		ValidArgsFunction: o.completeRoots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.reading(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.StringVar(&o.name, "name", "", "the name of the System (without it, that of the namespace)")
+	f.StringVar(&o.file, "write", "", "write it to this FILE, which must not be there yet")
+	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	return cmd
+}
+
+func (o *initOptions) run(ctx context.Context) error {
+	selector, err := o.meant()
+	if err != nil {
+		return err
+	}
+	d := &drafting{o: o, selector: selector}
+	if err := d.read(ctx); err != nil {
+		return err
+	}
+	draft, err := d.draft()
+	if err != nil {
+		return err
+	}
+	text := draft.YAML()
+	if _, problems := system.Parse("what was found", text); len(problems) > 0 {
+		return &linesError{placed("what was found", problems)}
+	}
+	d.session.tell(d.graph)
+	if o.file == "" {
+		_, err = o.env.Out.Write(text)
+	} else {
+		err = writeNew(o.file, text, o.force)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.env.ErrOut, "%s of the System %s\n", plural(len(draft.Apps), "app"), safe(draft.Name))
+	d.session.done(d.graph)
+	return nil
+}
+
+// meant checks the flags, before anything is read.
+func (o *initOptions) meant() (labels.Selector, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.name != "" {
+		if wrong := validation.IsDNS1123Label(o.name); len(wrong) > 0 {
+			return nil, fmt.Errorf("--name %q: %s", o.name, wrong[0])
+		}
+	}
+	if o.force && o.file == "" {
+		return nil, errors.New("--force replaces the file of --write: there is none")
+	}
+	selector, err := parseSelector(o.selector)
+	if err == nil && selector != nil && len(o.args) == 0 {
+		err = errors.New("--selector chooses among all of a TYPE: name one")
+	}
+	return selector, err
+}
+
+// writeNew writes a file, whole or not at all, and over another one only where that is meant.
+func writeNew(name string, text []byte, force bool) error {
+	temp, err := os.CreateTemp(filepath.Dir(name), ".system-*")
+	if err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	defer func() { _ = os.Remove(temp.Name()) }() // It is gone where all went well.
+	_, err = temp.Write(text)
+	if err = errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	if force {
+		err = os.Rename(temp.Name(), name)
+	} else {
+		err = os.Link(temp.Name(), name) // which never replaces anything
+	}
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return withHint(fmt.Errorf("write the manifest: %s is there already", name), "--force replaces it")
+	case err != nil:
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	return nil
+}
+
+// drafting finds the apps of a manifest that is to be written.
+type drafting struct {
+	o        *initOptions
+	selector labels.Selector
+	session  *session
+	graph    *graph.Graph
+	facts    *regulate.Collector
+	signals  regulate.Signals
+	verdicts *verdicts
+	stacks   []foundApp
+}
+
+// foundApp is what becomes an app.
+type foundApp struct {
+	name  string // that it should have
+	found string
+	roots []object.Ref
+}
+
+// read reads the graph, and finds the stacks.
+func (d *drafting) read(ctx context.Context) error {
+	o := d.o
+	d.verdicts = o.judging(nil)
+	o.extract = append(o.extract, func(s *session) inventory.Extractor {
+		d.signals = regulate.NewSignals(catalog.Signals(s.kinds), nil)
+		facts := regulate.NewCollector(&system.System{}, d.signals)
+		d.facts = facts
+		return func(obj object.Object) func(*inventory.Inventory, inventory.ID) {
+			facts.Add(obj)
+			return nil
+		}
+	})
+	var err error
+	if d.session, err = o.open(ctx); err != nil {
+		return err
+	}
+	s := d.session
+	if len(o.args) == 0 {
+		ask := source.Ask{All: true}
+		if !o.allNamespaces && s.namespace != "" {
+			ask = source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
+		}
+		if d.graph, err = s.read(ctx, ask, s.everything, d.stackOptions()); err != nil {
+			return err
+		}
+		d.foundStacks()
+		return nil
+	}
+	roots, err := selectedRoots(o.args, d.selector, s.kinds)
+	if err != nil {
+		return err
+	}
+	if d.graph, err = s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, d.selector) }, d.stackOptions()); err != nil {
+		return err
+	}
+	if err := s.missing(d.graph, roots, d.selector); err != nil {
+		return err
+	}
+	d.namedStacks(roots)
+	return nil
+}
+
+func (d *drafting) stackOptions() graph.StackOptions {
+	return graph.StackOptions{NoInferred: d.o.noInferred}
+}
+
+// foundStacks takes what nobody named.
+func (d *drafting) foundStacks() {
+	for _, f := range d.session.applications(d.graph, d.stackOptions()).Stacks {
+		if d.session.ground(d.graph, f) {
+			continue
+		}
+		ref := f.Ref(d.graph)
+		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(f.Tops)})
+	}
+}
+
+// namedStacks takes what was named. Of a group what runs stands for it, or is to make what
+// runs: the settings of a release are none of its roots.
+func (d *drafting) namedStacks(roots []rootArg) {
+	in := map[object.Ref]bool{}
+	for _, r := range roots {
+		for _, stack := range d.session.stacksOf(d.graph, r, d.session.nodes(d.graph, r, d.selector)) {
+			app := foundApp{name: stack.Ref.Name, found: stack.Ref.String()}
+			all := d.refs(stack.Roots)
+			if running := slices.DeleteFunc(slices.Clone(all), func(ref object.Ref) bool { return !d.acts(ref) }); r.group != "" && len(running) > 0 {
+				all = running
+			}
+			for _, ref := range all {
+				if !in[ref] {
+					in[ref] = true
+					app.roots = append(app.roots, ref)
+				}
+			}
+			if len(app.roots) > 0 {
+				d.stacks = append(d.stacks, app)
+			}
+		}
+	}
+}
+
+// acts says whether objects of a kind run, or have something run: workloads and custom
+// resources.
+func (d *drafting) acts(ref object.Ref) bool {
+	kind, ok := d.session.kinds.Kind(ref.GroupKind())
+	return ok && kind.Custom || ref.Group == "apps" || ref.Group == "batch" || ref.GroupKind() == podKind
+}
+
+func (d *drafting) refs(ids []graph.ID) []object.Ref {
+	var out []object.Ref
+	for _, id := range ids {
+		out = append(out, d.graph.Ref(id))
+	}
+	return out
+}
+
+// draft makes the manifest, and what its comments say.
+func (d *drafting) draft() (*system.Draft, error) {
+	if len(d.stacks) == 0 {
+		return nil, withHint(errors.New("no stack was found"+inPlace(d.session.namespace)), "name the roots, or look elsewhere: -n, -A")
+	}
+	namespace := d.namespace()
+	draft := &system.Draft{Namespace: namespace, Found: "the cluster"}
+	if d.session.snapshot {
+		draft.Found = "the snapshot " + d.o.from
+	}
+	if namespace != "" {
+		draft.Found = "namespace " + namespace + " of " + draft.Found
+	}
+	sys := &system.System{Namespace: namespace}
+	taken := map[string]bool{}
+	for _, stack := range d.stacks {
+		app := system.App{Name: labelOf(stack.name, stack.roots[0].Kind, taken)}
+		for _, ref := range stack.roots {
+			app.Roots = append(app.Roots, d.rootOf(ref, namespace))
+		}
+		sys.Apps = append(sys.Apps, app)
+		draft.Apps = append(draft.Apps, system.DraftApp{Name: app.Name, Roots: app.Roots, Found: stack.found, Operator: d.operator(stack.roots)})
+	}
+	if draft.Name = d.o.name; draft.Name == "" {
+		if draft.Name = namespace; draft.Name == "" {
+			draft.Name = draft.Apps[0].Name
+		}
+	}
+	w := regulate.Observe(regulate.Observation{
+		System: sys, Graph: d.graph, Health: d.verdicts.of(d.graph), Kinds: d.session.kinds, Namespace: namespace,
+		Facts: d.facts, Signals: d.signals, NoInferred: d.o.noInferred,
+	})
+	for i := range w.Apps {
+		d.explain(&draft.Apps[i], &w.Apps[i])
+	}
+	return draft, nil
+}
+
+func inPlace(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " in namespace " + namespace
+}
+
+// namespace is that of the System: the one that is asked about, or that all roots are in.
+func (d *drafting) namespace() string {
+	if d.session.namespace != "" {
+		return d.session.namespace
+	}
+	only := ""
+	for _, s := range d.stacks {
+		for _, r := range s.roots {
+			if only != "" && r.Namespace != "" && r.Namespace != only {
+				return ""
+			}
+			if r.Namespace != "" {
+				only = r.Namespace
+			}
+		}
+	}
+	return only
+}
+
+// rootOf writes an object as a root: with its group where that is not one of Kubernetes
+// itself, with its namespace where that is not the System's.
+func (d *drafting) rootOf(ref object.Ref, namespace string) system.Root {
+	kind, _ := d.session.kinds.Kind(ref.GroupKind())
+	root := system.Root{Type: strings.ToLower(ref.Kind), Name: ref.Name}
+	if found, err := d.session.kinds.Find(root.Type); kind.Custom && ref.Group != "" || err != nil || found.GroupKind() != ref.GroupKind() {
+		root.Type += "." + ref.Group
+	}
+	if ref.Namespace != namespace {
+		root.Namespace = ref.Namespace
+	}
+	return root
+}
+
+// operator names the entry of the catalogue that runs the roots; empty for none, or several.
+func (d *drafting) operator(roots []object.Ref) string {
+	name := ""
+	for _, r := range roots {
+		of, known := d.session.catalogued(r.GroupKind())
+		if known && name != "" && of != name {
+			return ""
+		}
+		if known {
+			name = of
+		}
+	}
+	return name
+}
+
+// labelOf makes the name of an app: a DNS label that none has yet.
+func labelOf(name, kind string, taken map[string]bool) string {
+	const longest = 50 // and some room for what tells it from others
+	clean := func(text string) string {
+		text = strings.Map(func(c rune) rune {
+			if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+				return c
+			}
+			return '-'
+		}, strings.ToLower(text))
+		return strings.Trim(text[:min(len(text), longest)], "-")
+	}
+	label := clean(name)
+	if label == "" || taken[label] {
+		label = strings.Trim(clean(label+"-"+kind), "-")
+	}
+	for base, n := label, 2; label == "" || taken[label]; n++ {
+		label = strings.Trim(fmt.Sprintf("%s-%d", base, n), "-")
+	}
+	taken[label] = true
+	return label
+}
+
+// explain writes what was found of an app.
+func (d *drafting) explain(a *system.DraftApp, state *regulate.AppState) {
+	for _, n := range state.Needs {
+		a.Needs = append(a.Needs, fmt.Sprintf("%s: %s needs %s (%s)", n.App, n.From, n.To, n.Edge.Why()))
+	}
+	for _, act := range state.Actions[system.Stop] {
+		if act.Refused != "" {
+			a.Stop = append(a.Stop, "nothing by itself: "+act.Refused)
+			continue
+		}
+		for _, ref := range act.Targets {
+			a.Stop = append(a.Stop, fmt.Sprintf("preset %s of %s: %s", act.Signals[ref].Preset, ref, act.Signals[ref].Effect))
+		}
+		a.Stop = append(a.Stop, act.Notes...)
+	}
+	said := map[string]bool{}
+	for _, ref := range state.Roots {
+		for _, m := range state.Managers[ref] {
+			text := fmt.Sprintf("%s keeps it as it is, and is suspended first.", m.Ref)
+			if !m.Reverts {
+				text = fmt.Sprintf("%s installed it; it puts nothing back until somebody upgrades.", m.Ref)
+			}
+			if a.Suspend = true; !said[text] {
+				said[text] = true
+				a.Managed = append(a.Managed, text)
+			}
+		}
+	}
+}

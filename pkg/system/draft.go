@@ -1,0 +1,143 @@
+package system
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Draft is a manifest that is to be written from what was found, for people to go on with:
+// Parse reads what YAML writes.
+type Draft struct {
+	Name, Namespace string
+	// Found says where it comes from: namespace shop of the cluster.
+	Found string
+	Apps  []DraftApp
+}
+
+// DraftApp is an app of a draft.
+type DraftApp struct {
+	// Name is a DNS label that no other app of the draft has.
+	Name  string
+	Roots []Root
+	// Operator is the entry of the catalogue that runs it; empty for none.
+	Operator string
+	// Suspend says that others keep its roots as they are, who are to be suspended first.
+	Suspend bool
+	// Found is what it was found by, in a few words.
+	Found string
+	// Needs say which other apps it needs and why, Stop what a Stop does to it, and Managed who
+	// keeps it as it is: a line each.
+	Needs, Stop, Managed []string
+}
+
+// YAML writes the manifest, with comments that say why. It holds what was read in a cluster:
+// text that would end a comment is escaped.
+func (d *Draft) YAML() []byte {
+	var w draftWriter
+	w.comment("", "The System %s, from what was found in %s (kubectl sysop system init).", d.Name, d.Found)
+	w.comment("", "All of it may be changed: docs/system.md is the format, kubectl sysop system validate")
+	w.comment("", "checks it, kubectl sysop regulate plan -f FILE says what would be done now.")
+	w.line("apiVersion: %s", APIVersion)
+	w.line("kind: %s", Kind)
+	w.line("metadata:")
+	w.line("  name: %s", scalar(d.Name))
+	if d.Namespace != "" {
+		w.line("  namespace: %s", scalar(d.Namespace))
+	}
+	w.line("spec:")
+	w.line("  apps:")
+	for i := range d.Apps {
+		w.app(&d.Apps[i])
+	}
+	w.rest(d)
+	return []byte(w.String())
+}
+
+type draftWriter struct{ strings.Builder }
+
+func (w *draftWriter) line(format string, args ...any) {
+	fmt.Fprintf(w, format+"\n", args...)
+}
+
+// comment writes a line of which what was read is no more than text.
+func (w *draftWriter) comment(indent, format string, args ...any) {
+	w.line("%s# %s", indent, oneLine(fmt.Sprintf(format, args...)))
+}
+
+// scalar writes text that is one word to YAML, in quotes where it would be read as something
+// else.
+func scalar(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	return quoted(text)
+}
+
+// oneLine escapes what would end a line, or could not stand in one.
+func oneLine(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if c == '\u2028' || c == '\u2029' || c == '\ufeff' || c == unicode.ReplacementChar || !unicode.IsPrint(c) {
+			fmt.Fprintf(&b, `\u%04x`, c)
+			continue
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func (w *draftWriter) app(a *DraftApp) {
+	const indent = "  "
+	w.comment(indent, "%s: found as %s.", a.Name, a.Found)
+	for _, need := range a.Needs {
+		w.comment(indent, "  needs %s", need)
+	}
+	for _, stop := range a.Stop {
+		w.comment(indent, "  Stop: %s", stop)
+	}
+	w.line("  - name: %s", scalar(a.Name))
+	w.line("    roots:")
+	for _, r := range a.Roots {
+		w.line("    - %s", scalar(r.String()))
+	}
+	if a.Operator != "" {
+		w.line("    operator: %s", scalar(a.Operator))
+	}
+	for _, m := range a.Managed {
+		w.comment("    ", "%s", m)
+	}
+	if a.Suspend {
+		w.line("    gitops: %s", Suspend)
+	}
+}
+
+// rest writes what no graph can know, as examples, and one rule.
+func (w *draftWriter) rest(d *Draft) {
+	from, to := "web", "mail"
+	if len(d.Apps) > 1 {
+		from, to = d.Apps[1].Name, d.Apps[0].Name
+	}
+	w.line("")
+	w.comment("  ", "What an app needs and no object says: an address in its own settings, a queue.")
+	w.comment("  ", "dependencies:")
+	w.comment("  ", "- {from: %s, to: %s, reason: what it needs it for}", scalar(from), scalar(to))
+	w.line("")
+	w.line("  regulation:")
+	w.line("    rules:")
+	w.comment("    ", "While an app is in trouble those that need it are held, and let go when it is well.")
+	w.line("    - name: trouble")
+	w.line("      when: {app: any, health: [Degraded, Missing], for: %s}", DefaultFor)
+	w.line("      signal: %s", Stop)
+	w.line("      to: neighbours")
+	w.line("      recover: {for: %s}", DefaultRecoverFor)
+	w.comment("    ", "While one is upgraded they can be held as well:")
+	w.comment("    ", "- name: upgrade")
+	w.comment("    ", "  when: {app: any, upgrading: true, for: 0s}")
+	w.comment("    ", "  signal: %s", Stop)
+	w.comment("    ", "  to: neighbours")
+	w.comment("    ", "  recover: {for: 1m}")
+	w.comment("    ", "How many apps rules may hold at a time, and how long one that recovered is left alone:")
+	w.comment("    ", "maxUnavailableApps: 2")
+	w.comment("    ", "holdOff: %s", DefaultHoldOff)
+}
