@@ -61,31 +61,36 @@ func reviewBy(ctx context.Context, ask may, rights []Right) ([]Missing, error) {
 	}
 	slices.SortFunc(wide, compareRights)
 	wide = slices.Compact(wide)
-	granted := map[Right]bool{}
-	answers := askAll(ctx, ask, wide)
-	for i, a := range answers {
-		granted[wide[i]] = a.err == nil && a.allowed
+	wideAnswers := map[Right]answer{}
+	for i, a := range askAll(ctx, ask, wide) {
+		wideAnswers[wide[i]] = a
 	}
-	var named []Right
+	var left []Right
 	for _, r := range rights {
 		all := r
 		all.Name = ""
-		if !granted[all] {
-			named = append(named, r)
+		if a := wideAnswers[all]; a.err != nil || !a.allowed {
+			left = append(left, r)
 		}
 	}
-	slices.SortFunc(named, compareRights)
-	named = slices.Compact(named)
+	slices.SortFunc(left, compareRights)
+	left = slices.Compact(left)
+	answers := askAll(ctx, func(ctx context.Context, r Right) (bool, string, error) {
+		if a, asked := wideAnswers[r]; asked {
+			return a.allowed, a.reason, a.err
+		}
+		return ask(ctx, r)
+	}, left)
 	var missing []Missing
 	var undecided *UndecidedError
-	for i, a := range askAll(ctx, ask, named) {
+	for i, a := range answers {
 		switch {
 		case a.err != nil && undecided == nil:
-			undecided = &UndecidedError{Rights: []Right{named[i]}, Why: a.err}
+			undecided = &UndecidedError{Rights: []Right{left[i]}, Why: a.err}
 		case a.err != nil:
-			undecided.Rights = append(undecided.Rights, named[i])
+			undecided.Rights = append(undecided.Rights, left[i])
 		case !a.allowed:
-			missing = append(missing, Missing{Right: named[i], Reason: a.reason})
+			missing = append(missing, Missing{Right: left[i], Reason: a.reason})
 		}
 	}
 	if undecided != nil {

@@ -118,7 +118,8 @@ func zipped(text []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out) // no name, no time: same text, same bytes
 	_, err := w.Write(text)
-	return out.Bytes(), errors.Join(err, w.Close())
+	err = errors.Join(err, w.Close()) // which writes the rest
+	return out.Bytes(), err
 }
 
 func unzipped(zip []byte) ([]byte, error) {

@@ -1,0 +1,163 @@
+//go:build wip
+
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+type regulateManifestsOptions struct {
+	*regulating
+	image    string
+	replicas int32
+}
+
+func newRegulateManifests(env Env) *cobra.Command {
+	o := &regulateManifestsOptions{regulating: newRegulating(env, "yaml", "json")}
+	cmd := &cobra.Command{
+		Use:   "manifests [SYSTEM]",
+		Short: "Print what regulate watch needs to run in the cluster: account, least rights, Deployment",
+		Long: `Print what regulate watch needs to run in the cluster: a ServiceAccount, roles with
+the least rights for exactly what the System can do, and a Deployment of the same
+binary. Nothing is written.
+
+The roles name every object that an action of an app is about, as the apps are now:
+print them again when the System, or what it is made of, has changed. Secrets are
+never listed. Comments say what cannot be narrowed.`,
+		Example: `  # run the watch of the shop in the cluster
+  kubectl sysop regulate manifests shop --image registry.example.com/kubectl-sysop:v1 | kubectl apply -f -`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: o.completeSystems,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), first(args))
+		},
+	}
+	o.naming(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
+	f.StringVar(&o.image, "image", "", "the image with the binary kubectl-sysop as its entry point")
+	f.Int32Var(&o.replicas, "replicas", 1, "how many run; one of them acts, the others stand by")
+	must(cmd.MarkFlagRequired("image"))
+	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.formats, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
+	switch err := o.validate(); {
+	case err != nil:
+		return err
+	case o.image == "" || strings.ContainsAny(o.image, " \t\n"):
+		return fmt.Errorf("--image %q: want the name of an image", o.image)
+	case o.replicas < 1:
+		return fmt.Errorf("--replicas %d: want 1 at least", o.replicas)
+	}
+	b, err := o.begin(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := b.look(ctx); err != nil {
+		return err
+	}
+	if b.namespace == "" {
+		return withHint(errors.New("it is not known in which namespace the System is"), "say it with -n")
+	}
+	b.session.tell(b.graph)
+	list := regulate.Manifests(regulate.Install{
+		System: b.system, World: b.world, Kinds: b.session.kinds, Namespace: b.namespace,
+		Reads: b.reads(), Image: o.image, Version: buildVersion(), Replicas: o.replicas,
+	})
+	text, err := manifestText(list, o.output)
+	if err != nil {
+		return err
+	}
+	_, err = o.env.Out.Write(text)
+	return err
+}
+
+// always is what is read in every namespace that an app has something in, since it may come
+// at any time.
+var always = []object.Ref{
+	{Kind: "Pod"}, {Kind: "Service"}, {Kind: "PersistentVolumeClaim"},
+	{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Group: "apps", Kind: "StatefulSet"}, {Group: "apps", Kind: "DaemonSet"},
+	{Group: "batch", Kind: "CronJob"}, {Group: "batch", Kind: "Job"}, {Group: "discovery.k8s.io", Kind: "EndpointSlice"},
+}
+
+// reads is what has to be read to see how the apps are: the kinds of their stacks, where
+// they are, and the definitions of custom kinds.
+func (b *regulated) reads() []regulate.Reading {
+	var roots []graph.ID
+	for i := range b.world.Apps {
+		for _, r := range b.world.Apps[i].Roots {
+			if id, ok := b.graph.Find(r); ok {
+				roots = append(roots, id)
+			}
+		}
+	}
+	out := []regulate.Reading{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
+	add := func(r object.Ref) {
+		if kind, ok := b.session.kinds.Kind(r.GroupKind()); ok && kind.Listable {
+			out = append(out, regulate.Reading{Group: kind.Group, Resource: kind.Plural, Namespace: r.Namespace})
+		}
+	}
+	namespaces := []string{b.namespace}
+	for _, n := range b.graph.Stack(roots, b.o.stackOptions()).Members() {
+		r := b.graph.Ref(n)
+		add(r)
+		if r.Namespace != "" {
+			namespaces = append(namespaces, r.Namespace)
+		}
+	}
+	slices.Sort(namespaces)
+	for _, ns := range slices.Compact(namespaces) {
+		for _, r := range always {
+			r.Namespace = ns
+			add(r)
+		}
+	}
+	slices.SortFunc(out, func(a, b regulate.Reading) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+	})
+	return slices.Compact(out)
+}
+
+// manifestText writes manifests: YAML documents with their comments, or a List.
+func manifestText(list []regulate.Manifest, format string) ([]byte, error) {
+	var out bytes.Buffer
+	if format == "json" {
+		items := make([]any, 0, len(list))
+		for _, m := range list {
+			items = append(items, m.Object.Object)
+		}
+		enc := json.NewEncoder(&out)
+		enc.SetIndent("", "  ")
+		err := enc.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+		return out.Bytes(), err
+	}
+	for _, m := range list {
+		text, err := yaml.Marshal(m.Object.Object)
+		if err != nil {
+			return nil, err
+		}
+		out.WriteString("---\n")
+		for line := range strings.Lines(m.Comment) {
+			// Names that a manifest brought in stay in their comment.
+			fmt.Fprintf(&out, "# %s\n", safe(strings.TrimSuffix(line, "\n")))
+		}
+		out.Write(text)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,197 @@
+package regulate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+var rightKinds = object.NewKinds([]object.Resource{
+	{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespaced: true, Listable: true},
+	{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespaced: true, Listable: true},
+	{Group: "batch", Version: "v1", Kind: "CronJob", Plural: "cronjobs", Namespaced: true, Listable: true},
+	{Group: "example.com", Version: "v1", Kind: "Zone", Plural: "zones", Listable: true},
+	{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization", Plural: "kustomizations", Namespaced: true, Listable: true},
+})
+
+var (
+	webRef  = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}
+	dbRef   = object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: "data", Name: "db"}
+	zoneRef = object.Ref{Group: "example.com", Kind: "Zone", Name: "eu"}
+	fluxRef = object.Ref{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: "flux-system", Name: "shop"}
+)
+
+// rightsSystem is a system whose apps do something of every sort.
+func rightsSystem() (*system.System, *World) {
+	s := &system.System{Name: "shop", Namespace: "prod", Apps: []system.App{
+		{Name: "web", GitOps: system.Suspend, On: map[string][]system.Action{
+			"Stop": {
+				{Scale: &system.Scale{}},
+				{HTTP: &system.HTTP{URL: "https://x", SecretName: "hook", SecretKey: "k"}, Inverse: &system.Action{HTTP: &system.HTTP{URL: "https://x", SecretName: "unhook", SecretKey: "k"}}},
+			},
+			"Recover": {{Job: &system.Job{Template: map[string]any{"metadata": map[string]any{"namespace": "jobs"}}}}},
+		}},
+		{Name: "db"},
+		{Name: "zone", On: map[string][]system.Action{"Stop": {{Patch: &system.Patch{Type: "merge", Subresource: "status"}}, {Exec: &system.Exec{Command: []string{"x"}}}}}},
+	}}
+	w := &World{Apps: []AppState{
+		{Name: "web", Managers: map[object.Ref][]Manager{webRef: {{Ref: fluxRef, By: "flux", Reverts: true}, {Ref: dbRef, By: "helm"}}}, Actions: map[string][]Resolved{
+			"Stop":    {{Index: 0, Name: "scale", Targets: []object.Ref{webRef}}, {Index: 1, Name: "http"}},
+			"Recover": {{Index: 0, Name: "job"}},
+		}},
+		{Name: "db", Actions: map[string][]Resolved{"Stop": {{Name: "preset", Default: true, Targets: []object.Ref{dbRef}, Signals: map[object.Ref]Signal{dbRef: {Scale: true}}}}}},
+		{Name: "zone", Actions: map[string][]Resolved{"Stop": {{Index: 0, Name: "patch", Targets: []object.Ref{zoneRef}}, {Index: 1, Name: "exec"}}}},
+	}}
+	return s, w
+}
+
+func texts(rights []Right) []string {
+	var out []string
+	for _, r := range rights {
+		out = append(out, r.String())
+	}
+	return out
+}
+
+func TestRights(t *testing.T) {
+	s, w := rightsSystem()
+	keeping := []string{
+		"get configmaps sysop-shop-journal in prod", "patch configmaps sysop-shop-journal in prod",
+		"get leases.coordination.k8s.io sysop-shop in prod", "update leases.coordination.k8s.io sysop-shop in prod",
+	}
+	making := append([]string{"create configmaps in prod", "create leases.coordination.k8s.io in prod"}, keeping...)
+	web := []string{
+		"get deployments.apps web in prod", "patch deployments.apps web in prod", "get deployments.apps/scale web in prod", "patch deployments.apps/scale web in prod",
+		"create events.events.k8s.io in prod",
+	}
+	after := []string{"create jobs.batch in jobs", "delete jobs.batch in jobs", "get jobs.batch in jobs"}
+	hooks := []string{"get secrets hook in prod", "get secrets unhook in prod"}
+	flux := []string{"get kustomizations.kustomize.toolkit.fluxcd.io shop in flux-system", "patch kustomizations.kustomize.toolkit.fluxcd.io shop in flux-system", "create events.events.k8s.io in flux-system"}
+	db := []string{"get statefulsets.apps db in data", "patch statefulsets.apps db in data", "get statefulsets.apps/scale db in data", "patch statefulsets.apps/scale db in data", "create events.events.k8s.io in data"}
+	zone := []string{"get zones.example.com eu", "patch zones.example.com eu", "get zones.example.com/status eu", "patch zones.example.com/status eu", "create events.events.k8s.io in default"}
+	there := &Journal{version: "7", Holds: []*Hold{{ID: 4, App: "web", Signal: "Stop", Operations: []*Operation{
+		{Action: "scale", Target: Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespace: "prod", Name: "web", Subresource: "scale"}},
+		{Action: "job", Target: Target{APIVersion: "batch/v1", Kind: "Job", Resource: "jobs", Namespace: "prod", Name: "made"}},
+		{Action: "http"},
+	}}}}
+	for _, c := range []struct {
+		name  string
+		steps []Step
+		j     *Journal
+		want  [][]string
+	}{
+		{"nothing to do", nil, &Journal{}, nil},
+		{"a cause joins", []Step{{Verb: Join, App: "web", Hold: 4}}, there, [][]string{keeping}},
+		{"the first hold", []Step{{Verb: Send, App: "web", Signal: "Stop", Actions: w.Apps[0].Actions["Stop"], Managers: []Manager{{Ref: fluxRef}}}}, &Journal{}, [][]string{making, web, hooks, flux, after}},
+		{"by default", []Step{{Verb: Send, App: "db", Signal: "Stop", Actions: w.Apps[1].Actions["Stop"]}}, there, [][]string{keeping, db}},
+		{"of the cluster", []Step{{Verb: Send, App: "zone", Signal: "Stop", Actions: w.Apps[2].Actions["Stop"]}}, there, [][]string{keeping, zone}},
+		{"let go", []Step{{Verb: TakeBack, App: "web", Signal: "Stop", Hold: 4}}, there, [][]string{
+			keeping, web, after, hooks, {"create jobs.batch in prod", "delete jobs.batch in prod", "get jobs.batch in prod"},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := texts(Rights(&Planned{Steps: c.steps}, c.j, s, w, rightKinds, "prod"))
+			want := slices.Concat(c.want...)
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, slices.Compact(want)) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+	t.Run("all of it", func(t *testing.T) {
+		got := texts(AllRights(s, w, rightKinds, "prod"))
+		want := slices.Concat(making, web, after, hooks, flux, db, zone)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+func TestReview(t *testing.T) {
+	s, w := rightsSystem()
+	rights := AllRights(s, w, rightKinds, "prod")
+	rights = append(rights, rights...)
+	var mu sync.Mutex
+	var asked []string
+	ask := func(_ context.Context, r Right) (bool, string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.String())
+		switch {
+		case r.Namespace == "prod":
+			return true, "", nil
+		case r.Resource == "zones":
+			return false, "", errors.New("no answer")
+		case r.Resource == "statefulsets":
+			return r.Name == "db" && r.Verb == "get", "RBAC: no", nil
+		}
+		return r.Resource != "events", "", nil
+	}
+	missing, err := reviewBy(t.Context(), ask, rights)
+	var undecided *UndecidedError
+	if !errors.As(err, &undecided) || len(undecided.Rights) != 4 || !strings.Contains(err.Error(), "no answer") {
+		t.Errorf("undecided: %v", err)
+	}
+	slices.Sort(asked)
+	if n := len(asked); len(slices.Compact(asked)) != n || slices.Contains(asked, "patch deployments.apps web in prod") {
+		t.Errorf("it asked\n%s", strings.Join(asked, "\n"))
+	}
+	err = Refuse(missing)
+	if err == nil || strings.Contains(err.Error(), "events") {
+		t.Fatalf("error %v", err)
+	}
+	for _, want := range []string{"\n  patch statefulsets.apps db in data", "\n  get, patch statefulsets.apps/scale"} {
+		if !strings.Contains(err.Error(), want) && want != "\n  get, patch statefulsets.apps/scale" {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	refused := new(MissingError)
+	if !errors.As(err, &refused) || !strings.Contains(refused.Hint("sysop-shop"), "kubectl create role sysop-shop-1 --verb=patch --resource=statefulsets.apps --resource-name=db -n data") {
+		t.Errorf("hint %q", refused.Hint("sysop-shop"))
+	}
+	if err := Refuse(slices.DeleteFunc(missing, func(m Missing) bool { return !m.Optional })); err != nil {
+		t.Errorf("only events are missing: %v", err)
+	}
+	if err := Refuse(nil); err != nil {
+		t.Errorf("nothing is missing: %v", err)
+	}
+}
+
+func TestRulesAreTheFewest(t *testing.T) {
+	in := []Right{
+		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "a", Name: "y"},
+		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "y"},
+		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "x"},
+		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "a", Name: "x"},
+		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "z"},
+		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "b", Name: "x"},
+		{Verb: "create", Resource: "configmaps", Namespace: "a"},
+		{Verb: "get", Resource: "configmaps", Namespace: "a", Name: "c"},
+		{Verb: "get", Resource: "nodes", Name: "n"},
+	}
+	var got []string
+	for _, r := range rulesOf(in) {
+		got = append(got, r.String())
+	}
+	want := []string{"get nodes n", "create configmaps in a", "get configmaps c in a", "get, patch deployments.apps x, y in a", "get deployments.apps z in a", "get deployments.apps x in b"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	slices.Reverse(in)
+	var again []string
+	for _, r := range rulesOf(in) {
+		again = append(again, r.String())
+	}
+	if !slices.Equal(got, again) {
+		t.Errorf("in another order %q", again)
+	}
+}
