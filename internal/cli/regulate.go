@@ -24,7 +24,8 @@ docs/regulation.md tells all of it.`,
 	}
 	holds(cmd)
 	cmd.AddCommand(
-		newRegulatePlan(env), newRegulateStatus(env), newRegulateHistory(env),
+		newRegulatePlan(env), newRegulateApply(env), newRegulateStop(env), newRegulateRecover(env), newRegulateRun(env), newRegulateWatch(env),
+		newRegulateStatus(env), newRegulateHistory(env), newRegulateNeighbours(env), newRegulateSignals(env), newRegulateManifests(env),
 	)
 	return cmd
 }

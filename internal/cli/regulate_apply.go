@@ -1,4 +1,3 @@
-//go:build wip
 
 package cli
 
@@ -111,7 +110,7 @@ func newRegulateStop(env Env) *cobra.Command {
 		ValidArgsFunction: o.completeApps,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), func(b *regulated, now time.Time) (*regulate.Planned, error) {
-				return regulate.StopByHand(b.world, b.system, b.journal, args[0], o.signal, o.who(), now)
+				return regulate.StopByHand(b.world, b.system, b.journal, args[0], o.signal, o.who(), now), b.knows(args[0])
 			})
 		},
 	}
@@ -136,7 +135,7 @@ its cause has been gone once. With --force, what somebody changed is put back to
 		ValidArgsFunction: o.completeApps,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), func(b *regulated, now time.Time) (*regulate.Planned, error) {
-				return regulate.RecoverByHand(b.world, b.system, b.journal, args[0], o.who(), o.force, now)
+				return regulate.RecoverByHand(b.world, b.system, b.journal, args[0], o.who(), o.force, now), nil
 			})
 		},
 	}
@@ -151,9 +150,6 @@ func (o *regulateHandOptions) flags(cmd *cobra.Command) {
 	o.writing(cmd)
 	o.doing(cmd)
 }
-
-// who is on whose behalf something is done by hand.
-func (o *regulating) who() string { return holder(o.env) }
 
 func (o *regulateHandOptions) run(ctx context.Context, plan planner) error {
 	if err := o.check(); err != nil {

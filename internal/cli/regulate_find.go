@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -94,4 +95,16 @@ func (o *regulating) appNames(ctx context.Context, name string) []string {
 		return nil
 	}
 	return s.AppNames()
+}
+
+// knows is an error if the System has no app of a name.
+func (b *regulated) knows(app string) error {
+	if _, ok := b.system.App(app); ok {
+		return nil
+	}
+	err := fmt.Errorf("the System %s has no app %q", b.system.Name, app)
+	if near := object.Nearest(app, b.system.AppNames()); len(near) > 0 {
+		return withHint(err, object.DidYouMean(near))
+	}
+	return withHint(err, "its apps are "+strings.Join(b.system.AppNames(), ", "))
 }

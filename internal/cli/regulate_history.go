@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
@@ -59,9 +58,9 @@ func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
 	records = slices.DeleteFunc(records, func(r regulate.Record) bool {
 		return o.app != "" && r.App != o.app || o.since > 0 && now.Sub(r.At) > o.since
 	})
-	if o.app != "" {
-		if _, known := b.system.App(o.app); !known && len(records) == 0 {
-			return withHint(fmt.Errorf("the System %s has no app %q", b.system.Name, o.app), object.DidYouMean(object.Nearest(o.app, b.system.AppNames())))
+	if o.app != "" && len(records) == 0 {
+		if err := b.knows(o.app); err != nil {
+			return err
 		}
 	}
 	return o.write(view.RegulationHistory(records, view.RegulationOptions{System: b.system.Name, Namespace: b.namespace}))

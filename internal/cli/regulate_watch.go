@@ -1,4 +1,3 @@
-//go:build wip
 
 package cli
 

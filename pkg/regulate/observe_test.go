@@ -27,7 +27,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-var update = flag.Bool("update-worlds", false, "write the worlds of testdata/observe anew")
+var updateWorlds = flag.Bool("update-worlds", false, "write the worlds of testdata/observe anew")
 
 // seen is a cluster that was read for a system.
 type seen struct {
@@ -271,7 +271,7 @@ func TestObserve(t *testing.T) {
 			s := look(t, parts["system.yaml"], parts["objects.yaml"], unread...)
 			s.in.NoInferred = noInferred
 			got := told(regulate.Observe(s.in))
-			if *update {
+			if *updateWorlds {
 				for i := range ar.Files {
 					if ar.Files[i].Name == "world" {
 						ar.Files[i].Data = []byte(got)

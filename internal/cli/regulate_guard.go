@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// locked acts while no other run does.
+func (b *regulated) locked(ctx context.Context, act func(context.Context) error) error {
+	lock, err := regulate.NewLock(b.config, b.system.Name, b.namespace, b.o.lockOptions())
+	if err != nil {
+		return err
+	}
+	return lock.Do(ctx, act)
+}
+
+// lockOptions are those of every lock of this process.
+func (o *regulating) lockOptions() regulate.LockOptions {
+	return regulate.LockOptions{
+		Holder: regulate.Holder(), Duration: o.lease,
+		Waiting: func(holder string, since time.Time) {
+			at := ""
+			if !since.IsZero() {
+				at = " since " + since.Local().Format(time.TimeOnly)
+			}
+			fmt.Fprintf(o.env.ErrOut, "waiting: another run acts: %s%s\n", safe(holder), at)
+		},
+	}
+}
+
+// who is on whose behalf something is done by hand.
+func (o *regulating) who() string { return regulate.Holder() }
+
+// allowed finds rights that are missing for what is planned, and for taking it back, before
+// anything is written.
+func (b *regulated) allowed(ctx context.Context, p *regulate.Planned) error {
+	rights := regulate.Rights(p, b.journal, b.system, b.world, b.session.kinds, b.namespace)
+	missing, err := regulate.Review(ctx, b.config, rights)
+	switch {
+	case err != nil:
+		return err
+	case len(missing) > 0:
+		return &regulate.MissingError{Missing: missing}
+	}
+	return nil
+}
+
+// flushing is how long the Events of a run may take at its end.
+const flushing = 5 * time.Second
+
+// teller writes Events about targets; flush waits until they are written.
+func (b *regulated) teller() (regulate.Teller, func(), error) {
+	t, err := regulate.NewTeller(b.config, regulate.Holder(), func(why string) {
+		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(why))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, func() {
+		ctx, stop := context.WithTimeout(context.Background(), flushing)
+		defer stop()
+		t.Flush(ctx)
+	}, nil
+}
+
+// podsOf are the names of the pods that an object owns, at any depth.
+func (b *regulated) podsOf(ref object.Ref) []string {
+	id, ok := b.graph.Find(ref)
+	if !ok {
+		return nil
+	}
+	var names []string
+	seen := map[graph.ID]bool{}
+	var walk func(graph.ID)
+	walk = func(id graph.ID) {
+		if seen[id] {
+			return
+		}
+		seen[id] = true
+		if r := b.graph.Ref(id); r.GroupKind() == podKind {
+			names = append(names, r.Name)
+		}
+		for _, below := range b.graph.Owned(id) {
+			walk(below)
+		}
+	}
+	walk(id)
+	return names
+}
+
