@@ -80,7 +80,7 @@ func (s *ConfigMapStore) Load(ctx context.Context) (*Journal, error) {
 		return nil, fmt.Errorf("read the journal (%s): %w", s.object(), err)
 	}
 	if o == nil || isShell(o) {
-		j := &Journal{System: s.system, Namespace: s.namespace, Next: 1}
+		j := &Journal{System: s.system, Namespace: s.namespace}
 		if o != nil {
 			j.version = o.ResourceVersion
 		}

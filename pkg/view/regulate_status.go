@@ -91,7 +91,7 @@ func phaseTone(p regulate.Phase) Tone {
 
 func (v *statusView) operation(op *regulate.Operation) *Line {
 	text := op.Text
-	if op.Result != "" {
+	if op.Result != "" && op.Result != op.Text {
 		text += ": " + op.Result
 	}
 	tone := Faint
