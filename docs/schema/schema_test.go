@@ -21,7 +21,10 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain", "regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "signals", "system", "system-show", "system-validate"}
+var schemas = []string{
+	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
+	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate",
+}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -114,6 +117,8 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"impact", "impact mysqlcluster/cluster1 -o yaml --from demo"},
 		{"regulate-plan", "regulate plan -f demo -o json --from demo"},
 		{"regulate-status", "regulate status -f demo -o yaml --from demo"},
+		{"regulate-neighbours", "regulate neighbours -f demo -o json --from demo"},
+		{"regulate-neighbours", "regulate neighbours -f demo db --cascade -o yaml --from demo"},
 		{"man", "man moodle -o json --from demo"},
 		{"man", "man mysqlcluster --fields all -n moodle -o yaml --from demo"},
 		{"man", "man clusterissuer --no-instances -o json --from demo"},

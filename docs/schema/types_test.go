@@ -132,8 +132,8 @@ func TestSchemasAreTheTypes(t *testing.T) {
 		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "stacks": view.StacksDocument{}, "logs": view.LogLineDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
 		"check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{},
 		"regulate-plan": view.PlanDocument{}, "regulate-status": view.RegulationStatusDocument{}, "regulate-history": view.RegulationHistoryDocument{}, "regulate-done": view.RegulationDoneDocument{}, "regulate-run": view.RegulationRunDocument{},
-		"signals": view.SignalListDocument{},
-		"prices":  cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
+		"signals": view.SignalListDocument{}, "regulate-neighbours": view.NeighboursDocument{},
+		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 		"system-show": view.SystemShownDocument{}, "system-validate": view.SystemsCheckedDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,6 +23,16 @@ var HelmRelease = schema.GroupKind{Group: "helm.sh", Kind: "Release"}
 
 var applicationKind = schema.GroupKind{Group: "argoproj.io", Kind: "Application"}
 
+// ManagerKinds are the kinds that keep objects of other namespaces as they are. Of an object
+// that Argo CD keeps it is not said where its Application is, so who wants to suspend that
+// reads these in all namespaces.
+func ManagerKinds() []schema.GroupKind {
+	return []schema.GroupKind{
+		applicationKind, {Group: applicationKind.Group, Kind: "ApplicationSet"},
+		{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}, {Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"},
+	}
+}
+
 // managers finds who keeps the targets of an app as they are, for each the topmost first:
 // what stands above a manager takes back what is done to it.
 //

@@ -85,7 +85,7 @@ type came struct {
 func (o *observer) walk(a *observed, inferred bool) []Need {
 	var found []Need
 	way := map[graph.ID]came{}
-	next := slices.Clone(a.own)
+	next := o.lasting(a)
 	for _, id := range next {
 		way[id] = came{from: id}
 	}
@@ -93,7 +93,7 @@ func (o *observer) walk(a *observed, inferred bool) []Need {
 		at := next[0]
 		next = next[1:]
 		for p := range a.stack.Parts(at) {
-			if _, seen := way[p.To]; seen || !leads(p, at, inferred) {
+			if _, seen := way[p.To]; seen || !leads(p, inferred) {
 				continue
 			}
 			way[p.To] = came{at, p}
@@ -107,6 +107,23 @@ func (o *observer) walk(a *observed, inferred bool) []Need {
 		}
 	}
 	return found
+}
+
+// lasting returns the own part of an app, what lasts first: the evidence of a need is better
+// taken from a root, or from a workload, than from one of its pods.
+func (o *observer) lasting(a *observed) []graph.ID {
+	rank := func(id graph.ID) int {
+		switch gk := o.Graph.Ref(id).GroupKind(); {
+		case slices.Contains(a.nodes, id):
+			return 0
+		case gk.Kind == "Pod", gk.Kind == "ReplicaSet", gk.Kind == "Job":
+			return 2
+		}
+		return 1
+	}
+	own := slices.Clone(a.own)
+	slices.SortStableFunc(own, func(x, y graph.ID) int { return cmp.Compare(rank(x), rank(y)) })
+	return own
 }
 
 // arrived returns the other app that a node belongs to, be it a root that two apps name.
@@ -125,7 +142,7 @@ func (o *observer) arrived(a *observed, id graph.ID) (*observed, bool) {
 // leads says whether a part of a node is one without which it does not do its work. What
 // merely serves the node is none, nor what it does without, nor what it only looks at: a
 // Prometheus does not need the applications that it watches.
-func leads(p graph.Part, _ graph.ID, inferred bool) bool {
+func leads(p graph.Part, inferred bool) bool {
 	if !p.Counts || p.Leaf() {
 		return false
 	}

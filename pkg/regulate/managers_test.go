@@ -1,0 +1,49 @@
+package regulate
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Who is read as a manager is known as one; who keeps an ApplySet reverts nothing.
+func TestManagerKinds(t *testing.T) {
+	for _, gk := range ManagerKinds() {
+		if by := keeperOf(object.Ref{Group: gk.Group, Kind: gk.Kind}); by != ByArgoCD && by != ByFlux {
+			t.Errorf("%s: %q", gk, by)
+		}
+	}
+	for _, r := range []object.Ref{{Kind: "ConfigMap"}, {Group: "argoproj.io", Kind: "Rollout"}, {Group: "example.dev", Kind: "Application"}} {
+		if by := keeperOf(r); by != "" {
+			t.Errorf("%s: %q", r, by)
+		}
+	}
+}
+
+func TestTrackedBy(t *testing.T) {
+	deployment := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	service := object.Ref{Kind: "Service", Namespace: "shop", Name: "web"}
+	role := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "web"}
+	for _, c := range []struct {
+		ref        object.Ref
+		mark, want string
+	}{
+		{deployment, "app:apps/Deployment:shop/web", "app"},
+		{deployment, "team_app:apps/Deployment:shop/web", "team_app"},
+		{service, "app:/Service:shop/web", "app"},
+		{role, "app:rbac.authorization.k8s.io/ClusterRole:shop/web", "app"},
+		{deployment, "app:apps/ReplicaSet:shop/web", ""},
+		{deployment, "app:apps/Deployment:other/web", ""},
+		{deployment, "app:apps/Deployment:shop/api", ""},
+		{deployment, "app", ""},
+		{deployment, "app:apps/Deployment", ""},
+		{deployment, "", ""},
+	} {
+		o := object.Object{Ref: c.ref, Meta: &metav1.ObjectMeta{Annotations: map[string]string{tracking: c.mark}}}
+		if got := trackedBy(o); got != c.want {
+			t.Errorf("%s marked %q: %q, want %q", c.ref, c.mark, got, c.want)
+		}
+	}
+}
