@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-var update = flag.Bool("update", false, "write what Plan says into testdata/plan")
+var updatePlans = flag.Bool("update-plans", false, "write what Plan says into testdata/plan")
 
 // TestPlanCases plays stories. A file of testdata/plan is one: its first file is the system
 // (a line of apps, APP=NEEDED,NEEDED, and the regulation), each of the others a moment, by
@@ -46,7 +46,7 @@ func TestPlanCases(t *testing.T) {
 					}
 				}
 				got := s.moment(t, f.Name, said)
-				if *update {
+				if *updatePlans {
 					f.Data = []byte(strings.TrimPrefix(strings.Join(said, "\n")+"\n", "\n") + got)
 					continue
 				}
@@ -54,7 +54,7 @@ func TestPlanCases(t *testing.T) {
 					t.Errorf("at %s (%s):\n%s\nwant:\n%s", f.Name, strings.Join(said, "; "), got, want)
 				}
 			}
-			if *update {
+			if *updatePlans {
 				if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
 					t.Fatal(err)
 				}
