@@ -76,7 +76,7 @@ func newStory(t *testing.T, text string) *story {
 	first, regulation, _ := strings.Cut(text, "\n")
 	s := &story{world: &regulate.World{}, j: &regulate.Journal{}, day: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	manifest := "apiVersion: sysop.dev/v1alpha1\nkind: System\nmetadata: {name: shop, namespace: shop}\nspec:\n  apps:\n"
-	for _, word := range strings.FieldsSeq(strings.TrimPrefix(first, "apps:")) {
+	for word := range strings.FieldsSeq(strings.TrimPrefix(first, "apps:")) {
 		app, needs, _ := strings.Cut(word, "=")
 		manifest += fmt.Sprintf("  - {name: %s, roots: [deployment/%s]}\n", app, app)
 		ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: app}
