@@ -46,6 +46,7 @@ type Seen struct {
 // Phase is how far a hold is.
 type Phase string
 
+// The phases.
 const (
 	// Stopping: its operations are intended, and some of them may have been done.
 	Stopping Phase = "Stopping"
@@ -84,6 +85,7 @@ type Cause struct {
 // State is how far an operation is.
 type State string
 
+// The states.
 const (
 	Waiting   State = "Waiting"   // its turn has not come
 	Intended  State = "Intended"  // it may have been done

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-var update = flag.Bool("update", false, "write what Plan says into testdata/plan")
+var updatePlans = flag.Bool("update-plans", false, "write what Plan says into testdata/plan")
 
 // TestPlanCases plays stories. A file of testdata/plan is one: its first file is the system
 // (a line of apps, APP=NEEDED,NEEDED, and the regulation), each of the others a moment, by
@@ -46,7 +46,7 @@ func TestPlanCases(t *testing.T) {
 					}
 				}
 				got := s.moment(t, f.Name, said)
-				if *update {
+				if *updatePlans {
 					f.Data = []byte(strings.TrimPrefix(strings.Join(said, "\n")+"\n", "\n") + got)
 					continue
 				}
@@ -54,7 +54,7 @@ func TestPlanCases(t *testing.T) {
 					t.Errorf("at %s (%s):\n%s\nwant:\n%s", f.Name, strings.Join(said, "; "), got, want)
 				}
 			}
-			if *update {
+			if *updatePlans {
 				if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -76,7 +76,7 @@ func newStory(t *testing.T, text string) *story {
 	first, regulation, _ := strings.Cut(text, "\n")
 	s := &story{world: &regulate.World{}, j: &regulate.Journal{}, day: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	manifest := "apiVersion: sysop.dev/v1alpha1\nkind: System\nmetadata: {name: shop, namespace: shop}\nspec:\n  apps:\n"
-	for _, word := range strings.Fields(strings.TrimPrefix(first, "apps:")) {
+	for word := range strings.FieldsSeq(strings.TrimPrefix(first, "apps:")) {
 		app, needs, _ := strings.Cut(word, "=")
 		manifest += fmt.Sprintf("  - {name: %s, roots: [deployment/%s]}\n", app, app)
 		ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: app}

@@ -12,8 +12,8 @@ import (
 
 // What is asked for by hand is planned by the functions here. They are as pure and total as
 // Plan, and what they return is done in the same way; it is about the one thing that was
-// asked for, and leaves what rules want to the next Plan. The bounds of rules (budget,
-// hold-off, damping) do not refuse a hand.
+// asked for, and leaves what rules want to the next Plan; but what was begun is ended first.
+// The bounds of rules (budget, hold-off, damping) do not refuse a hand.
 
 // StopByHand sends a signal to an app because somebody, who, asks for it. An app that has
 // got the signal already is joined by that cause, so that it is held until the hand lets go
@@ -22,6 +22,7 @@ import (
 func StopByHand(w *World, s *system.System, j *Journal, app, signal, who string, now time.Time) *Planned {
 	p := newPlanner(w, s, j, now)
 	who = cmp.Or(who, "somebody")
+	p.groups = append(p.groups, p.unfinished(nil))
 	p.hold(app, signal, Cause{Hand: who, Why: "held by hand by " + who, At: p.now})
 	p.sendAll()
 	return p.planned()
@@ -54,6 +55,7 @@ func HoldForRun(w *World, s *system.System, j *Journal, app, signal, id, command
 		targets = p.targets(&system.Rule{}, app)
 	}
 	slices.Sort(targets)
+	p.groups = append(p.groups, p.unfinished(nil))
 	for _, t := range slices.Compact(targets) {
 		p.hold(t, signal, cause)
 	}
@@ -67,7 +69,7 @@ func (p *planner) hold(app, signal string, c Cause) {
 		step := Step{Verb: Join, App: app, Signal: signal, Hold: h.ID, Causes: []Cause{c}, Why: c.Why}
 		switch {
 		case ending(h):
-			p.refuse(Refusal{App: app, Signal: signal, Reason: BecauseBusy, Message: fmt.Sprintf("%s of %s is being taken back right now; try again when that has ended (regulate apply ends it)", signal, app)})
+			p.refuse(Refusal{App: app, Signal: signal, Reason: BecauseBusy, Message: fmt.Sprintf("%s of %s is being taken back, and that is ended first; ask again then", signal, app)})
 		case !slices.ContainsFunc(h.Causes, c.same):
 			p.groups = append(p.groups, wave{[]Step{step}, joinFirst})
 		}
@@ -86,7 +88,7 @@ func (p *planner) hold(app, signal string, c Cause) {
 // causes are excused, and do not hold it again until they have been gone once.
 func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, force bool, now time.Time) *Planned {
 	p := newPlanner(w, s, j, now)
-	var steps []Step
+	var leave, back []Step
 	held := false
 	for _, h := range p.j.Holds {
 		if h.App != app {
@@ -98,7 +100,7 @@ func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, forc
 		hands := slices.DeleteFunc(slices.Clone(h.Causes), Cause.ofRule)
 		switch {
 		case ending(h):
-			step.Verb = Resume
+			continue // it is resumed
 		case len(rules) > 0 && !force:
 			p.refuse(Refusal{App: app, Signal: h.Signal, Rule: rules[0].Rule, Reason: BecauseCause, Message: fmt.Sprintf(
 				"%s is held because %s; it is let go when that is over, or with --force", app, whys(rules))})
@@ -106,15 +108,16 @@ func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, forc
 				continue
 			}
 			step.Verb, step.Causes, step.Actions = Leave, hands, nil
+			leave = append(leave, step)
 		default:
 			p.excuse(app, rules)
+			back = append(back, step)
 		}
-		steps = append(steps, step)
 	}
 	if !held {
 		p.refuse(Refusal{App: app, Signal: system.Recover, Reason: BecauseNotHeld, Message: fmt.Sprintf("%s is not held by this system: there is nothing to take back; held are %s", app, cmp.Or(p.heldApps(), "none"))})
 	}
-	p.groups = append(p.groups, wave{steps, p.recoverOrder})
+	p.groups = []wave{p.unfinished(back), {leave, joinFirst}, {back, p.recoverOrder}}
 	return p.planned()
 }
 
@@ -170,7 +173,7 @@ func EndRun(w *World, s *system.System, j *Journal, id string, now time.Time) *P
 			leave = append(leave, step)
 		}
 	}
-	p.groups = []wave{{leave, joinFirst}, {ready, p.recoverOrder}}
+	p.groups = []wave{p.unfinished(ready), {leave, joinFirst}, {ready, p.recoverOrder}}
 	return p.planned()
 }
 

@@ -1,6 +1,7 @@
 package regulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,18 +22,11 @@ type verdict struct {
 // letGo plans what becomes of the holds of the journal: what was begun is ended, causes come
 // and go, and what has none left is taken back.
 func (p *planner) letGo() {
-	var undo, stop, change, back []Step
+	var change, back []Step
 	for _, h := range p.j.Holds {
-		v := p.verdicts[h]
+		v, joins := p.verdicts[h], p.joins[h.ID]
 		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID}
-		joins := p.joins[h.ID]
 		if ending(h) {
-			step.Verb, step.Causes, step.Actions = Resume, h.Causes, p.afterwards(h.App)
-			step.Why = fmt.Sprintf("%s to %s of %s is being taken back, which has not ended", h.Signal, h.App, clock(h.At))
-			if h.Failed != "" {
-				step.Why = fmt.Sprintf("%s to %s failed (%s), and what was done of it is taken back", h.Signal, h.App, h.Failed)
-			}
-			undo = append(undo, step)
 			continue
 		}
 		if len(v.on)+len(joins) == 0 {
@@ -43,11 +37,6 @@ func (p *planner) letGo() {
 			}
 			back = append(back, step)
 			continue
-		}
-		if h.Phase != Held {
-			s := step
-			s.Verb, s.Causes, s.Why = Resume, v.on, fmt.Sprintf("%s to %s was begun at %s, and has not ended: %s", h.Signal, h.App, clock(h.At), whys(v.on))
-			stop = append(stop, s)
 		}
 		if len(joins) > 0 {
 			s := step
@@ -64,7 +53,34 @@ func (p *planner) letGo() {
 		}
 	}
 	back = p.inOrder(back)
-	p.groups = slices.Concat([]wave{{undo, p.recoverOrder}, {stop, p.stopOrder}, {change, joinFirst}, {back, p.recoverOrder}}, p.groups)
+	p.groups = slices.Concat([]wave{p.unfinished(back), {change, joinFirst}, {back, p.recoverOrder}}, p.groups)
+}
+
+// unfinished goes on with all holds that were begun and not ended, besides those that are
+// about to be taken back. It comes before anything else, whoever asks for that: what was
+// begun may have been written to an object that is wanted by others as well, and only when
+// that is known do they see what was there before. Such holds were begun side by side, so
+// side by side they are ended.
+func (p *planner) unfinished(back []Step) wave {
+	var out []Step
+	for _, h := range p.j.Holds {
+		step := Step{Verb: Resume, App: h.App, Signal: h.Signal, Hold: h.ID, Causes: h.Causes}
+		switch {
+		case slices.ContainsFunc(back, func(s Step) bool { return s.Hold == h.ID }):
+			continue
+		case h.Failed != "":
+			step.Why = fmt.Sprintf("%s to %s failed (%s), and what was done of it is taken back", h.Signal, h.App, h.Failed)
+		case h.Phase == Recovering:
+			step.Why = fmt.Sprintf("%s to %s of %s is being taken back, which has not ended", h.Signal, h.App, clock(h.At))
+			step.Actions = p.afterwards(h.App)
+		case h.Phase != Held:
+			step.Why = fmt.Sprintf("%s to %s was begun at %s, and has not ended: %s", h.Signal, h.App, clock(h.At), cmp.Or(whys(h.Causes), "nothing holds it any more"))
+		default:
+			continue
+		}
+		out = append(out, step)
+	}
+	return wave{out, aside}
 }
 
 // recoverOrder lets what is needed go first; of the holds of one app the last one.
@@ -75,12 +91,7 @@ func (p *planner) recoverOrder(a, b *Step) bool {
 	return p.needs.first(a.App, b.App)
 }
 
-func (p *planner) stopOrder(a, b *Step) bool {
-	if a.App == b.App {
-		return a.Hold < b.Hold
-	}
-	return p.needs.last(a.App, b.App)
-}
+func aside(_, _ *Step) bool { return false }
 
 func joinFirst(a, b *Step) bool { return a.Hold == b.Hold && a.Verb == Join && b.Verb == Leave }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -102,22 +103,37 @@ func (p *planner) cannot(app, signal string) *Refusal {
 
 // kept refuses what somebody else keeps as it is, where the manifest says so.
 func (p *planner) kept(app, signal string, actions []Resolved) *Refusal {
-	if p.gitops(app) != system.Refuse {
+	keepers := p.keepers(app, actions)
+	if len(keepers) == 0 || p.gitops(app) != system.Refuse {
 		return nil
 	}
+	k := keepers[0]
+	does := "would put it back"
+	if !k.by.Reverts {
+		does = "would put it back on its next upgrade"
+	}
+	return &Refusal{App: app, Signal: signal, Reason: BecauseGitOps, Message: fmt.Sprintf(
+		"%s of %s is kept as it is by %s (%s), which %s; gitops: suspend of the app, or of the regulation, suspends that first, and gitops: ignore goes on", p.ref(k.target), app, p.ref(k.by.Ref), k.by.By, does)}
+}
+
+// keeper is somebody who keeps a target as it is.
+type keeper struct {
+	target object.Ref
+	by     Manager
+}
+
+// keepers are those of the targets of actions, in the order in which the targets' lists have
+// them.
+func (p *planner) keepers(app string, actions []Resolved) []keeper {
+	var out []keeper
 	for _, r := range actions {
 		for _, t := range r.Targets {
 			for _, m := range p.states[app].Managers[t] {
-				does := "would put it back"
-				if !m.Reverts {
-					does = "would put it back on its next upgrade"
-				}
-				return &Refusal{App: app, Signal: signal, Reason: BecauseGitOps, Message: fmt.Sprintf(
-					"%s of %s is kept as it is by %s (%s), which %s; gitops: suspend of the app, or of the regulation, suspends that first, and gitops: ignore goes on", p.ref(t), app, p.ref(m.Ref), m.By, does)}
+				out = append(out, keeper{t, m})
 			}
 		}
 	}
-	return nil
+	return out
 }
 
 // gitops is what becomes of targets of an app that somebody else keeps.
@@ -133,23 +149,19 @@ func (p *planner) gitops(app string) system.GitOps {
 	return system.Refuse
 }
 
-// managers are who is suspended before actions are done, in the order in which the targets'
-// lists have them, and a word of those that are not: Helm reverts nothing by itself.
+// managers are who is suspended before actions are done, and a word of those that are not:
+// Helm reverts nothing by itself.
 func (p *planner) managers(app string, actions []Resolved) (out []Manager, notes []string) {
 	if p.gitops(app) != system.Suspend {
 		return nil, nil
 	}
-	for _, r := range actions {
-		for _, t := range r.Targets {
-			for _, m := range p.states[app].Managers[t] {
-				if m.Reverts && !slices.Contains(out, m) {
-					out = append(out, m)
-				}
-				note := fmt.Sprintf("%s (%s) keeps %s as it is, and puts it back when it is upgraded, not before", p.ref(m.Ref), m.By, p.ref(t))
-				if !m.Reverts && !slices.Contains(notes, note) {
-					notes = append(notes, note)
-				}
-			}
+	for _, k := range p.keepers(app, actions) {
+		note := fmt.Sprintf("%s (%s) keeps %s as it is, and puts it back when it is upgraded, not before", p.ref(k.by.Ref), k.by.By, p.ref(k.target))
+		switch {
+		case k.by.Reverts && !slices.Contains(out, k.by):
+			out = append(out, k.by)
+		case !k.by.Reverts && !slices.Contains(notes, note):
+			notes = append(notes, note)
 		}
 	}
 	return out, notes

@@ -24,6 +24,7 @@ type Planned struct {
 // Verb is what a step does.
 type Verb string
 
+// The verbs.
 const (
 	// Send stops an app: a new hold.
 	Send Verb = "Send"
@@ -100,6 +101,7 @@ type AppPlan struct {
 // AppStatus is what an app is to regulation.
 type AppStatus string
 
+// What an app is.
 const (
 	Free       AppStatus = "Free"
 	IsHeld     AppStatus = "Held"
