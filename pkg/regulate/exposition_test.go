@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"sort"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +53,7 @@ func measured(t *testing.T, text string) map[string]float64 {
 					labels = append(labels, l.GetName()+"="+l.GetValue())
 				}
 			}
-			sort.Strings(labels)
+			slices.Sort(labels)
 			out[name+"{"+strings.Join(labels, ",")+"}"] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
 		}
 	}

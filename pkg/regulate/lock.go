@@ -23,9 +23,10 @@ var leases = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: 
 // DefaultLease is how long a lock outlives a holder that was killed.
 const DefaultLease = 15 * time.Second
 
-// LockName and ElectionName are the names of the Leases of a system: of who acts, and of who
-// watches in a cluster.
-func LockName(system string) string     { return "sysop-" + system }
+// LockName is the name of the Lease of who acts on a system.
+func LockName(system string) string { return "sysop-" + system }
+
+// ElectionName is the name of the Lease of who watches a system in a cluster.
 func ElectionName(system string) string { return "sysop-" + system + "-watch" }
 
 // LostError says that a turn was lost while it was used.

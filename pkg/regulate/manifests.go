@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -92,7 +93,7 @@ func (m *manifests) labels() map[string]string {
 		"app.kubernetes.io/component":  "regulate-watch",
 		"app.kubernetes.io/managed-by": "kubectl-sysop",
 	}
-	if m.in.Version != "" {
+	if m.in.Version != "" && len(validation.IsValidLabelValue(m.in.Version)) == 0 { // (devel) is none
 		out["app.kubernetes.io/version"] = m.in.Version
 	}
 	return out

@@ -2,6 +2,7 @@ package regulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,7 +136,7 @@ func mayDo(ctx context.Context, client dynamic.Interface, r Right) (bool, string
 		return false, "", err
 	}
 	if !review.Status.Allowed && !review.Status.Denied && review.Status.EvaluationError != "" {
-		return false, "", fmt.Errorf("%s", review.Status.EvaluationError)
+		return false, "", errors.New(review.Status.EvaluationError)
 	}
 	return review.Status.Allowed, review.Status.Reason, nil
 }

@@ -240,10 +240,10 @@ func TestSaveUnderFaults(t *testing.T) {
 // other is another run's write.
 func other(t *testing.T, m *memoryMap) {
 	s := storeOn(m)
-	j, err := s.Load(context.Background())
+	j, err := s.Load(t.Context())
 	if err == nil {
 		j.Next = 99
-		err = s.Save(context.Background(), j)
+		err = s.Save(t.Context(), j)
 	}
 	if err != nil {
 		t.Fatal(err)
