@@ -51,7 +51,7 @@ type run struct {
 	*Runner
 	j     *Journal
 	out   *Outcome
-	dirty bool // the journal is not as it is kept
+	dirty bool               // the journal is not as it is kept
 	anew  map[*Operation]int // how often an object was changed under the hand
 }
 
@@ -182,9 +182,9 @@ type item struct {
 	// one may have been done although it failed.
 	resumed, unsure bool
 	// back says that it is taken back.
-	back bool
-	err             error
-	record          *Record
+	back   bool
+	err    error
+	record *Record
 }
 
 // next returns the operations whose turn it is: of each work those of one index, and of one
