@@ -243,10 +243,13 @@ func names(p fieldpath.Path) ([]string, bool) {
 
 // handBack returns managedFields as they are when FieldManager has given what lies on the
 // ways, but not on those that others of its operations keep, to who owned it before; false
-// where it owns nothing of that.
-func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]string) ([]any, bool, error) {
+// where it owns nothing of that. restored says that all of it is as it was before.
+func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]string, restored bool) ([]any, bool, error) {
 	entries := entriesOf(main)
-	ownerless := withoutOwner(main, owners, ways)
+	ownerless := map[string]fieldpath.Path{}
+	if restored {
+		ownerless = withoutOwner(main, owners, ways)
+	}
 	given := map[string]fieldpath.Path{}
 	for i := range entries {
 		e := &entries[i]
@@ -265,7 +268,7 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 	maps.Copy(given, ownerless)
 	for _, o := range owners {
 		p, ok := given[o.Path]
-		if !ok {
+		if _, lost := ownerless[o.Path]; !ok || lost && o.Manager == FieldManager {
 			continue
 		}
 		i := slices.IndexFunc(entries, func(e entry) bool { return e.is(o) })
@@ -280,13 +283,13 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 }
 
 // withoutOwner returns of the ends of ways those that had an owner and have none now: what
-// is scaled to 0 loses its owner, and what is scaled from there gets none.
+// is scaled to 0 loses its owner, and what is scaled from there gets none; and who applied
+// a field of false that is not kept owns it all the same.
 func withoutOwner(main *unstructured.Unstructured, owners []Owner, ways [][]string) map[string]fieldpath.Path {
 	out := map[string]fieldpath.Path{}
 	for _, at := range ways {
 		path := writtenNames(at)
-		_, is := lookup(main.Object, at)
-		if is && len(ownersAt(main, at)) == 0 && slices.ContainsFunc(owners, func(o Owner) bool { return o.Path == path }) {
+		if len(ownersAt(main, at)) == 0 && slices.ContainsFunc(owners, func(o Owner) bool { return o.Path == path && o.Manager != FieldManager }) {
 			out[path] = namesPath(at)
 		}
 	}

@@ -206,10 +206,7 @@ func (b *back) release(ctx context.Context, main *unstructured.Unstructured, lef
 	for _, other := range b.others(o) {
 		kept = append(kept, other.ways(main)...)
 	}
-	if left && o.Target.Subresource == scaleSubresource {
-		return "", nil
-	}
-	fields, ours, err := handBack(main, o.Owners, o.ways(main), kept)
+	fields, ours, err := handBack(main, o.Owners, o.ways(main), kept, !left)
 	if err != nil || !ours {
 		return "", err
 	}
