@@ -84,6 +84,7 @@ type Cause struct {
 // State is how far an operation is.
 type State string
 
+// The states.
 const (
 	Waiting   State = "Waiting"   // its turn has not come
 	Intended  State = "Intended"  // it may have been done

@@ -150,25 +150,24 @@ func (x *run) begin(s *Step) *work {
 	x.dirty = true
 	w := &work{step: *s, hold: h}
 	if h.Phase == Recovering && h.Failed == "" {
-		w.err = x.afterwards(w)
+		x.afterwards(w)
 	}
 	return w
 }
 
 // afterwards adds what the app does when it has been let go.
-func (x *run) afterwards(w *work) error {
+func (x *run) afterwards(w *work) {
 	if slices.ContainsFunc(w.hold.Operations, func(o *Operation) bool { return o.After }) {
-		return nil
+		return
 	}
 	step := w.step
 	step.Managers = nil
 	ops, err := x.operations(&step, "Recover", true)
 	if err != nil {
 		x.tell(Record{At: x.Now(), Hold: w.hold.ID, App: w.hold.App, Signal: "Recover", Result: "what on.Recover says is not done: " + err.Error(), Error: true})
-		return nil
+		return
 	}
 	w.hold.Operations = append(w.hold.Operations, ops...)
-	return nil
 }
 
 // item is an operation whose turn it is.
