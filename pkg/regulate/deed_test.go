@@ -52,8 +52,13 @@ func TestHTTPRefused(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the signature went to another host") }))
 	defer elsewhere.Close()
 	for word, handler := range map[string]http.HandlerFunc{
-		"400 Bad Request: no": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest); fmt.Fprint(w, "no") },
-		"another host":        func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect) },
+		"400 Bad Request: no": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, "no")
+		},
+		"another host": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		},
 	} {
 		receiver := httptest.NewServer(handler)
 		b := newBench()
