@@ -2,12 +2,15 @@ package regulate
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -15,6 +18,8 @@ import (
 // image is an object as it was read, and what is written of it: itself, or its Scale.
 type image struct {
 	main, scale *unstructured.Unstructured
+	// replicas is the way to what a Scale is about in the object, where the API server says.
+	replicas []string
 }
 
 func (i *image) fields() map[string]any {
@@ -34,17 +39,21 @@ func (r *Runner) read(ctx context.Context, t Target) (*image, error) {
 		return &image{main: main}, nil
 	}
 	scale, err := r.Client.Get(ctx, t)
-	if apierrors.IsInternalError(err) && strings.Contains(err.Error(), "does not exist") {
-		scale, err = unscaled(main), nil
+	if m := noReplicas.FindStringSubmatch(fmt.Sprint(err)); apierrors.IsInternalError(err) && m != nil {
+		return &image{main: main, scale: unscaled(main), replicas: strings.Split(m[1], ".")}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read scale of %s: %w", t, err)
 	}
-	return &image{main: main, scale: scale}, nil
+	return &image{main: main, scale: scaleIn(scale)}, nil
 }
 
-// unscaled is the Scale of a custom resource that does not say how many replicas it wants:
-// the API server has none to show, but takes a patch of it.
+// noReplicas is how the API server says that a custom resource does not say how many
+// replicas it wants (k8s.io/apiextensions-apiserver, ScaleREST.Get).
+var noReplicas = regexp.MustCompile(`spec replicas field "\.([^"]+)" does not exist`)
+
+// unscaled is the Scale of such an object: the API server has none to show, but takes a
+// patch of it.
 func unscaled(main *unstructured.Unstructured) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": map[string]any{},
@@ -52,6 +61,48 @@ func unscaled(main *unstructured.Unstructured) *unstructured.Unstructured {
 			"name": main.GetName(), "namespace": main.GetNamespace(), "uid": string(main.GetUID()), "resourceVersion": main.GetResourceVersion(),
 		},
 	}}
+}
+
+// scaleIn writes out the number of a Scale: in JSON it has none where that is 0.
+func scaleIn(scale *unstructured.Unstructured) *unstructured.Unstructured {
+	if _, ok := lookup(scale.Object, []string{"spec", "replicas"}); !ok {
+		put(scale.Object, []string{"spec", "replicas"}, int64(0))
+	}
+	return scale
+}
+
+// scaleTo is the patch of a Scale; nil where the number is that already. A JSON patch cannot
+// replace a 0, which is not there.
+func scaleTo(live, want map[string]any) ([]byte, error) {
+	is, has := lookup(live, []string{"spec", "replicas"})
+	to, ok := lookup(want, []string{"spec", "replicas"})
+	if !ok || has && same(is, to) {
+		return nil, nil
+	}
+	version, _ := lookup(live, []string{"metadata", "resourceVersion"})
+	return json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": version}, "spec": map[string]any{"replicas": to}})
+}
+
+// patch writes want over live.
+func (r *Runner) patch(ctx context.Context, t Target, live, want map[string]any) (*unstructured.Unstructured, error) {
+	pt, body, err := types.JSONPatchType, []byte(nil), error(nil)
+	if t.Subresource == scaleSubresource {
+		pt = types.MergePatchType
+		body, err = scaleTo(live, want)
+	} else {
+		body, err = Write(live, want)
+	}
+	if err != nil {
+		return nil, permanentError{err}
+	}
+	if body == nil {
+		return nil, nil
+	}
+	after, err := r.Client.Patch(ctx, t, pt, body, WriteOptions{Manager: FieldManager, DryRun: r.DryRun})
+	if err == nil && t.Subresource == scaleSubresource {
+		after = scaleIn(after)
+	}
+	return after, err
 }
 
 // plain is what of an object its writer decides about.
@@ -140,6 +191,26 @@ func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
 		}
 	}
 	return out
+}
+
+// scaledAt finds what of an object a Scale is about, by what its write changed.
+func scaledAt(before, after *unstructured.Unstructured, was, now any) (Change, bool) {
+	for _, c := range Diff(before.Object, after.Object) {
+		if strings.HasPrefix(c.Path, "/spec/") && c.Has && same(c.Now, now) && (!c.Had || same(c.Was, was)) {
+			return c, true
+		}
+	}
+	return Change{}, false
+}
+
+// missing is how many of the mappings on a way are not there.
+func missing(o map[string]any, at []string) int {
+	for n := range at {
+		if _, ok := lookup(o, at[:n+1]); !ok {
+			return len(at) - 1 - n
+		}
+	}
+	return 0
 }
 
 // mayBeScaled are the ways of fields that have the number of a Scale: which one it is shows

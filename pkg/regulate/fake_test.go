@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -131,13 +132,17 @@ func replicasAt(o *unstructured.Unstructured) []string {
 func scaleOf(o *unstructured.Unstructured, mustBe bool) (*unstructured.Unstructured, error) {
 	n, ok := lookup(o.Object, replicasAt(o))
 	if !ok && mustBe {
-		return nil, apierrors.NewInternalError(errors.New("the spec replicas field does not exist"))
+		return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", "."+strings.Join(replicasAt(o), ".")))
 	}
 	if !ok {
 		n = int64(-2147483648)
 	}
+	spec := map[string]any{}
+	if !same(n, 0) { // omitempty
+		spec["replicas"] = n
+	}
 	s := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": map[string]any{"replicas": n},
+		"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": spec,
 		"metadata": map[string]any{"name": o.GetName(), "namespace": o.GetNamespace(), "uid": string(o.GetUID()), "resourceVersion": o.GetResourceVersion()},
 	}}
 	gv, _ := schema.ParseGroupVersion(o.GetAPIVersion())
@@ -161,21 +166,21 @@ func (f *fakeAPI) Patch(ctx context.Context, t Target, pt types.PatchType, body 
 	if !ok {
 		return nil, notFound(t)
 	}
-	if pt != types.JSONPatchType {
-		return nil, fmt.Errorf("patch type %s", pt)
-	}
 	seen := live
 	if t.Subresource == scaleSubresource {
 		if seen, err = scaleOf(live, false); err != nil {
 			return nil, err
 		}
 	}
-	now, err := applyJSON(seen, body)
+	now, err := applyPatch(seen, pt, body)
 	if err != nil {
 		return nil, apierrors.NewInvalid(t.gvk().GroupKind(), t.Name, nil)
 	}
 	if now.GetResourceVersion() != live.GetResourceVersion() {
 		return nil, apierrors.NewConflict(schema.GroupResource{Resource: t.Resource}, t.Name, errors.New("the object has been modified"))
+	}
+	if n, _ := lookup(now.Object, []string{"spec", "replicas"}); t.Subresource == scaleSubresource && same(n, 0) {
+		takeAway(now.Object, []string{"spec", "replicas"}, 0)
 	}
 	if f.defaults != nil && t.Subresource == "" {
 		f.defaults(now.Object)
@@ -186,7 +191,10 @@ func (f *fakeAPI) Patch(ctx context.Context, t Target, pt types.PatchType, body 
 	}
 	answer := now
 	if t.Subresource == scaleSubresource {
-		n, _ := lookup(now.Object, []string{"spec", "replicas"})
+		n, ok := lookup(now.Object, []string{"spec", "replicas"})
+		if !ok {
+			n = int64(0)
+		}
 		main := live.DeepCopy()
 		put(main.Object, replicasAt(main), n)
 		gv, _ := schema.ParseGroupVersion(main.GetAPIVersion())
@@ -207,6 +215,17 @@ func (f *fakeAPI) Patch(ctx context.Context, t Target, pt types.PatchType, body 
 		return nil, err
 	}
 	return answer.DeepCopy(), nil
+}
+
+func applyPatch(o *unstructured.Unstructured, pt types.PatchType, body []byte) (*unstructured.Unstructured, error) {
+	if pt == types.JSONPatchType {
+		return applyJSON(o, body)
+	}
+	var patch map[string]any
+	if err := utiljson.Unmarshal(body, &patch); err != nil {
+		return nil, err
+	}
+	return &unstructured.Unstructured{Object: patchedBy(copied(o.Object), patch)}, nil
 }
 
 func applyJSON(o *unstructured.Unstructured, body []byte) (*unstructured.Unstructured, error) {

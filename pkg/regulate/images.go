@@ -279,6 +279,7 @@ func (c *Change) is(o map[string]any) (now, was bool) {
 // Verdict is what becomes of a change that is taken back.
 type Verdict string
 
+// The verdicts.
 const (
 	PutBack Verdict = "put back"      // what was there before is to be written
 	AsItWas Verdict = "as it was"     // it is so already

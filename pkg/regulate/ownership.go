@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,12 +69,14 @@ func written(p fieldpath.Path) string {
 }
 
 // writtenNames writes a path through mappings so.
-func writtenNames(at []string) string {
+func writtenNames(at []string) string { return written(namesPath(at)) }
+
+func namesPath(at []string) fieldpath.Path {
 	var p fieldpath.Path
 	for _, name := range at {
 		p = append(p, fieldpath.FieldNameElement(name))
 	}
-	return written(p)
+	return p
 }
 
 // touched returns of the fields in set those that lie on the ways, above or below their
@@ -138,6 +141,28 @@ func ownersOf(main *unstructured.Unstructured, ways [][]string) []Owner {
 	for _, e := range entriesOf(main) {
 		for p := range touched(e.set, main.Object, ways).All() {
 			out = append(out, e.owner(p))
+		}
+	}
+	return out
+}
+
+// ownersAt returns who owns what is at the end of a way itself.
+func ownersAt(main *unstructured.Unstructured, at []string) []Owner {
+	return slices.DeleteFunc(ownersOf(main, [][]string{at}), func(o Owner) bool { return o.Path != writtenNames(at) })
+}
+
+// ownedWays are the paths of owners that go through mappings only.
+func ownedWays(owners []Owner) [][]string {
+	var out [][]string
+	for _, o := range owners {
+		var at []string
+		for _, t := range tokens(o.Path) {
+			if pe, err := fieldpath.DeserializePathElement(t); err == nil && pe.FieldName != nil {
+				at = append(at, *pe.FieldName)
+			}
+		}
+		if writtenNames(at) == o.Path {
+			out = append(out, at)
 		}
 	}
 	return out
@@ -218,9 +243,13 @@ func names(p fieldpath.Path) ([]string, bool) {
 
 // handBack returns managedFields as they are when FieldManager has given what lies on the
 // ways, but not on those that others of its operations keep, to who owned it before; false
-// where it owns nothing of that.
-func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]string) ([]any, bool, error) {
+// where it owns nothing of that. restored says that all of it is as it was before.
+func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]string, restored bool) ([]any, bool, error) {
 	entries := entriesOf(main)
+	ownerless := map[string]fieldpath.Path{}
+	if restored {
+		ownerless = withoutOwner(main, owners, ways)
+	}
 	given := map[string]fieldpath.Path{}
 	for i := range entries {
 		e := &entries[i]
@@ -233,12 +262,13 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 		}
 		e.set = e.set.Difference(give)
 	}
-	if len(given) == 0 {
+	if len(given) == 0 && len(ownerless) == 0 {
 		return nil, false, nil
 	}
+	maps.Copy(given, ownerless)
 	for _, o := range owners {
 		p, ok := given[o.Path]
-		if !ok {
+		if _, lost := ownerless[o.Path]; !ok || lost && o.Manager == FieldManager {
 			continue
 		}
 		i := slices.IndexFunc(entries, func(e entry) bool { return e.is(o) })
@@ -250,6 +280,20 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 	}
 	out, err := encodeEntries(entries)
 	return out, true, err
+}
+
+// withoutOwner returns of the ends of ways those that had an owner and have none now: what
+// is scaled to 0 loses its owner, and what is scaled from there gets none; and who applied
+// a field of false that is not kept owns it all the same.
+func withoutOwner(main *unstructured.Unstructured, owners []Owner, ways [][]string) map[string]fieldpath.Path {
+	out := map[string]fieldpath.Path{}
+	for _, at := range ways {
+		path := writtenNames(at)
+		if len(ownersAt(main, at)) == 0 && slices.ContainsFunc(owners, func(o Owner) bool { return o.Path == path && o.Manager != FieldManager }) {
+			out[path] = namesPath(at)
+		}
+	}
+	return out
 }
 
 func newEntry(o Owner) entry {

@@ -51,11 +51,30 @@ func (x *run) look(it *item) sight {
 
 func (x *run) owns(it *item, c *Change) bool {
 	if it.op.Target.Subresource == scaleSubresource {
-		_, ok := scaledField(it.img.main)
-		return ok
+		if _, ok := scaledField(it.img.main); ok {
+			return true
+		}
+		at, ok := it.scaled(c)
+		return ok && same(c.Now, 0) && len(ownersAt(it.img.main, at)) == 0
 	}
 	at, ok := c.where(it.img.main.Object)
 	return ok && owned(it.img.main, at)
+}
+
+// scaled finds what of the object was scaled, of which nobody said where it is: among what
+// had the number before, what has the new one now. A Scale of 0 has no number in JSON, and
+// so whoever writes one becomes nobody's owner.
+func (it *item) scaled(c *Change) ([]string, bool) {
+	o, main := it.op, it.img.main
+	if o.Replicas != "" {
+		return tokens(o.Replicas), true
+	}
+	for _, at := range append(ownedWays(o.Owners), []string{"spec", "replicas"}) {
+		if v, ok := lookup(main.Object, at); ok && same(v, c.Now) {
+			return at, true
+		}
+	}
+	return nil, false
 }
 
 // ownsAny says that a field of an operation is ours and of no other hold, whatever is in it.
@@ -91,7 +110,13 @@ func (x *run) adoptLive(it *item) {
 		}
 	}
 	if it.img.scale != nil {
-		if at, ok := scaledField(main); ok {
+		at, ok := scaledField(main)
+		for i := range o.Changes {
+			if !ok {
+				at, ok = it.scaled(&o.Changes[i])
+			}
+		}
+		if ok {
 			o.Replicas = pointer(at)
 			o.Owners = slices.DeleteFunc(o.Owners, func(w Owner) bool { return w.Path != writtenNames(at) })
 		}

@@ -51,7 +51,7 @@ type run struct {
 	*Runner
 	j     *Journal
 	out   *Outcome
-	dirty bool // the journal is not as it is kept
+	dirty bool               // the journal is not as it is kept
 	anew  map[*Operation]int // how often an object was changed under the hand
 }
 
@@ -150,25 +150,24 @@ func (x *run) begin(s *Step) *work {
 	x.dirty = true
 	w := &work{step: *s, hold: h}
 	if h.Phase == Recovering && h.Failed == "" {
-		w.err = x.afterwards(w)
+		x.afterwards(w)
 	}
 	return w
 }
 
 // afterwards adds what the app does when it has been let go.
-func (x *run) afterwards(w *work) error {
+func (x *run) afterwards(w *work) {
 	if slices.ContainsFunc(w.hold.Operations, func(o *Operation) bool { return o.After }) {
-		return nil
+		return
 	}
 	step := w.step
 	step.Managers = nil
 	ops, err := x.operations(&step, "Recover", true)
 	if err != nil {
 		x.tell(Record{At: x.Now(), Hold: w.hold.ID, App: w.hold.App, Signal: "Recover", Result: "what on.Recover says is not done: " + err.Error(), Error: true})
-		return nil
+		return
 	}
 	w.hold.Operations = append(w.hold.Operations, ops...)
-	return nil
 }
 
 // item is an operation whose turn it is.
@@ -182,9 +181,9 @@ type item struct {
 	// one may have been done although it failed.
 	resumed, unsure bool
 	// back says that it is taken back.
-	back bool
-	err             error
-	record          *Record
+	back   bool
+	err    error
+	record *Record
 }
 
 // next returns the operations whose turn it is: of each work those of one index, and of one

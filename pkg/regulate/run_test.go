@@ -178,8 +178,6 @@ func ref(group, kind, name string) object.Ref {
 	return object.Ref{Group: group, Kind: kind, Namespace: "shop", Name: name}
 }
 
-func text(s string) *string { return &s }
-
 // shop is an app of each action that writes fields, with objects that differ in what is
 // there before: mappings that are not, fields that are, owners that apply and that update.
 func shop(t testing.TB) *bench {
@@ -195,9 +193,9 @@ func shop(t testing.TB) *bench {
 	web, db, basket := ref("apps", "Deployment", "web"), ref("apps", "StatefulSet", "db"), ref("shop.test", "Basket", "one")
 	b.app("web", []system.Action{
 		{Preset: PresetPause},
-		{Annotate: map[string]*string{"example.com/hold": text("true"), "a/b": nil, "none": nil}},
+		{Annotate: map[string]*string{"example.com/hold": new("true"), "a/b": nil, "none": nil}},
 		{Scale: &system.Scale{Replicas: 0}},
-		{Label: map[string]*string{"tier": text("held")}},
+		{Label: map[string]*string{"tier": new("held")}},
 		{SuspendCronJobs: true},
 		{CordonTraffic: true},
 		{Patch: &system.Patch{Type: system.Merge, Body: map[string]any{"spec": map[string]any{"big": 9007199254740995, "half": 2, "deep": map[string]any{"er": map[string]any{"live": true}}}}}},
@@ -452,7 +450,7 @@ func TestSharedTargets(t *testing.T) {
 			b.app(app, []system.Action{
 				{Preset: PresetPause},
 				{Scale: &system.Scale{Replicas: int32(2 - i)}},
-				{Annotate: map[string]*string{"held": text("true"), app: text("x")}},
+				{Annotate: map[string]*string{"held": new("true"), app: new("x")}},
 				{Patch: &system.Patch{Type: system.Merge, Body: map[string]any{"spec": map[string]any{"deep": deep, "x": 5 * (i % 2)}}}},
 			}, web, web, web, one)
 		}

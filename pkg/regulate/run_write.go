@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -71,6 +70,12 @@ func (x *run) compile(it *item, act *system.Action) error {
 	if it.img.scale != nil {
 		number, _ := lookup(it.img.scale.Object, []string{"spec", "replicas"})
 		o.Owners = sortOwners(ownersOf(main, mayBeScaled(main, number)))
+		if it.img.replicas != nil {
+			o.Replicas = pointer(it.img.replicas)
+			for i := range o.Changes {
+				o.Changes[i].Made = missing(main.Object, it.img.replicas)
+			}
+		}
 	} else {
 		o.Owners = sortOwners(ownersOf(main, o.ways(main)))
 	}
@@ -176,16 +181,12 @@ func (x *run) write(ctx context.Context, it *item) error {
 // writeOnce patches the object, and makes the answer the image of it.
 func (x *run) writeOnce(ctx context.Context, it *item) (string, error) {
 	o := it.op
-	body, err := Write(it.img.fields(), it.want)
-	if err != nil {
-		return "", permanentError{err}
-	}
-	if body == nil {
-		return o.Text + " (it is so already, by another hold)", nil
-	}
-	after, err := x.Client.Patch(ctx, o.Target, types.JSONPatchType, body, x.writes())
+	after, err := x.patch(ctx, o.Target, it.img.fields(), it.want)
 	if err != nil {
 		return "", err
+	}
+	if after == nil {
+		return o.Text + " (it is so already, by another hold)", nil
 	}
 	x.adoptAnswer(ctx, it, after)
 	return o.Text, nil
@@ -194,23 +195,22 @@ func (x *run) writeOnce(ctx context.Context, it *item) (string, error) {
 func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Unstructured) {
 	o, before := it.op, it.img
 	o.adopt(before.fields(), after.Object)
-	main := after
-	if before.scale != nil {
-		live, err := x.Client.Get(ctx, o.Target.bare())
-		if err != nil || x.DryRun {
-			return // what was seen before the write must do
+	if before.scale == nil {
+		if lost := lostOwners(before.main, after); len(lost) > 0 {
+			o.Owners = sortOwners(append(o.Owners, lost...))
 		}
-		main = live
-		at, ok := scaledField(main)
-		if !ok {
-			return
-		}
-		o.Replicas = pointer(at)
-		o.Owners = sortOwners(ownersOf(before.main, [][]string{at}))
 		return
 	}
-	if lost := lostOwners(before.main, main); len(lost) > 0 {
-		o.Owners = sortOwners(append(o.Owners, lost...))
+	main, err := x.Client.Get(ctx, o.Target.bare())
+	if err != nil || x.DryRun {
+		return // what was seen before the write must do
+	}
+	replicas := []string{"spec", "replicas"}
+	was, _ := lookup(before.scale.Object, replicas)
+	now, _ := lookup(after.Object, replicas)
+	if c, ok := scaledAt(before.main, main, was, now); ok {
+		o.Replicas = c.Path
+		o.Owners = sortOwners(ownersOf(before.main, [][]string{tokens(c.Path)}))
 	}
 }
 

@@ -145,7 +145,7 @@ func (b *back) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	note, err := b.release(ctx, main)
+	note, err := b.release(ctx, main, slices.Contains(verdicts, Changed))
 	if err != nil {
 		return err
 	}
@@ -172,16 +172,16 @@ func (b *back) restore(ctx context.Context, img *image, want map[string]any) (*u
 		// A Scale cannot say that there is no number: the object itself can.
 		t, live = t.bare(), img.main.Object
 		want = copied(live)
-		takeAway(want, o.ways(img.main)[0], 0)
+		made := 0
+		for _, c := range o.Changes {
+			made = max(made, c.Made)
+		}
+		takeAway(want, o.ways(img.main)[0], made)
 	}
-	body, err := Write(live, want)
-	if err != nil {
-		return nil, permanentError{err}
-	}
-	if body == nil {
+	after, err := b.patch(ctx, t, live, want)
+	if err == nil && after == nil {
 		return img.main, nil
 	}
-	after, err := b.Client.Patch(ctx, t, types.JSONPatchType, body, b.writes())
 	if err != nil {
 		return nil, fmt.Errorf("take back what was done to %s: %w", o.Target, err)
 	}
@@ -197,7 +197,7 @@ func (b *back) restore(ctx context.Context, img *image, want map[string]any) (*u
 
 // release gives the fields back to who owned them. Where that is not allowed it is said, no
 // more: what was there before is there.
-func (b *back) release(ctx context.Context, main *unstructured.Unstructured) (string, error) {
+func (b *back) release(ctx context.Context, main *unstructured.Unstructured, left bool) (string, error) {
 	o := b.it.op
 	if b.DryRun {
 		return "", nil
@@ -206,7 +206,7 @@ func (b *back) release(ctx context.Context, main *unstructured.Unstructured) (st
 	for _, other := range b.others(o) {
 		kept = append(kept, other.ways(main)...)
 	}
-	fields, ours, err := handBack(main, o.Owners, o.ways(main), kept)
+	fields, ours, err := handBack(main, o.Owners, o.ways(main), kept, !left)
 	if err != nil || !ours {
 		return "", err
 	}
