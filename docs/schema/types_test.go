@@ -134,6 +134,7 @@ func TestSchemasAreTheTypes(t *testing.T) {
 		"regulate-plan": view.PlanDocument{}, "regulate-status": view.RegulationStatusDocument{}, "regulate-history": view.RegulationHistoryDocument{}, "regulate-done": view.RegulationDoneDocument{}, "regulate-run": view.RegulationRunDocument{},
 		"signals": view.SignalListDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
+		"system-show": view.SystemShownDocument{}, "system-validate": view.SystemsCheckedDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := read(t, name)
