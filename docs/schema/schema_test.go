@@ -21,7 +21,8 @@ import (
 )
 
 // schemas are the files beside this one.
-var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain", "systems", "system-change",
+var schemas = []string{"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
+	"systems", "system-change", "system", "system-show", "system-validate",
 	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "signals"}
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
@@ -148,6 +149,11 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"prices", "prices show -o json --prices ../../pkg/cost/testdata/opencost/gpu.csv"},
 		{"prices-nodes", "prices show --nodes -o json --from demo"},
 		{"prices-nodes", "prices show --for-node worker-a -n moodle -o yaml --from demo"},
+		{"system-show", "system show -f demo -o json --from demo"},
+		{"system-show", "system show -f demo -o yaml --offline"},
+		{"system-show", "system show -f ../../pkg/system/testdata/full.yaml -o json --offline"},
+		{"system-validate", "system validate demo -o json --from demo"},
+		{"system-validate", "system validate ../../pkg/system/testdata/small.yaml -o yaml --offline"},
 	} {
 		out := run(t, strings.Fields(c.args)...)
 		if err := compile(t, c.schema).Validate(instance(t, out)); err != nil {

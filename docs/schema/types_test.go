@@ -133,7 +133,8 @@ func TestSchemasAreTheTypes(t *testing.T) {
 		"check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{},
 		"regulate-plan": view.PlanDocument{}, "regulate-status": view.RegulationStatusDocument{}, "regulate-history": view.RegulationHistoryDocument{}, "regulate-done": view.RegulationDoneDocument{}, "regulate-run": view.RegulationRunDocument{},
 		"signals": view.SignalListDocument{},
-		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
+		"prices":  cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
+		"system-show": view.SystemShownDocument{}, "system-validate": view.SystemsCheckedDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := read(t, name)

@@ -3,8 +3,25 @@ package cli
 import "github.com/spf13/cobra"
 
 func newSystem(env Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "system", Short: "Write, check and adopt Systems"}
+	cmd := &cobra.Command{
+		Use:   "system",
+		Short: "Write, check and adopt Systems: files that say which applications there are",
+		Long: `A System is a manifest that names the applications of a system, says how they hang
+together where no graph can know it, how they are regulated, and who pays. It is a
+file, and never required in the cluster; one that was adopted is known there by its
+name. docs/system.md has the format.`,
+	}
 	holds(cmd)
-	cmd.AddCommand(newSystemAdopt(env), newSystemInit(env), newSystemList(env), newSystemRelease(env))
+	cmd.AddCommand(newSystemAdopt(env), newSystemInit(env), newSystemList(env), newSystemRelease(env), newSystemShow(env), newSystemValidate(env))
 	return cmd
+}
+
+// systemFlag adds -f, for one manifest.
+func systemFlag(cmd *cobra.Command, into *string) {
+	cmd.Flags().StringVarP(into, "filename", "f", "", `read the manifest of a System from this FILE, "-" or "demo"`)
+	must(cmd.RegisterFlagCompletionFunc("filename", completeManifests))
+}
+
+func completeManifests(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{demoSystem + "\tthe System of the example"}, cobra.ShellCompDirectiveDefault
 }

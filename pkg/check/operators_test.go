@@ -6,11 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // published are the operators of testdata/operators: their workloads, the main one first,
@@ -79,10 +74,7 @@ func operatorsWorld(t testing.TB, text string, unread ...string) *World {
 	t.Helper()
 	read := readWorld(t, text, unread...).World
 	w := NewWorld(read.Graph, read.Facts, read.Kinds, read.Read)
-	w.Catalogued = func(gk schema.GroupKind) (string, bool) {
-		e, _, ok := catalog.KindOf(object.Resource{Group: gk.Group, Kind: gk.Kind})
-		return e.Name, ok
-	}
+	w.Catalogued = catalogued
 	return w
 }
 

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type systemShowOptions struct {
+	*common
+	file    string
+	offline bool
+}
+
+func newSystemShow(env Env) *cobra.Command {
+	o := &systemShowOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "show [NAME]",
+		Short: "Show a System: its apps, who needs whom and why, its rules in words",
+		Long: `Show a System: one that was adopted, by its NAME, or that of a manifest (-f). Its
+apps are looked at where they are: how each fares by its own part, who needs whom,
+and by what that is known. With --offline no cluster is asked, and only what the
+manifest says is shown.`,
+		Example: `  # the System of the example, and how its apps fare
+  kubectl sysop system show -f demo --from demo
+
+  # what a manifest says, for a program
+  kubectl sysop system show -f demo --offline -o json`,
+		Args:              between(0, 1, "the NAME of one System, or none and -f FILE"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	systemFlag(cmd, &o.file)
+	cmd.Flags().BoolVar(&o.offline, "offline", false, "ask no cluster")
+	return cmd
+}
+
+func (o *systemShowOptions) run(ctx context.Context, args []string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	sys, err := o.find(ctx, args)
+	if err != nil {
+		return err
+	}
+	opts := view.SystemOptions{Namespace: sys.Namespace}
+	if o.offline {
+		return o.write(view.System(sys, opts))
+	}
+	l, err := o.look(ctx, sys)
+	if err != nil {
+		return withHint(err, "--offline asks no cluster")
+	}
+	l.session.tell(l.graph)
+	opts.Namespace, opts.World, opts.Gaps = l.session.namespace, l.world, l.graph.Gaps()
+	if err := o.write(view.System(sys, opts)); err != nil {
+		return err
+	}
+	o.tellWorld(l.world)
+	l.session.done(l.graph)
+	return nil
+}
+
+// find reads the System that is meant.
+func (o *systemShowOptions) find(ctx context.Context, args []string) (*system.System, error) {
+	switch {
+	case len(args) == 1 && o.file != "":
+		return nil, fmt.Errorf("%q and -f %s: the System is named, or its manifest is", args[0], o.file)
+	case o.offline && (o.from != "" || len(args) == 1):
+		return nil, errors.New("--offline asks nobody: it goes with -f FILE, and not with --from")
+	case len(args) == 1:
+		return o.named(ctx, args[0])
+	case o.file == "":
+		return nil, withHint(errors.New("which System? name one that was adopted, or its manifest with -f FILE"), "try: kubectl sysop system show -f demo --from demo")
+	}
+	return o.readSystem(ctx, o.file)
+}
+
+// named reads a System that was adopted: NAME of the user's namespace, or NAMESPACE/NAME.
+func (o *systemShowOptions) named(ctx context.Context, text string) (*system.System, error) {
+	ref := object.Ref{Name: text}
+	if namespace, name, ok := strings.Cut(text, "/"); ok {
+		ref = object.Ref{Namespace: namespace, Name: name}
+	}
+	if !object.MayBeName(ref.Name) {
+		return nil, fmt.Errorf("%q is no name of a System", text)
+	}
+	if o.from != "" {
+		return nil, withHint(fmt.Errorf("the System %q: a snapshot holds no manifests", text), "name its file with -f")
+	}
+	return o.adoptedSystem(ctx, ref)
+}
+
+// tellWorld sums up on stderr, for people.
+func (o *systemShowOptions) tellWorld(w *regulate.World) {
+	if !o.human() {
+		return
+	}
+	trouble := 0
+	for i := range w.Apps {
+		a := &w.Apps[i]
+		if a.Health.Worse(health.Suspended) {
+			trouble++
+		}
+		for _, root := range a.Absent {
+			fmt.Fprintf(o.env.ErrOut, "warning: app %s: not there: %s\n", safe(a.Name), safe(root))
+		}
+		for _, root := range a.Unread {
+			fmt.Fprintf(o.env.ErrOut, "warning: app %s: not known: %s\n", safe(a.Name), safe(root))
+		}
+	}
+	fmt.Fprintf(o.env.ErrOut, "%s, %d of them not Healthy\n", plural(len(w.Apps), "app"), trouble)
+}

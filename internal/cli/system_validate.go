@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type systemValidateOptions struct {
+	*common
+	offline bool
+}
+
+func newSystemValidate(env Env) *cobra.Command {
+	o := &systemValidateOptions{common: newCommon(env, "text", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check manifests of Systems",
+		Long: `Check manifests of Systems, and write a line for each that is fine. Of every other
+one all that is wrong is told with its line and column, and the exit code is 1.
+
+The cluster, or the snapshot of --from, is asked whether the kinds and the objects
+that stand for apps are there. With --offline nobody is asked: for a pipeline that
+has no cluster.`,
+		Example: `  # against the snapshot that it is about
+  kubectl sysop system validate demo --from demo
+
+  # the manifest alone; for one of your own write its file
+  kubectl sysop system validate demo --offline -o json`,
+		Args:              between(1, math.MaxInt, "a FILE, or several"),
+		ValidArgsFunction: completeManifests,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.reading(cmd)
+	o.writing(cmd)
+	cmd.Flags().BoolVar(&o.offline, "offline", false, "ask no cluster: check the manifest alone")
+	return cmd
+}
+
+func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if o.offline && o.from != "" {
+		return errors.New("--offline asks nobody, and --from a snapshot: they exclude each other")
+	}
+	var checked []view.SystemCheckedDocument
+	var wrong []string
+	for _, file := range files {
+		doc, err := o.check(ctx, file)
+		if err != nil {
+			return err
+		}
+		checked = append(checked, doc)
+		wrong = append(wrong, placed(doc.File, doc.Problems)...)
+	}
+	if o.output != "text" {
+		if err := o.write(view.SystemsChecked(checked, o.offline)); err != nil {
+			return err
+		}
+		if len(wrong) > 0 {
+			return fmt.Errorf("%s in %s", plural(len(wrong), "problem"), plural(len(files), "file"))
+		}
+		return nil
+	}
+	for _, doc := range checked {
+		if len(doc.Problems) == 0 {
+			fmt.Fprintf(o.env.Out, "%s: fine: the System %s of %s\n", safe(doc.File), safe(doc.System), plural(len(doc.Apps), "app"))
+		}
+	}
+	if len(wrong) > 0 {
+		return withHint(&linesError{wrong}, "docs/system.md is the format")
+	}
+	return nil
+}
+
+// check finds all that is wrong with one manifest. The error says that a cluster could not
+// be asked; a file that cannot be read is a problem of its first line.
+func (o *systemValidateOptions) check(ctx context.Context, file string) (view.SystemCheckedDocument, error) {
+	doc := view.SystemCheckedDocument{File: systemName(file), Apps: []string{}, Problems: []strict.Problem{}}
+	sys, problems, err := o.parseSystem(ctx, file)
+	switch {
+	case ctx.Err() != nil:
+		return doc, ctx.Err()
+	case err != nil:
+		problems = []strict.Problem{{Line: 1, Column: 1, Message: err.Error()}}
+	}
+	if len(problems) > 0 {
+		doc.Problems = problems
+		return doc, nil
+	}
+	doc.System = sys.Name
+	for i := range sys.Apps {
+		doc.Apps = append(doc.Apps, sys.Apps[i].Name)
+	}
+	doc.Problems = append(doc.Problems, unknownOperators(sys)...)
+	if !o.offline {
+		there, err := o.there(ctx, sys)
+		if err != nil {
+			return doc, withHint(err, "--offline checks the manifest alone")
+		}
+		doc.Problems = append(doc.Problems, there...)
+	}
+	slices.SortStableFunc(doc.Problems, func(a, b strict.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return doc, nil
+}
+
+// unknownOperators tells the operators that the catalogue does not have.
+func unknownOperators(sys *system.System) []strict.Problem {
+	var names []string
+	for _, e := range catalog.All() {
+		names = append(names, e.Name)
+	}
+	var problems []strict.Problem
+	for i := range sys.Apps {
+		a := &sys.Apps[i]
+		if a.Operator != "" && !slices.Contains(names, a.Operator) {
+			problems = append(problems, strict.Problem{Line: a.Line, Column: 1, Message: fmt.Sprintf("app %s: the catalogue has no operator %s%s", a.Name, strconv.Quote(a.Operator), object.DidYouMean(object.Nearest(a.Operator, names)))})
+		}
+	}
+	return problems
+}
+
+// there asks whether the kinds and the objects of the roots are there, and the kinds of the
+// targets of actions.
+func (o *systemValidateOptions) there(ctx context.Context, sys *system.System) ([]strict.Problem, error) {
+	l, err := o.look(ctx, sys)
+	if err != nil {
+		return nil, err
+	}
+	o.tellGaps(l.graph.Gaps())
+	var problems []strict.Problem
+	for i := range sys.Apps {
+		a := &sys.Apps[i]
+		for _, r := range a.Roots {
+			if why := l.absent(a, r); why != "" {
+				problems = append(problems, strict.Problem{Line: r.Line, Column: 1, Message: "app " + a.Name + ": " + why})
+			}
+		}
+		for _, signal := range a.Signals() {
+			for _, action := range a.On[signal] {
+				problems = append(problems, l.unservedTargets(a, &action)...)
+			}
+		}
+	}
+	return problems, nil
+}
+
+// unservedTargets tells targets of actions whose kinds nobody serves.
+func (l *systemLook) unservedTargets(a *system.App, action *system.Action) []strict.Problem {
+	var problems []strict.Problem
+	for _, t := range action.Targets {
+		if _, err := l.root(t); err != nil {
+			problems = append(problems, strict.Problem{Line: t.Line, Column: 1, Message: "app " + a.Name + ": target " + err.Error()})
+		}
+	}
+	if action.Inverse != nil {
+		problems = append(problems, l.unservedTargets(a, action.Inverse)...)
+	}
+	return problems
+}
+
+// absent says that a root is not there, and what comes near; empty where it is, where nobody
+// knows, and for what the manifest brings along.
+func (l *systemLook) absent(a *system.App, r system.Root) string {
+	arg, err := l.root(r)
+	if err != nil {
+		return err.Error()
+	}
+	for _, o := range a.Resources {
+		if o.GroupVersionKind().GroupKind() == arg.kind.GroupKind() && o.GetName() == r.Name {
+			return ""
+		}
+	}
+	s := l.session
+	if len(s.nodes(l.graph, arg, nil)) > 0 {
+		return ""
+	}
+	in := s.in(arg)
+	if _, unread := s.gapOf(l.graph, arg.kind, in); unread {
+		return ""
+	}
+	where := ""
+	if arg.kind.Namespaced && in != "" {
+		where = " in namespace " + in
+	}
+	var names []string
+	for id := range l.graph.OfKind(arg.kind.GroupKind()) {
+		ref := l.graph.Ref(id)
+		if l.graph.State(id) == graph.Present && (in == "" || ref.Namespace == in || ref.Namespace == "") {
+			names = append(names, ref.Name)
+		}
+	}
+	return "there is no " + r.String() + where + object.DidYouMean(object.Nearest(r.Name, names))
+}

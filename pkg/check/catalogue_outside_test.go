@@ -1,0 +1,14 @@
+package check_test
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+var _ = check.SetCatalogued(func(gk schema.GroupKind) (string, bool) {
+	e, _, ok := catalog.KindOf(object.Resource{Group: gk.Group, Kind: gk.Kind})
+	return e.Name, ok
+})

@@ -1,0 +1,230 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// SystemOptions are how a System is shown.
+type SystemOptions struct {
+	// Namespace is that of the System.
+	Namespace string
+	// World is how its apps are; nil where nobody was asked.
+	World *regulate.World
+	Gaps  []object.Gap
+}
+
+// System returns the answer of system show.
+func System(s *system.System, o SystemOptions) Answer {
+	v := &systemView{s: s, o: o}
+	a := Answer{Tree: v.tree(), Document: v.document()}
+	for i := range s.Apps {
+		for _, root := range s.Apps[i].Roots {
+			a.Names = append(a.Names, root.String())
+		}
+	}
+	return a
+}
+
+type systemView struct {
+	s *system.System
+	o SystemOptions
+}
+
+// state is how an app is; nil where that is not known.
+func (v *systemView) state(name string) *regulate.AppState {
+	if v.o.World == nil {
+		return nil
+	}
+	a, _ := v.o.World.App(name)
+	return a
+}
+
+func (v *systemView) tree() *Tree {
+	t := &Tree{Columns: []Column{{Name: "SYSTEM", Cut: Middle, Least: leastName}}}
+	if v.o.World != nil {
+		t.Columns = append(t.Columns, Column{Name: "HEALTH"})
+	}
+	t.Columns = append(t.Columns, Column{Name: "WHAT", Under: true, Wrap: true})
+	top := v.line("System/"+v.s.Name, v.head())
+	for i := range v.s.Apps {
+		top.Below = append(top.Below, v.app(&v.s.Apps[i]))
+	}
+	for _, c := range v.s.Connections {
+		top.Below = append(top.Below, v.line("connection "+c.From.App+" → "+c.To.App, endWords(c.From)+" into "+endWords(c.To)))
+	}
+	g := &v.s.Regulation
+	for i := range g.Rules {
+		top.Below = append(top.Below, v.line("rule "+g.Rules[i].Name, g.Rules[i].Words()))
+	}
+	top.Below = append(top.Below, v.line("bounds", g.Words()))
+	if words := chargebackWords(v.s.Chargeback); words != "" {
+		top.Below = append(top.Below, v.line("chargeback", words))
+	}
+	for _, w := range v.s.Waivers {
+		top.Below = append(top.Below, v.line("waiver "+w.Rule, waiverWords(w.Object, w.Reason)))
+	}
+	t.Roots = []*Line{top}
+	return t
+}
+
+// line has no health.
+func (v *systemView) line(name, what string) *Line {
+	l := &Line{Name: Cell{Text: name}}
+	if v.o.World != nil {
+		l.Cells = append(l.Cells, Cell{})
+	}
+	l.Cells = append(l.Cells, Cell{Text: what})
+	return l
+}
+
+func (v *systemView) head() string {
+	var parts []string
+	if v.o.Namespace != "" {
+		parts = append(parts, "namespace "+v.o.Namespace)
+	}
+	if v.s.Description != "" {
+		parts = append(parts, strings.Join(strings.Fields(v.s.Description), " "))
+	}
+	return strings.Join(parts, ": ")
+}
+
+func (v *systemView) app(a *system.App) *Line {
+	l := v.line(a.Name, strings.Join(rootTexts(a.Roots), ", "))
+	state := v.state(a.Name)
+	if state != nil {
+		l.Cells[0] = HealthCell(state.Health)
+		if state.Message != "" {
+			l.Below = append(l.Below, v.line("cause", v.causeOf(state)))
+		}
+	}
+	if a.Operator != "" {
+		l.Below = append(l.Below, v.line("operator", a.Operator))
+	}
+	for _, n := range v.needs(a.Name) {
+		l.Below = append(l.Below, v.line("needs "+n.App, v.needWords(n)))
+	}
+	for _, signal := range a.Signals() {
+		actions := a.On[signal]
+		var words []string
+		for i := range actions {
+			words = append(words, actions[i].Words())
+		}
+		l.Below = append(l.Below, v.line("on "+signal, strings.Join(words, "; then ")))
+	}
+	if a.GitOps != "" {
+		l.Below = append(l.Below, v.line("gitops", a.GitOps.Words()))
+	}
+	return l
+}
+
+// causeOf says what makes an app as it is.
+func (v *systemView) causeOf(a *regulate.AppState) string {
+	if a.Cause.Kind == "" {
+		return a.Message
+	}
+	return v.short(a.Cause.String()) + ": " + a.Message
+}
+
+// needs are the apps that an app needs: as the graph tells, where it was asked, else as
+// the manifest says.
+func (v *systemView) needs(app string) []SystemNeedDocument {
+	out := []SystemNeedDocument{}
+	if state := v.state(app); state != nil {
+		for _, n := range state.Needs {
+			out = append(out, shownNeed(n))
+		}
+		return out
+	}
+	for _, d := range v.s.Dependencies {
+		if d.From == app {
+			out = append(out, SystemNeedDocument{App: d.To, Declared: true, Reason: d.Reason})
+		}
+	}
+	for _, c := range v.s.Connections {
+		if c.To.App == app {
+			out = append(out, SystemNeedDocument{App: c.From.App, Declared: true, Reason: "it takes " + endWords(c.From)})
+		}
+	}
+	return out
+}
+
+func shownNeed(n regulate.Need) SystemNeedDocument {
+	d := SystemNeedDocument{App: n.App, Declared: n.Declared, Reason: n.Reason}
+	if n.From.Kind != "" {
+		d.From = n.From.String()
+	}
+	if n.To.Kind != "" {
+		d.To = n.To.String()
+	}
+	if !n.Declared && d.Reason == "" {
+		d.Reason = why(n.Edge)
+	}
+	return d
+}
+
+func (v *systemView) needWords(n SystemNeedDocument) string {
+	way := v.short(n.From) + " → " + v.short(n.To)
+	switch {
+	case n.Declared && n.Reason == "":
+		return "declared"
+	case n.Declared:
+		return "declared: " + n.Reason
+	case n.Reason == "":
+		return way
+	}
+	return way + ": " + n.Reason
+}
+
+// short leaves out the group of an object, and the namespace of the System.
+func (v *systemView) short(id string) string {
+	ref, err := object.ParseRef(id)
+	if err != nil {
+		return id
+	}
+	ref.Group = ""
+	if ref.Namespace == v.o.Namespace {
+		ref.Namespace = ""
+	}
+	return ref.String()
+}
+
+func endWords(e system.End) string {
+	of := e.App
+	if e.Root.Name != "" {
+		of = e.Root.String()
+	}
+	return e.Path + " of " + of
+}
+
+func rootTexts(roots []system.Root) []string {
+	out := []string{}
+	for _, r := range roots {
+		out = append(out, r.String())
+	}
+	return out
+}
+
+func chargebackWords(c system.Chargeback) string {
+	var parts []string
+	if c.Tenant != "" {
+		parts = append(parts, c.Tenant+" pays")
+	}
+	if c.Prices != "" {
+		parts = append(parts, "prices of "+c.Prices)
+	}
+	if c.Sharing != "" {
+		parts = append(parts, "what several apps need is shared: "+string(c.Sharing))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func waiverWords(of object.Ref, reason string) string {
+	if of.Kind == "" {
+		return reason
+	}
+	return of.String() + ": " + reason
+}
