@@ -22,7 +22,7 @@ type MetricsOptions struct {
 	Sharing cost.Sharing
 	// Tenant is who pays; empty where nobody is named.
 	Tenant string
-	By      string
+	By     string
 	// Depth is how many levels below the first people are shown; 0 is all of them.
 	Depth int
 	// Namespace is that of the user: objects of others are shown with theirs.
