@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -133,6 +134,9 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 	b.session.tell(b.graph)
 	if err := o.write(view.RegulationStatus(b.journal, p, b.world, now, b.options())); err != nil {
 		return err
+	}
+	if len(b.journal.Holds) == 0 && o.output == "table" {
+		fmt.Fprintf(o.env.ErrOut, "no app of %s is held\n", b.system.Name)
 	}
 	b.session.done(b.graph)
 	if o.exitCode && len(b.journal.Holds) > 0 {

@@ -102,9 +102,7 @@ func (b *regulated) knows(app string) error {
 	if _, ok := b.system.App(app); ok {
 		return nil
 	}
-	err := fmt.Errorf("the System %s has no app %q", b.system.Name, app)
-	if near := object.Nearest(app, b.system.AppNames()); len(near) > 0 {
-		return withHint(err, object.DidYouMean(near))
-	}
-	return withHint(err, "its apps are "+strings.Join(b.system.AppNames(), ", "))
+	return withHint(
+		fmt.Errorf("the System %s has no app %q%s", b.system.Name, app, object.DidYouMean(object.Nearest(app, b.system.AppNames()))),
+		"its apps are "+strings.Join(b.system.AppNames(), ", "))
 }

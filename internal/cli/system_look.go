@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -57,6 +59,14 @@ func (c *common) look(ctx context.Context, sys *system.System) (*systemLook, err
 		System: sys, Graph: l.graph, Health: verdicts.of(l.graph), Kinds: s.kinds, Namespace: s.namespace, Facts: facts, Signals: noSignals{},
 	})
 	return l, nil
+}
+
+// offlineHint names the way out where no cluster answers.
+func offlineHint(err error) error {
+	if _, ok := errors.AsType[*source.ConnectError](err); ok {
+		return withHint(err, "--offline looks at the manifest alone, and --from at a snapshot")
+	}
+	return err
 }
 
 // noSignals knows none: who only looks sends none.

@@ -60,7 +60,7 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	}
 	l, err := o.look(ctx, sys)
 	if err != nil {
-		return withHint(err, "--offline asks no cluster")
+		return offlineHint(err)
 	}
 	l.session.tell(l.graph)
 	opts.Namespace, opts.World, opts.Gaps = l.session.namespace, l.world, l.graph.Gaps()

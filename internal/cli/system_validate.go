@@ -110,7 +110,7 @@ func (o *systemValidateOptions) check(ctx context.Context, file string) (view.Sy
 	if !o.offline {
 		there, err := o.there(ctx, sys)
 		if err != nil {
-			return doc, withHint(err, "--offline checks the manifest alone")
+			return doc, offlineHint(err)
 		}
 		doc.Problems = append(doc.Problems, there...)
 	}

@@ -1,0 +1,151 @@
+package system_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+const head = `apiVersion: sysop.dev/v1alpha1
+kind: System
+metadata: {name: a, namespace: n}
+spec:
+  values: {text: "0123456789", deep: {list: [1, 2, 3]}}
+  apps:
+  - name: web
+    roots: [deployment/web]
+`
+
+// told are the problems of a text, a line each.
+func told(text string) string {
+	_, problems := system.Parse("f", []byte(text))
+	var all []string
+	for _, p := range problems {
+		all = append(all, p.String())
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestRefusedTexts: what is no manifest is refused with a word, and quickly.
+func TestRefusedTexts(t *testing.T) {
+	laughs := "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":          {"# nothing\n---\n", "line 1, column 1: the file is empty: want a document of apiVersion sysop.dev/v1alpha1, kind System"},
+		"large":          {head + strings.Repeat("# filler\n", 1<<17), "line 1, column 1: it has more than 1 MiB"},
+		"no YAML":        {"a: [", "no YAML"},
+		"a list":         {"- a", "line 1, column 1: want a document of apiVersion"},
+		"two documents":  {head + "---\nkind: ConfigMap\n", "line 10, column 1: a second document: a manifest is one"},
+		"another kind":   {"apiVersion: v1\nkind: ConfigMap\n", `line 2, column 7: kind: there is no "ConfigMap": want System`},
+		"an alias":       {strings.Replace(head, "[deployment/web]", "&r [deployment/web]\n  - {name: b, roots: *r}", 1), "line 9, column 22: spec.apps[1]: aliases are not read"},
+		"aliased item":   {strings.Replace(head, "[deployment/web]", "[&r deployment/web, *r]", 1), "spec.apps[0].roots[1]: aliases are not read"},
+		"aliased value":  {strings.Replace(head, "deep: {", "one: &o 1, two: [*o], deep: {", 1), "spec.values.two[0]: aliases are not read"},
+		"a merge":        {strings.Replace(head, "deep: {", "deep: {<<: {a: 1}, ", 1), "spec.values.deep: merge keys are not read: write the fields out"},
+		"merged fields":  {head + "    <<: {operator: x}\n", `spec.apps[0]: unknown key "<<"`},
+		"laughs":         {laughs + head, "unknown key"},
+		"deep":           {strings.Replace(head, "deep: {", "x: "+strings.Repeat("[", 200)+strings.Repeat("]", 200)+", deep: {", 1), "it is nested more than 100 deep"},
+		"infinite":       {strings.Replace(head, "deep: {", "x: .inf, deep: {", 1), "spec.values.x: .inf is nothing that JSON has"},
+		"key of a value": {strings.Replace(head, "deep: {", "1: x, deep: {", 1), "spec.values: the key 1 is no text: put it in quotes"},
+		"twice in value": {strings.Replace(head, "deep: {", "text: x, deep: {", 1), "spec.values: a second text: want one"},
+		"a List":         {head + "    resources: [{apiVersion: v1, kind: List, metadata: {name: x}, items: []}]\n", "it is a list: write an item for each object"},
+		"no kind":        {head + "    resources: [{apiVersion: v1, metadata: {name: x}}]\n", "spec.apps[0].resources[0]: kind is missing"},
+		"twice brought":  {head + "    resources:\n    - &x {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n", "line 11, column 7: spec.apps[0].resources[1]: a second ConfigMap/x: want one"},
+		"brought by two": {head + "    resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}]\n  - {name: b, resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: n}}]}\n", "spec.apps[1].resources[0]: ConfigMap/n/x is a root of app web already"},
+		"nothing left":   {head + "  - name: b\n    resources: [{template: \"# none\"}]\n", "spec.apps[1]: the app has nothing: want roots, or resources"},
+	} {
+		if got := told(c.text); !strings.Contains(got, c.want) {
+			t.Errorf("%s: told\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
+// TestProblemsAreBounded: of many problems the first are told, and how many more there are.
+func TestProblemsAreBounded(t *testing.T) {
+	_, problems := system.Parse("f", []byte(head+strings.Repeat("    wrong: 1\n", 300)))
+	if len(problems) != 100 || !strings.HasSuffix(problems[99].Message, "; and 200 problems more") {
+		t.Errorf("%d problems: %v", len(problems), problems[len(problems)-1])
+	}
+}
+
+// TestTemplates: what a template is filled in to, and what it cannot do: go on for good,
+// take all memory, look at what is not the manifest's.
+func TestTemplates(t *testing.T) {
+	object := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  v: "
+	for name, c := range map[string]struct{ template, want string }{
+		"values":        {object + `{{ .Values.text | quote }}`, ""},
+		"nothing":       {object + `{{ index .Values "none" | default .System | quote }}`, ""},
+		"required":      {object + `{{ required "name it" (index .Values "none") }}`, "name it"},
+		"missing key":   {object + `{{ .Values.none }}`, `line 5: executing "resources" at <.Values.none>: map has no entry for key "none"`},
+		"syntax":        {object + `{{ if }}`, "line 5: missing value for if"},
+		"no function":   {object + `{{ env "HOME" }}`, `function "env" not defined`},
+		"no file":       {object + `{{ readFile "/etc/passwd" }}`, `function "readFile" not defined`},
+		"for web pages": {object + `{{ html "a" }}`, "it is not there in a manifest"},
+		"no YAML":       {"a: [", "the template of app web is filled in to no YAML"},
+		"no object":     {"a: 1", "document 1 of the template of app web, line 1 of what comes out: apiVersion is missing"},
+		"endless loop":  {`{{ range 99999999999 }}{{ end }}`, "it goes on for too long"},
+		"nested loops":  {`{{ range 9999 }}{{ range 9999 }}{{ if true }}{{ end }}{{ end }}{{ end }}`, "it goes on for too long"},
+		"calls itself":  {`{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`, "it goes on for too long"},
+		"doubling":      {`{{ $x := .Values.text }}{{ range 100 }}{{ $x = print $x $x }}{{ end }}`, "it makes too much text"},
+		"wide":          {`{{ printf "%999999d" 1 }}`, "printf wants a short format"},
+		"positions":     {`{{ printf "%[1]s%[1]s" "x" }}`, "printf wants a short format"},
+		"indented":      {`{{ indent 1000000 "x" }}`, "want 0 to 100 columns"},
+		"long":          {`{{ range 9999 }}` + strings.Repeat("#", 500) + "\n{{ end }}", "more than 1 MiB comes out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			text := head + "    resources:\n    - template: |\n        " + strings.ReplaceAll(c.template, "\n", "\n        ") + "\n"
+			got := told(text)
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("told %q, want %q", got, c.want)
+			}
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("it takes %s", took)
+			}
+		})
+	}
+}
+
+// TestResources: what comes out of templates is among the resources and the roots, once.
+func TestResources(t *testing.T) {
+	s := read(t, "testdata/full.yaml")
+	web, ok := s.App("web")
+	if !ok || len(web.Resources) != 3 {
+		t.Fatalf("%+v", web)
+	}
+	hosts := web.Resources[1]
+	data, _ := hosts.Object["data"].(map[string]any)
+	if hosts.GetName() != "shop-hosts" || hosts.GetNamespace() != "shop" || data["image"] != "nginx:1.29" || data["size"] != "3" || data["motd"] != "hello" || data["hosts"] != "- a.example.com\n- b.example.com\n" {
+		t.Errorf("filled in to %v", hosts.Object)
+	}
+	var roots []string
+	for _, r := range web.Roots {
+		roots = append(roots, r.String())
+	}
+	if got := strings.Join(roots, " "); got != "deployment/web ConfigMap/web-settings ConfigMap/shop/shop-hosts" {
+		t.Errorf("roots %s", got)
+	}
+}
+
+// TestWords: rules and actions in a sentence.
+func TestWords(t *testing.T) {
+	s := read(t, "testdata/full.yaml")
+	web, _ := s.App("web")
+	got := []string{s.Regulation.Rules[0].Words(), s.Regulation.Rules[1].Words(), strings.Join(web.Signals(), " ")}
+	for _, signal := range web.Signals() {
+		for i := range web.On[signal] {
+			got = append(got, web.On[signal][i].Words())
+		}
+	}
+	want := []string{
+		"when any app is Degraded or Missing or is being upgraded for 30s, Stop to its neighbours, and the neighbours of these; Recover when that has been over for 1m",
+		"when db is being upgraded, drain to web, mail; Recover when that has been over for 30s",
+		"Stop Recover drain",
+		"scale to 0: deployment/web, cronjob", "json patch", "merge patch of status", "annotate example.com/hold=true, old.key-", "label tier=",
+		"suspend CronJobs", "take traffic away", "restart", "run a Job (within 5m)", "POST to https://hooks.example.com/hold",
+		"run sh; back: run echo (within 1m30s)", "POST to https://hooks.example.com/hold",
+	}
+	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
+		t.Errorf("in words\n%s\nwant\n%s", g, w)
+	}
+}
