@@ -82,6 +82,7 @@ func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.M
 	if entry, _, ok := catalog.KindOf(m.kind); ok {
 		man.Operator = manual.Operator{Name: entry.Name, Title: entry.Title, Description: entry.Description, Source: entry.Source}
 	}
+	man.Signals = signalsIn(m.kind, m.s.kinds)
 	man.Relationships = manual.Related(m.kind.GroupKind(), m.told())
 	var owned []manual.Owned
 	if m.looks {

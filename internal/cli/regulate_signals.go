@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -125,6 +126,17 @@ func signalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal 
 		all = append(all, slices.DeleteFunc(regulate.BuiltInSignals(), func(s regulate.Signal) bool { return s.Kind != "*" })...)
 	}
 	slices.SortStableFunc(all, bySignalKind)
+	return all
+}
+
+// signalsIn returns the signals of a kind for its manual, those that a preset means.
+func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
+	var all []manual.Signal
+	for _, s := range signalsOf([]object.Resource{kind}, served) {
+		if !s.Other {
+			all = append(all, manual.Signal{Preset: s.Preset, Mode: string(s.Mode), Writes: s.Text(), AllowStop: s.NeedsAllowStop(), Effect: s.Effect, Caveat: s.Caveat, Source: s.Source})
+		}
+	}
 	return all
 }
 

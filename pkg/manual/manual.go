@@ -26,7 +26,9 @@ type Manual struct {
 	FieldsLeftOut int      `json:"fieldsLeftOut"`
 	Columns       []Column `json:"columns"`
 	Usage         Usage    `json:"usage,omitzero"`
-	Example       Example  `json:"example,omitzero"`
+	// Signals are how its operator is told to pause or to stop an object.
+	Signals []Signal `json:"signals,omitempty"`
+	Example Example  `json:"example,omitzero"`
 	// Notes say what of this could not be told, and where else to look.
 	Notes []string `json:"notes"`
 }
@@ -135,6 +137,18 @@ type Usage struct {
 	Text      string `json:"text,omitempty"`
 	// Problem says why there is no text.
 	Problem string `json:"problem,omitempty"`
+}
+
+// Signal is how an object is paused or stopped.
+type Signal struct {
+	Preset string `json:"preset"` // pause or stop
+	Mode   string `json:"mode"`   // pause-reconcile, stop-workload, ...
+	Writes string `json:"writes"` // spec.paused = true
+	// AllowStop says that the manifest of a System must allow it.
+	AllowStop bool   `json:"allowStop,omitempty"`
+	Effect    string `json:"effect"`
+	Caveat    string `json:"caveat,omitempty"`
+	Source    string `json:"source"`
 }
 
 // Example is a manifest to start from.

@@ -66,6 +66,10 @@ func (s Signal) fits(live *unstructured.Unstructured, pods []string) error {
 // that names pods it is so when each of them is named; without pods, when any is.
 func (s Signal) Holds(live *unstructured.Unstructured, pods ...string) bool {
 	patch := s.patchFor(live)
+	if s.Scale { // The API leaves out replicas that are 0.
+		replicas, there, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "replicas")
+		return !there || sameValue(replicas, int64(0))
+	}
 	if s.Each == "" {
 		return s.held(live.Object, patch, pods)
 	}

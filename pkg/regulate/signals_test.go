@@ -1,6 +1,7 @@
 package regulate_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -202,6 +203,18 @@ func TestScaleSignals(t *testing.T) {
 		}
 		if s.Scale != (fmt.Sprint(s.Patch) == "map[spec:map[replicas:0]]") {
 			t.Errorf("%s %s: scale %v writes %v", s.Kind, s.Preset, s.Scale, s.Patch)
+		}
+		if !s.Scale {
+			continue
+		}
+		for text, held := range map[string]bool{`{"spec": {}}`: true, `{"spec": {"replicas": 0}}`: true, `{"spec": {"replicas": 2}}`: false} {
+			scale := &unstructured.Unstructured{}
+			if err := json.Unmarshal([]byte(`{"apiVersion": "autoscaling/v1", "kind": "Scale", `+text[1:]), scale); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Holds(scale); got != held {
+				t.Errorf("%s holds %s: %v", s.Kind, text, got)
+			}
 		}
 	}
 }

@@ -21,7 +21,7 @@ func Manual(m manual.Manual, gaps []object.Gap) Answer {
 	doc := ManualDocument{Head: Head{APIVersion, "Manual"}, Manual: m, Gaps: none(gaps)}
 	page := &Page{}
 	for _, s := range []Section{
-		nameSection(m), operatorSection(m), compositionSection(m), relationshipsSection(m), fieldsSection(m), columnsSection(m), usageSection(m), exampleSection(m), notesSection(m),
+		nameSection(m), operatorSection(m), compositionSection(m), relationshipsSection(m), fieldsSection(m), columnsSection(m), usageSection(m), signalsSection(m), exampleSection(m), notesSection(m),
 	} {
 		if len(s.Blocks) > 0 {
 			page.Sections = append(page.Sections, s)

@@ -3,6 +3,7 @@ package view
 import (
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -50,4 +51,24 @@ func Signals(signals []regulate.Signal, gaps []object.Gap) Answer {
 		wide.Rows = append(wide.Rows, append(row[:len(row):len(row)], Cell{s.Caveat, Faint}, Cell{strings.TrimSpace(s.Source), Faint}))
 	}
 	return Answer{Table: table, Wide: wide, Document: doc, Names: names}
+}
+
+// signalsSection tells in a manual how an object is paused and stopped.
+func signalsSection(m manual.Manual) Section {
+	s := Section{Title: "SIGNALS"}
+	for _, signal := range m.Signals {
+		text := signal.Effect
+		if signal.Caveat != "" {
+			text += "; " + signal.Caveat
+		}
+		needs := ""
+		if signal.AllowStop {
+			needs = " (needs allowStop)"
+		}
+		s.Blocks = append(s.Blocks, Block{Pairs: []Pair{{signal.Preset, signal.Writes + needs}, {"", signal.Mode + ": " + text}}})
+	}
+	if len(s.Blocks) > 0 {
+		s.Blocks = append(s.Blocks, Block{Text: "kubectl sysop regulate signals has the sources."})
+	}
+	return s
 }
