@@ -23,7 +23,7 @@ import (
 // schemas are the files beside this one.
 var schemas = []string{
 	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
-	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate",
+	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems",
 }
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
@@ -131,6 +131,8 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"metrics", "metrics moodle/moodle-1 -o json --from demo"},
 		{"metrics", "metrics deployments -n nobody -o json --from demo"},
 		{"stacks", "stacks -A -o json --from demo"},
+		{"systems", "system list -A -o json --from demo"},
+		{"metrics", "metrics --system demo -o json --from demo"},
 		{"stacks", "stacks --all -o yaml --from demo"},
 		{"stacks", "stacks -n nobody -o json --from demo"},
 		{"check", "check -A -o json --from demo"},

@@ -28,6 +28,7 @@ type checkOptions struct {
 	colocation bool
 
 	atomic atomicOptions
+	of     ofSystem
 }
 
 func newCheck(env Env) *cobra.Command {
@@ -103,6 +104,7 @@ func (o *checkOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
 	f.BoolVar(&o.colocation, "colocation", false, "show how the pods of stacks lie on nodes and in zones, and whether they could be kept together")
 	o.atomic.flags(cmd)
+	o.of.flag(cmd, o.common, "with its waivers")
 	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(categoryNames(), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warning"}, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -153,7 +155,9 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	if q.rules, err = rulesIn(o.categories); err != nil {
 		return nil, err
 	}
-	q.waivers, err = readWaivers(ctx, o.waivers)
+	if q.waivers, err = readWaivers(ctx, o.waivers); err == nil && o.of.system != nil {
+		q.waivers = slices.Concat(q.waivers, o.of.system.Waivers)
+	}
 	return q, err
 }
 
@@ -211,6 +215,10 @@ func oneOf(flag, value string, valid []string) (string, error) {
 }
 
 func (o *checkOptions) run(ctx context.Context) error {
+	var err error
+	if o.args, err = o.of.read(ctx, o.common, o.args); err != nil {
+		return err
+	}
 	q, err := o.question(ctx)
 	if err != nil {
 		return err

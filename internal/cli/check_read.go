@@ -148,9 +148,10 @@ func (c *checking) choose() error {
 	for _, k := range t.kinds {
 		c.definitions = append(c.definitions, object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: k.String()})
 	}
-	for _, r := range t.roots {
-		c.stacks = append(c.stacks, c.session.stacksOf(c.graph, r, c.session.nodes(c.graph, r, c.q.selector))...)
-	}
+	named := c.o.of.stacks(t.roots, func(r rootArg) []metrics.Stack {
+		return c.session.stacksOf(c.graph, r, c.session.nodes(c.graph, r, c.q.selector))
+	})
+	c.stacks = append(c.stacks, named...)
 	c.home = c.session.home(c.graph, c.session.resolve(c.graph, t.roots, c.q.selector))
 	return nil
 }

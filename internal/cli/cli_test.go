@@ -93,7 +93,7 @@ func newRoot() *cobra.Command {
 
 // live are the commands whose examples need a cluster, and what they say of a snapshot. An
 // example that comes to that has been read whole.
-var live = map[string]string{"logs": "error: --from: a snapshot holds no logs"}
+var live = map[string]string{"adopt": "error: --from: a snapshot is no cluster", "release": "error: --from: a snapshot is no cluster", "logs": "error: --from: a snapshot holds no logs"}
 
 // TestExamples runs each example of each command's help, as it stands there.
 func TestExamples(t *testing.T) {

@@ -38,6 +38,10 @@ type metricsOptions struct {
 	interval time.Duration
 	listen   string
 	focus    focusOptions
+
+	of ofSystem
+	// shareChosen says that --share was written.
+	shareChosen bool
 }
 
 func newMetrics(env Env) *cobra.Command {
@@ -83,7 +87,7 @@ the whole of what it needs. An instant's cost is that of an hour, and of a month
   kubectl sysop metrics -A -o focus --from demo`,
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
+			o.args, o.shareChosen = args, cmd.Flags().Changed("share")
 			return o.run(cmd.Context())
 		},
 	}
@@ -119,6 +123,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.interval, "interval", time.Minute, "how often to measure, with --watch and at most with --listen")
 	f.StringVar(&o.listen, "listen", "", "serve it to Prometheus at this address (127.0.0.1:9808), until interrupted")
 	o.focus.flags(cmd)
+	o.of.flag(cmd, o.common, "with its prices, sharing, weights and tenant")
 
 	must(cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"stack", "resource", "namespace", "node", "creator", "label:", "annotation:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
 	for flag, values := range map[string][]string{
@@ -131,6 +136,10 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 }
 
 func (o *metricsOptions) run(ctx context.Context) error {
+	var err error
+	if o.args, err = o.of.read(ctx, o.common, o.args); err != nil {
+		return err
+	}
 	q, err := o.question(ctx)
 	if err != nil {
 		return err

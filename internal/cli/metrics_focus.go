@@ -39,7 +39,7 @@ func (f *focusOptions) validate() error {
 // focus returns what a FOCUS file says besides the charges.
 func (m *measured) focus(ctx context.Context) (view.FocusOptions, error) {
 	f := m.o.focus
-	out := view.FocusOptions{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.q.options, Tags: m.tags}
+	out := view.FocusOptions{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.q.options, Tags: m.tags, Tenant: m.o.of.tenant()}
 	if out.AccountID == "" {
 		id, err := m.clusterID(ctx)
 		if err != nil {

@@ -278,7 +278,7 @@ func (s *session) groupOf(kind string) (string, bool) {
 // answer is what is shown.
 func (m *measured) answer(ctx context.Context) (view.Answer, error) {
 	o := view.MetricsOptions{
-		Reading: m.reading, Prices: m.q.book.Name, Sharing: m.q.options.Sharing, By: m.o.by, Depth: m.o.depth, Namespace: m.home, Gaps: m.graph.Gaps(),
+		Reading: m.reading, Prices: m.q.book.Name, Sharing: m.q.options.Sharing, Tenant: m.o.of.tenant(), By: m.o.by, Depth: m.o.depth, Namespace: m.home, Gaps: m.graph.Gaps(),
 		Ledger: m.ledger, Placement: m.place, Shape: render.ShapeOf(m.o.output),
 	}
 	if o.Shape == view.FocusShape {

@@ -59,6 +59,7 @@ func (m *measured) weights() map[object.Ref]decimal.Decimal {
 			out[s.Ref] = w
 		}
 	}
+	m.o.of.weights(m.stacks, out, m.session, m.graph)
 	return out
 }
 

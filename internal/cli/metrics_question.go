@@ -47,7 +47,7 @@ func (o *metricsOptions) question(ctx context.Context) (*question, error) {
 		}
 	}
 	var err error
-	q.book, err = readPrices(ctx, o.prices)
+	q.book, err = readPrices(ctx, o.of.prices(o.prices))
 	return q, err
 }
 
@@ -110,7 +110,7 @@ func (o *metricsOptions) windowMeant(q *question) error {
 }
 
 func (o *metricsOptions) sharingMeant(q *question) error {
-	q.options.Sharing = cost.Sharing(o.share)
+	q.options.Sharing = cost.Sharing(o.of.sharing(o.share, o.shareChosen))
 	if all := []cost.Sharing{cost.ShareEven, cost.ShareUsage, cost.ShareRequests, cost.ShareWeight}; !slices.Contains(all, q.options.Sharing) {
 		return withHint(fmt.Errorf("unknown value %q of --share", o.share), "write one of even, usage, requests, weight")
 	}

@@ -47,9 +47,7 @@ func (m *measured) read(ctx context.Context) error {
 	}
 	s.tell(g)
 	m.graph, m.home = g, s.home(g, s.resolve(g, roots, m.q.selector))
-	for _, r := range roots {
-		m.stacks = append(m.stacks, s.stacksOf(g, r, s.nodes(g, r, m.q.selector))...)
-	}
+	m.stacks = o.of.stacks(roots, func(r rootArg) []metrics.Stack { return s.stacksOf(g, r, s.nodes(g, r, m.q.selector)) })
 	m.fold(opts)
 	return nil
 }

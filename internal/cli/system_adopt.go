@@ -37,7 +37,8 @@ func (o *keepingOptions) validate() error {
 	if o.allNamespaces {
 		return errors.New("-A: a System is in one namespace")
 	}
-	if _, err := oneOf("--dry-run", o.dryRun, dryRuns); err != nil {
+	var err error
+	if o.dryRun, err = oneOf("--dry-run", o.dryRun, dryRuns); err != nil {
 		return err
 	}
 	if !o.yes && o.dryRun == "none" && o.from == "" {

@@ -27,9 +27,6 @@ there "-" stands for them.`,
 		Example: `  # those of all namespaces
   kubectl sysop system list -A --from demo
 
-  # names that other commands take
-  kubectl sysop system list -A -o name
-
   # for a program
   kubectl sysop system list -A -o json --from demo`,
 		Args:              cobra.NoArgs,

@@ -30,6 +30,8 @@ type FocusOptions struct {
 	Sharing cost.Options
 	// Tags returns the labels of an item or of the root of a stack; may be nil.
 	Tags func(object.Ref) map[string]string
+	// Tenant is who pays, which every charge is tagged with; empty where nobody is named.
+	Tenant string
 }
 
 // FocusSheet makes a FOCUS Cost and Usage dataset of a ledger: a row a charge, every

@@ -22,6 +22,9 @@ func (f *focusFile) tags(c *cost.Charge) string {
 	if f.o.Version == "1.2" && c.Stack != (object.Ref{}) {
 		tags[tagPrefix+"stack"] = c.Stack.String()
 	}
+	if f.o.Tenant != "" {
+		tags[tagPrefix+"tenant"] = f.o.Tenant
+	}
 	return jsonObject(tags)
 }
 

@@ -20,7 +20,9 @@ type MetricsOptions struct {
 	// the rows stand for.
 	Prices  string
 	Sharing cost.Sharing
-	By      string
+	// Tenant is who pays; empty where nobody is named.
+	Tenant string
+	By     string
 	// Depth is how many levels below the first people are shown; 0 is all of them.
 	Depth int
 	// Namespace is that of the user: objects of others are shown with theirs.

@@ -26,6 +26,8 @@ type MetricsDocument struct {
 	Prices string `json:"prices"`
 	// Sharing says how what several stacks need is split.
 	Sharing string `json:"sharing"`
+	// Tenant is who pays, where a System says so.
+	Tenant string `json:"tenant,omitempty"`
 	// By is what the rows of the first level stand for.
 	By    string               `json:"by"`
 	Rows  []MetricsRowDocument `json:"rows"`
@@ -112,7 +114,7 @@ func number(d decimal.Decimal) Number { return Number(d.String()) }
 func (v *metricsView) document() MetricsDocument {
 	r := v.o.Reading
 	doc := MetricsDocument{
-		Head: Head{APIVersion, "Metrics"}, At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), By: v.o.By,
+		Head: Head{APIVersion, "Metrics"}, At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, By: v.o.By,
 		Rows: []MetricsRowDocument{}, Total: v.rowDocument(&v.r.Total), Notes: []NoteDocument{}, Gaps: none(v.o.Gaps),
 	}
 	if doc.By == "" {

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// ofSystem is a question about the apps of a System, instead of about roots.
+type ofSystem struct {
+	name   string // --system
+	system *system.System
+	// dir is where the manifest lies; empty for one that was adopted.
+	dir string
+	// apps are the indices of the app of each root, in their order.
+	apps []int
+}
+
+func (o *ofSystem) flag(cmd *cobra.Command, c *common, what string) {
+	cmd.Flags().StringVar(&o.name, "system", "", "instead of a ROOT, the apps of a System, "+what+": the FILE of a manifest, or the NAME of one that was adopted")
+	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		names, _ := c.completeSystem(cmd, nil, "")
+		return names, cobra.ShellCompDirectiveDefault // or a file
+	}))
+}
+
+// read reads the System, and returns the arguments that its roots are.
+func (o *ofSystem) read(ctx context.Context, c *common, args []string) ([]string, error) {
+	switch {
+	case o.name == "":
+		return args, nil
+	case len(args) > 0:
+		return nil, withHint(fmt.Errorf("--system names its roots, and %s is another one", args[0]), "leave out one of them")
+	case c.allNamespaces:
+		return nil, errors.New("-A: a System names its roots with their namespaces")
+	}
+	var err error
+	if o.isFile() {
+		o.dir = filepath.Dir(o.name)
+		o.system, err = c.readSystem(ctx, o.name)
+	} else {
+		o.system, err = c.namedSystem(ctx, o.name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := c.within(o.system); err != nil {
+		return nil, err
+	}
+	var roots []string
+	o.apps = nil
+	for i := range o.system.Apps {
+		for _, r := range o.system.Apps[i].Roots {
+			roots, o.apps = append(roots, r.String()), append(o.apps, i)
+		}
+	}
+	return roots, nil
+}
+
+// isFile says whether --system means a file: what is there, or cannot be a name.
+func (o *ofSystem) isFile() bool {
+	if o.name == "-" || o.name == demoSystem || strings.Contains(o.name, ".") {
+		return true
+	}
+	_, err := os.Stat(o.name)
+	return err == nil
+}
+
+// namedSystem reads a System that was adopted: NAME, NAMESPACE/NAME, or either behind
+// system/.
+func (c *common) namedSystem(ctx context.Context, name string) (*system.System, error) {
+	if c.from != "" {
+		return nil, withHint(fmt.Errorf("the System %q: a snapshot holds no manifests", name), "name its file")
+	}
+	parts := strings.Split(strings.TrimPrefix(name, graph.BySystem+"/"), "/")
+	if len(parts) > 2 || slices.Contains(parts, "") {
+		return nil, fmt.Errorf("--system %q: want a FILE, NAME or NAMESPACE/NAME", name)
+	}
+	ref := object.Ref{Name: parts[len(parts)-1]}
+	if len(parts) == 2 {
+		ref.Namespace = parts[0]
+	}
+	return c.adoptedSystem(ctx, ref)
+}
+
+// within makes the namespace of a System that of the question.
+func (c *common) within(s *system.System) error {
+	if s.Namespace == "" {
+		return nil
+	}
+	if given(c.config.Namespace) && *c.config.Namespace != s.Namespace {
+		return fmt.Errorf("-n %s: the System %s is of namespace %s", *c.config.Namespace, s.Name, s.Namespace)
+	}
+	namespace := s.Namespace
+	c.config.Namespace = &namespace
+	return nil
+}
+
+// prices is the price book of the System: beside its manifest, unless it is somewhere else.
+func (o *ofSystem) prices(given string) string {
+	if o.system == nil || given != "" || o.system.Chargeback.Prices == "" {
+		return given
+	}
+	book := o.system.Chargeback.Prices
+	if book == defaultPrices || filepath.IsAbs(book) {
+		return book
+	}
+	return filepath.Join(o.dir, book)
+}
+
+// sharing is how the System shares what several of its apps need.
+func (o *ofSystem) sharing(given string, chosen bool) string {
+	if o.system == nil || chosen {
+		return given
+	}
+	return cmp.Or(string(o.system.Chargeback.Sharing), given, string(cost.ShareEven))
+}
+
+// tenant is who pays; empty where nobody is named.
+func (o *ofSystem) tenant() string {
+	if o.system == nil {
+		return ""
+	}
+	return o.system.Chargeback.Tenant
+}
+
+// stacks puts the roots of each app together: an app with several has one row, called
+// system/NAMESPACE/SYSTEM.APP. root returns the stacks of one root.
+func (o *ofSystem) stacks(roots []rootArg, root func(rootArg) []metrics.Stack) []metrics.Stack {
+	var out []metrics.Stack
+	last, apps := -1, o.apps
+	if len(apps) != len(roots) { // none, or a root that means a definition
+		apps = nil
+	}
+	for i, r := range roots {
+		stacks := root(r)
+		if apps == nil || apps[i] != last {
+			out = append(out, stacks...)
+			if last = -1; apps != nil && len(stacks) > 0 {
+				last = apps[i]
+			}
+			continue
+		}
+		one := &out[len(out)-1]
+		one.Ref = object.Ref{Kind: graph.BySystem, Namespace: o.system.Namespace, Name: o.system.Name + "." + o.system.Apps[last].Name}
+		for _, s := range stacks {
+			one.Roots = append(one.Roots, s.Roots...)
+		}
+	}
+	return out
+}
+
+// weights are those that the System gives its apps.
+func (o *ofSystem) weights(stacks []metrics.Stack, into map[object.Ref]decimal.Decimal, s *session, g *graph.Graph) {
+	if o.system == nil {
+		return
+	}
+	for i := range o.system.Apps {
+		app := &o.system.Apps[i]
+		weight, err := decimal.NewFromString(o.system.Chargeback.Weights[app.Name])
+		if err != nil { // it has none
+			continue
+		}
+		for _, root := range app.Roots {
+			args, err := parseRoots([]string{root.String()}, s.kinds)
+			if err != nil {
+				continue
+			}
+			for _, id := range s.nodes(g, args[0], nil) {
+				for _, stack := range stacks {
+					if slices.Contains(stack.Roots, id) {
+						into[stack.Ref] = weight
+					}
+				}
+			}
+		}
+	}
+}
