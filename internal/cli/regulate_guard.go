@@ -92,4 +92,3 @@ func (b *regulated) podsOf(ref object.Ref) []string {
 	walk(id)
 	return names
 }
-

@@ -75,8 +75,8 @@ func newPlayed(t *testing.T, seed uint64) *played {
 		targets := [][]object.Ref{some(), some(), some(), basket}
 		p.b.app(name, []system.Action{
 			{Scale: &system.Scale{Replicas: int32(p.IntN(2))}},
-			{Annotate: map[string]*string{"held": text("true"), name: text("x")}},
-			{Label: map[string]*string{"tier": text("held")}},
+			{Annotate: map[string]*string{"held": new("true"), name: new("x")}},
+			{Label: map[string]*string{"tier": new("held")}},
 			{Patch: &system.Patch{Type: system.Merge, Body: map[string]any{"spec": map[string]any{"deep": map[string]any{name: true, "same": i / 2}, "x": 5 * p.IntN(2)}}}},
 		}, targets...)
 		state := AppState{Name: name, Roots: targets[0], Health: health.Healthy, Actions: map[string][]Resolved{system.Stop: p.b.resolved(name, system.Stop)}}
