@@ -54,20 +54,52 @@ func (x *run) owns(it *item, c *Change) bool {
 		if _, ok := scaledField(it.img.main); ok {
 			return true
 		}
-		at, ok := it.scaled(c)
-		return ok && same(c.Now, 0) && len(ownersAt(it.img.main, at)) == 0
+		return x.scaledUnowned(it, c)
 	}
 	at, ok := c.where(it.img.main.Object)
 	return ok && owned(it.img.main, at)
 }
 
-// scaled finds what of the object was scaled, of which nobody said where it is: among what
-// had the number before, what has the new one now. A Scale of 0 has no number in JSON, and
-// so whoever writes one becomes nobody's owner.
-func (it *item) scaled(c *Change) ([]string, bool) {
+// scaledUnowned says that something was scaled, and that whoever did it is nobody's owner: a
+// Scale of 0 has no number in JSON, and so nobody owns it; and of what had no owner before
+// (another hold made it 0) the API server does not begin to keep one.
+//
+// See https://github.com/kubernetes/apimachinery/blob/master/pkg/util/managedfields/internal/skipnonapplied.go
+func (x *run) scaledUnowned(it *item, c *Change) bool {
+	o, main := it.op, it.img.main
+	for _, at := range x.scaledWays(it, c) {
+		path := writtenNames(at)
+		had := slices.ContainsFunc(o.Owners, func(w Owner) bool { return w.Path == path })
+		if len(ownersAt(main, at)) == 0 && (same(c.Now, 0) || !had) {
+			return true
+		}
+	}
+	return false
+}
+
+// scaledWays are the ways to what may have been scaled, of which nobody said where it is:
+// what has the number that was written.
+func (x *run) scaledWays(it *item, c *Change) [][]string {
+	if at, ok := x.scaled(it, c); ok {
+		return [][]string{at}
+	}
+	return slices.DeleteFunc(mayBeScaled(it.img.main, c.Now), func(at []string) bool {
+		v, ok := lookup(it.img.main.Object, at)
+		return !ok || !same(v, c.Now)
+	})
+}
+
+// scaled finds what of the object was scaled: what is known of it, by another hold too, or
+// among what had the number before and an owner what has the new one now.
+func (x *run) scaled(it *item, c *Change) ([]string, bool) {
 	o, main := it.op, it.img.main
 	if o.Replicas != "" {
 		return tokens(o.Replicas), true
+	}
+	for _, other := range x.claims(it.w.hold, o) {
+		if other.Replicas != "" {
+			return tokens(other.Replicas), true
+		}
 	}
 	for _, at := range append(ownedWays(o.Owners), []string{"spec", "replicas"}) {
 		if v, ok := lookup(main.Object, at); ok && same(v, c.Now) {
@@ -113,7 +145,7 @@ func (x *run) adoptLive(it *item) {
 		at, ok := scaledField(main)
 		for i := range o.Changes {
 			if !ok {
-				at, ok = it.scaled(&o.Changes[i])
+				at, ok = x.scaled(it, &o.Changes[i])
 			}
 		}
 		if ok {
