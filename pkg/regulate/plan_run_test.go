@@ -59,10 +59,13 @@ func newPlayed(t *testing.T, seed uint64) *played {
 	var refs []object.Ref
 	for i, manager := range []string{"argocd", "helm", "kubectl"} {
 		name := fmt.Sprint("web-", i)
-		p.b.api.add(t, manager, i != 1, fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: shop}, spec: {replicas: %d}}`, name, i+1))
+		p.b.api.add(t, manager, i != 1, fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: shop}, spec: {replicas: %d}}`, name, p.IntN(4)))
 		refs = append(refs, ref("apps", "Deployment", name))
 	}
-	p.b.api.add(t, "operator", true, `{apiVersion: shop.test/v1, kind: Basket, metadata: {name: one, namespace: shop}, spec: {x: 1}}`)
+	// Of one basket in three it is not said how many it wants; of others something else has
+	// that number as well.
+	size := []string{"", ", size: {count: 1}", fmt.Sprintf(", size: {count: %d, most: 0}", p.IntN(3))}
+	p.b.api.add(t, "operator", true, fmt.Sprintf(`{apiVersion: shop.test/v1, kind: Basket, metadata: {name: one, namespace: shop}, spec: {x: 1%s}}`, size[p.IntN(len(size))]))
 	basket := []object.Ref{ref("shop.test", "Basket", "one")}
 	some := func() []object.Ref {
 		out := []object.Ref{refs[p.IntN(len(refs))]}
@@ -72,12 +75,13 @@ func newPlayed(t *testing.T, seed uint64) *played {
 		return out
 	}
 	for i, name := range []string{"a", "b", "c", "d"} {
-		targets := [][]object.Ref{some(), some(), some(), basket}
+		targets := [][]object.Ref{some(), some(), some(), basket, basket}
 		p.b.app(name, []system.Action{
 			{Scale: &system.Scale{Replicas: int32(p.IntN(2))}},
 			{Annotate: map[string]*string{"held": new("true"), name: new("x")}},
 			{Label: map[string]*string{"tier": new("held")}},
 			{Patch: &system.Patch{Type: system.Merge, Body: map[string]any{"spec": map[string]any{"deep": map[string]any{name: true, "same": i / 2}, "x": 5 * p.IntN(2)}}}},
+			{Scale: &system.Scale{Replicas: int32(p.IntN(3))}},
 		}, targets...)
 		state := AppState{Name: name, Roots: targets[0], Health: health.Healthy, Actions: map[string][]Resolved{system.Stop: p.b.resolved(name, system.Stop)}}
 		for _, other := range []string{"a", "b", "c", "d"} {

@@ -54,7 +54,7 @@ func (x *run) owns(it *item, c *Change) bool {
 		if _, ok := scaledField(it.img.main); ok {
 			return true
 		}
-		return x.scaledUnowned(it, c)
+		return it.scaledUnowned(c)
 	}
 	at, ok := c.where(it.img.main.Object)
 	return ok && owned(it.img.main, at)
@@ -65,9 +65,9 @@ func (x *run) owns(it *item, c *Change) bool {
 // (another hold made it 0) the API server does not begin to keep one.
 //
 // See https://github.com/kubernetes/apimachinery/blob/master/pkg/util/managedfields/internal/skipnonapplied.go
-func (x *run) scaledUnowned(it *item, c *Change) bool {
+func (it *item) scaledUnowned(c *Change) bool {
 	o, main := it.op, it.img.main
-	for _, at := range x.scaledWays(it, c) {
+	for _, at := range it.scaledWays(c) {
 		path := writtenNames(at)
 		had := slices.ContainsFunc(o.Owners, func(w Owner) bool { return w.Path == path })
 		if len(ownersAt(main, at)) == 0 && (same(c.Now, 0) || !had) {
@@ -79,8 +79,8 @@ func (x *run) scaledUnowned(it *item, c *Change) bool {
 
 // scaledWays are the ways to what may have been scaled, of which nobody said where it is:
 // what has the number that was written.
-func (x *run) scaledWays(it *item, c *Change) [][]string {
-	if at, ok := x.scaled(it, c); ok {
+func (it *item) scaledWays(c *Change) [][]string {
+	if at, ok := it.scaled(c); ok {
 		return [][]string{at}
 	}
 	return slices.DeleteFunc(mayBeScaled(it.img.main, c.Now), func(at []string) bool {
@@ -89,17 +89,12 @@ func (x *run) scaledWays(it *item, c *Change) [][]string {
 	})
 }
 
-// scaled finds what of the object was scaled: what is known of it, by another hold too, or
-// among what had the number before and an owner what has the new one now.
-func (x *run) scaled(it *item, c *Change) ([]string, bool) {
+// scaled finds what of the object was scaled: what is known of it, or among what had the
+// number before and an owner what has the new one now.
+func (it *item) scaled(c *Change) ([]string, bool) {
 	o, main := it.op, it.img.main
 	if o.Replicas != "" {
 		return tokens(o.Replicas), true
-	}
-	for _, other := range x.claims(it.w.hold, o) {
-		if other.Replicas != "" {
-			return tokens(other.Replicas), true
-		}
 	}
 	for _, at := range append(ownedWays(o.Owners), []string{"spec", "replicas"}) {
 		if v, ok := lookup(main.Object, at); ok && same(v, c.Now) {
@@ -145,7 +140,7 @@ func (x *run) adoptLive(it *item) {
 		at, ok := scaledField(main)
 		for i := range o.Changes {
 			if !ok {
-				at, ok = x.scaled(it, &o.Changes[i])
+				at, ok = it.scaled(&o.Changes[i])
 			}
 		}
 		if ok {

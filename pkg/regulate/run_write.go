@@ -1,6 +1,7 @@
 package regulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,25 +62,40 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 func (x *run) compile(it *item, act *system.Action) error {
 	o, main := it.op, it.img.main
 	o.Target.UID = string(main.GetUID())
-	changes, want, err := x.changes(act, o.Target, it.img.fields(), x.claims(it.w.hold, o))
+	claims := x.claims(it.w.hold, o)
+	changes, want, err := x.changes(act, o.Target, it.img.fields(), claims)
 	if err != nil {
 		return err
 	}
 	o.Changes, it.want = changes, want
 	o.Text = textOf(changes)
 	if it.img.scale != nil {
-		number, _ := lookup(it.img.scale.Object, []string{"spec", "replicas"})
-		o.Owners = sortOwners(ownersOf(main, mayBeScaled(main, number)))
-		if it.img.replicas != nil {
-			o.Replicas = pointer(it.img.replicas)
-			for i := range o.Changes {
-				o.Changes[i].Made = missing(main.Object, it.img.replicas)
-			}
-		}
-	} else {
-		o.Owners = sortOwners(ownersOf(main, o.ways(main)))
+		x.compileScale(it, claims)
+		return nil
 	}
+	o.Owners = sortOwners(ownersOf(main, o.ways(main)))
 	return nil
+}
+
+// compileScale finds who owns what is scaled, and where that is in the object itself: the
+// API server says it of what has no number, and other holds know it that scaled it before.
+func (x *run) compileScale(it *item, claims []*Operation) {
+	o, main := it.op, it.img.main
+	if it.img.replicas != nil {
+		o.Replicas = pointer(it.img.replicas)
+		for i := range o.Changes {
+			o.Changes[i].Made = missing(main.Object, it.img.replicas)
+		}
+	}
+	for _, other := range claims {
+		o.Replicas = cmp.Or(o.Replicas, other.Replicas)
+	}
+	ways := o.ways(main)
+	if o.Replicas == "" {
+		number, _ := lookup(it.img.scale.Object, []string{"spec", "replicas"})
+		ways = mayBeScaled(main, number)
+	}
+	o.Owners = sortOwners(ownersOf(main, ways))
 }
 
 // claims are what other open holds did to the same object, the last one last.

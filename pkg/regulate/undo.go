@@ -1,6 +1,7 @@
 package regulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -71,6 +72,7 @@ func (x *run) handOver(h *Hold, o *Operation) bool {
 			if d := &other.Changes[n]; d.Had == c.Has && (!d.Had || same(d.Was, c.Now)) {
 				d.Had, d.Was, d.Made = c.Had, c.Was, max(d.Made, c.Made)
 				other.Owners = inherit(other.Owners, o.Owners)
+				other.Replicas = cmp.Or(other.Replicas, o.Replicas)
 			}
 			c.Kept = true
 			break
