@@ -108,7 +108,7 @@ func (it *item) scaled(c *Change) ([]string, bool) {
 func (x *run) ownsAny(it *item) bool {
 	o := it.op
 	claimed := map[string]bool{}
-	for _, other := range x.claims(it.w.hold, o) {
+	for _, other := range it.claims() {
 		for _, c := range other.Changes {
 			claimed[c.Path] = true
 		}

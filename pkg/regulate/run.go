@@ -31,6 +31,9 @@ func (r *Runner) Do(ctx context.Context, p *Planned, j *Journal) (*Outcome, erro
 		x.j = j.Clone()
 	}
 	x.remember(p.Seen)
+	if err := x.settle(ctx); err != nil {
+		return x.out, err
+	}
 	steps := slices.Clone(p.Steps)
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.Wave, b.Wave) })
 	for len(steps) > 0 {
@@ -181,7 +184,10 @@ type item struct {
 	// one may have been done although it failed.
 	resumed, unsure bool
 	// back says that it is taken back.
-	back   bool
+	back bool
+	// beside are the operations on the same object, its own too.
+	beside []known
+	was    State // before it was looked at
 	err    error
 	record *Record
 }
@@ -190,7 +196,8 @@ type item struct {
 // object one at a time.
 func (x *run) next(works []*work) []*item {
 	var out []*item
-	busy := map[string]bool{}
+	var off []*item // another hold has not ended what it began on the same object
+	busy, all := map[string]bool{}, x.objects()
 	for _, w := range works {
 		if w.done || w.err != nil {
 			continue
@@ -205,8 +212,19 @@ func (x *run) next(works []*work) []*item {
 			if o.Target.Name != "" && busy[key] {
 				continue
 			}
+			it := &item{w: w, op: o, resumed: o.State == Intended || o.State == Undoing, back: w.hold.Phase == Recovering && !o.After, beside: all[key]}
+			if !it.resumed && it.waitsFor() != nil {
+				off = append(off, it)
+				continue
+			}
 			busy[key] = true
-			out = append(out, &item{w: w, op: o, resumed: o.State == Intended || o.State == Undoing, back: w.hold.Phase == Recovering && !o.After})
+			out = append(out, it)
+		}
+	}
+	if len(out) == 0 {
+		for _, it := range off {
+			h := it.waitsFor()
+			it.w.err = fmt.Errorf("it is not known how far %s of %s is on %s, and that comes first", h.Signal, h.App, it.op.Target)
 		}
 	}
 	return out

@@ -84,7 +84,7 @@ func (x *run) intend(it *item) {
 		x.end(it, NotNeeded, "its turn had not come")
 	case o.State == Done, o.State == Intended:
 		o.State = Undoing
-		if x.handOver(it.w.hold, o) {
+		if it.handOver() {
 			x.end(it, Kept, "another hold wants it so, and takes it back")
 		}
 	}

@@ -62,7 +62,7 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 func (x *run) compile(it *item, act *system.Action) error {
 	o, main := it.op, it.img.main
 	o.Target.UID = string(main.GetUID())
-	claims := x.claims(it.w.hold, o)
+	claims := it.claims()
 	changes, want, err := x.changes(act, o.Target, it.img.fields(), claims)
 	if err != nil {
 		return err
@@ -99,16 +99,11 @@ func (x *run) compileScale(it *item, claims []*Operation) {
 }
 
 // claims are what other open holds did to the same object, the last one last.
-func (x *run) claims(h *Hold, op *Operation) []*Operation {
+func (it *item) claims() []*Operation {
 	var out []*Operation
-	for _, other := range x.j.Holds {
-		if other == h {
-			continue
-		}
-		for _, o := range other.Operations {
-			if o.on(op) && (o.State == Intended || o.State == Done) && !o.After && len(o.Changes) > 0 {
-				out = append(out, o)
-			}
+	for _, b := range it.beside {
+		if o := b.op; b.hold != it.w.hold && o.on(it.op) && (o.State == Intended || o.State == Done) && !o.After {
+			out = append(out, o)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *Operation) int { return a.Order - b.Order })

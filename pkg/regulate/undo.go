@@ -57,11 +57,12 @@ func (o *Operation) written() bool { return len(o.Changes) > 0 }
 
 // handOver gives what was there before to the next hold that wrote the same field, and says
 // whether that was all.
-func (x *run) handOver(h *Hold, o *Operation) bool {
+func (it *item) handOver() bool {
+	o, claims := it.op, it.claims()
 	all := o.written()
 	for i := range o.Changes {
 		c := &o.Changes[i]
-		for _, other := range x.claims(h, o) {
+		for _, other := range claims {
 			if other.Order <= o.Order {
 				continue
 			}
@@ -205,7 +206,7 @@ func (b *back) release(ctx context.Context, main *unstructured.Unstructured, lef
 		return "", nil
 	}
 	var kept [][]string
-	for _, other := range b.others(o) {
+	for _, other := range b.it.others() {
 		kept = append(kept, other.ways(main)...)
 	}
 	fields, ours, err := handBack(main, o.Owners, o.ways(main), kept, !left)
@@ -228,14 +229,12 @@ func ownership(main *unstructured.Unstructured, fields []any) map[string]any {
 	return map[string]any{"metadata": map[string]any{"resourceVersion": main.GetResourceVersion(), "managedFields": fields}}
 }
 
-// others are the operations on the same object that are not taken back yet, besides o.
-func (x *run) others(o *Operation) []*Operation {
+// others are the operations on the same object that are not taken back yet, besides its own.
+func (it *item) others() []*Operation {
 	var out []*Operation
-	for _, h := range x.j.Holds {
-		for _, other := range h.Operations {
-			if other != o && other.Target.UID == o.Target.UID && other.undoable() && other.State != Waiting && other.written() {
-				out = append(out, other)
-			}
+	for _, b := range it.beside {
+		if o := b.op; o != it.op && o.Target.UID == it.op.Target.UID && o.undoable() && o.State != Waiting {
+			out = append(out, o)
 		}
 	}
 	return out

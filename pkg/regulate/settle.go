@@ -1,0 +1,128 @@
+package regulate
+
+import "context"
+
+// known is an operation that wrote, or may have written, to an object, with its hold.
+type known struct {
+	hold *Hold
+	op   *Operation
+}
+
+// objects lists the operations of all open holds about fields, by their objects. Operations
+// on one object are never done side by side, so whoever does one may look at the others.
+func (x *run) objects() map[string][]known {
+	out := map[string][]known{}
+	for _, h := range x.j.Holds {
+		for _, o := range h.Operations {
+			if o.written() && o.Target.UID != "" {
+				key := o.Target.bare().String()
+				out[key] = append(out[key], known{h, o})
+			}
+		}
+	}
+	return out
+}
+
+// settle looks at what a run before this one may have written, or taken back, of which the
+// journal does not say whether it was, and notes it. It only reads. Whatever is done next to
+// the same objects then knows what was there before; what cannot be read stays unknown, and
+// nobody else writes to that object meanwhile.
+func (x *run) settle(ctx context.Context) error {
+	all := x.objects()
+	var items []*item
+	for _, h := range x.j.Holds {
+		for _, o := range h.Operations {
+			if (o.State == Intended || o.State == Undoing) && o.written() && o.Target.UID != "" {
+				w := &work{hold: h, step: Step{Why: whys(h.Causes)}}
+				items = append(items, &item{w: w, op: o, beside: all[o.Target.bare().String()]})
+			}
+		}
+	}
+	for len(items) > 0 {
+		// Of one object one at a time: what is known of one says more of the next.
+		var now, later []*item
+		busy := map[string]bool{}
+		for _, it := range items {
+			if key := it.op.Target.bare().String(); busy[key] {
+				later = append(later, it)
+			} else {
+				busy[key] = true
+				now = append(now, it)
+			}
+		}
+		x.each(ctx, now, x.settleOne)
+		if ctx.Err() != nil {
+			return stopped(ctx.Err())
+		}
+		for _, it := range now {
+			x.dirty = x.dirty || it.op.State != it.was
+			if it.record != nil {
+				x.tell(*it.record)
+				x.event(ctx, it)
+			}
+		}
+		items = later
+	}
+	return nil
+}
+
+func (x *run) settleOne(ctx context.Context, it *item) error {
+	it.was = it.op.State
+	img, err := x.read(ctx, it.op.Target)
+	if err != nil {
+		return nil // who goes on with it says so
+	}
+	it.img = img
+	if it.op.State == Undoing {
+		x.settleBack(it)
+		return nil
+	}
+	o := it.op
+	switch seen := x.look(it); {
+	case seen == isOurs:
+		x.adoptLive(it)
+		if it.w.hold.Phase == Recovering {
+			o.State = Done
+			return nil
+		}
+		x.end(it, Done, "%s", o.Text)
+	case it.w.hold.Phase == Recovering:
+		return nil // there is nothing to go on with, and what is taken back says why
+	case seen == isForeign:
+		x.end(it, Already, "it was made so by somebody else")
+	default:
+		o.State = Waiting // what was written down of it is written anew
+	}
+	return nil
+}
+
+// settleBack says of what may have been taken back that it was not, where all of it is as we
+// wrote it. Else its owners may not have been told, and it is gone on with.
+func (x *run) settleBack(it *item) {
+	o := it.op
+	if string(it.img.main.GetUID()) != o.Target.UID {
+		return
+	}
+	stands := false
+	for _, c := range unkept(o.Changes) {
+		now, was := c.is(it.img.fields())
+		if !now {
+			return
+		}
+		stands = stands || !was
+	}
+	if stands {
+		o.State = Done
+	}
+}
+
+// waitsFor returns the hold that another one has to wait for: it may have written to the
+// same object, or have put back half of what it has to.
+func (it *item) waitsFor() *Hold {
+	for _, b := range it.beside {
+		if b.hold != it.w.hold && (b.op.State == Intended || b.op.State == Undoing) {
+			return b.hold
+		}
+	}
+	return nil
+}
