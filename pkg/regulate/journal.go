@@ -12,6 +12,10 @@ type Journal struct {
 	Next int `json:"next"`
 	// Holds are the signals that were sent and not taken back, in the order of their numbers.
 	Holds []*Hold `json:"holds,omitempty"`
+	// Left is what somebody had changed when it was to be taken back, and what was there
+	// before: a hold each, with the operations and the fields that were left as they are, the
+	// newest last. It is cut at MostLeft. Somebody can have it put back by force.
+	Left []*Hold `json:"left,omitempty"`
 	// Apps is what was seen of each app.
 	Apps map[string]*Seen `json:"apps,omitempty"`
 	// History is what is over, the newest last. It is cut at MostHistory.
@@ -54,6 +58,8 @@ const (
 	Held Phase = "Held"
 	// Recovering: they are being taken back.
 	Recovering Phase = "Recovering"
+	// LeftAsIs: they have been taken back but for what somebody had changed (Journal.Left).
+	LeftAsIs Phase = "Left"
 )
 
 // Hold is a signal that was sent to an app, until it has been taken back.
@@ -66,7 +72,10 @@ type Hold struct {
 	Phase  Phase     `json:"phase"`
 	At     time.Time `json:"at"`
 	// Failed says that it could not be done, so that what was done of it is taken back.
-	Failed     string       `json:"failed,omitempty"`
+	Failed string `json:"failed,omitempty"`
+	// OfLeft says that it is what was left of a hold, which is put back now: the app was let
+	// go then.
+	OfLeft     bool         `json:"ofLeft,omitempty"`
 	Operations []*Operation `json:"operations"`
 }
 

@@ -27,6 +27,12 @@ func (j *Journal) Clone() *Journal {
 			c.Holds = append(c.Holds, h.clone())
 		}
 	}
+	c.Left = nil
+	for _, h := range j.Left {
+		if h != nil {
+			c.Left = append(c.Left, h.clone())
+		}
+	}
 	if j.Apps != nil {
 		c.Apps = make(map[string]*Seen, len(j.Apps))
 		for app, s := range j.Apps {
@@ -87,7 +93,7 @@ func (j *Journal) Remember(seen map[string]*Seen) {
 // those of the hour.
 func (j *Journal) Open(step Step, ops []*Operation, now time.Time) *Hold {
 	// Numbers are not used twice, whatever became of Next.
-	for _, h := range j.Holds {
+	for _, h := range slices.Concat(j.Holds, j.Left) {
 		if h != nil && h.ID > j.Next {
 			j.Next = h.ID
 		}
@@ -128,8 +134,12 @@ func (j *Journal) Leave(step Step) bool {
 	return true
 }
 
-// Stopped says that all operations of a hold are done.
-func (j *Journal) Stopped(h *Hold) { h.Phase = Held }
+// Stopped says that all operations of a hold are done. What was left of the app, and of the
+// same fields, is forgotten.
+func (j *Journal) Stopped(h *Hold) {
+	h.Phase = Held
+	j.forget(h)
+}
 
 // TakingBack says that the operations of a hold are about to be taken back. From here on it
 // is taken back to its end, whatever happens: causes do not join it any more.
@@ -147,12 +157,13 @@ func (j *Journal) Fail(h *Hold, why string, now time.Time) {
 func (j *Journal) Refuse(app string, now time.Time) { j.seen(app).Refused = now }
 
 // Close takes away a hold that is taken back, and notes what came of it. The app is let go
-// from now on, unless another signal still holds it.
+// from now on, unless another signal still holds it. What was left as it is is remembered.
 func (j *Journal) Close(h *Hold, now time.Time, records ...Record) {
 	j.Holds = slices.DeleteFunc(j.Holds, func(o *Hold) bool { return o == nil || o.ID == h.ID })
 	if !j.Holding(h.App) {
 		j.seen(h.App).Recovered = now
 	}
+	j.leave(h)
 	j.Note(records...)
 }
 
@@ -167,8 +178,9 @@ func (j *Journal) Note(records ...Record) {
 	}
 }
 
-// Trim forgets the oldest records until the JSON of the journal has at most so many bytes.
-// Holds and what was seen are never forgotten: it says false where they alone are longer.
+// Trim forgets the oldest records until the JSON of the journal has at most so many bytes,
+// and where that does not suffice the oldest of what was left. Holds and what was seen are
+// never forgotten: it says false where they alone are longer.
 func (j *Journal) Trim(most int) bool {
 	size, err := json.Marshal(j)
 	if err != nil {
@@ -183,6 +195,15 @@ func (j *Journal) Trim(most int) bool {
 		over -= len(r) + 1
 	}
 	j.History = slices.Delete(j.History, 0, drop)
+	drop = 0
+	for ; over > 0 && drop < len(j.Left); drop++ {
+		h, err := json.Marshal(j.Left[drop])
+		if err != nil {
+			return false
+		}
+		over -= len(h) + 1
+	}
+	j.Left = slices.Delete(j.Left, 0, drop)
 	return over <= 0
 }
 

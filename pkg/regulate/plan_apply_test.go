@@ -16,7 +16,16 @@ const (
 	killed         // after what is sent and taken back was begun
 	failing        // nothing can be sent, for good
 	nothing        // it is only looked at
+	leaving        // somebody had changed what is taken back
 )
+
+// leave says that what a hold did was left as it is.
+func leave(h *regulate.Hold) {
+	for _, o := range h.Operations {
+		o.State, o.Target = regulate.Left, regulate.Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespace: "shop", Name: h.App, UID: "uid-" + h.App}
+		o.Changes = []regulate.Change{{Path: "/spec/paused", Has: true, Now: true}, {Path: "/spec/replicas", Had: true, Was: 3, Has: true, Now: 0}}
+	}
+}
 
 // apply is a Runner without a cluster: what becomes of a journal when a plan is done.
 func apply(j *regulate.Journal, p *regulate.Planned, how ending, now time.Time) *regulate.Journal {
@@ -60,9 +69,17 @@ func applied(j *regulate.Journal, p *regulate.Planned, how ending, writes int, n
 				first(func() { j.Stopped(h) })
 			}
 		case regulate.TakeBack:
-			first(func() { j.TakingBack(h) })
+			first(func() {
+				if h == nil {
+					h, _ = j.Reopen(s.Hold)
+				}
+				j.TakingBack(h)
+			})
 			if how != killed {
 				do(func() {
+					if how == leaving {
+						leave(h)
+					}
 					j.Close(h, now, regulate.Record{At: now, App: s.App, Signal: "Recover", Why: s.Why, Result: "done"})
 				})
 			}
@@ -80,6 +97,15 @@ func applied(j *regulate.Journal, p *regulate.Planned, how ending, writes int, n
 	return j
 }
 
+// holdOrLeft is what a step is about: an open hold, or what was left of one.
+func holdOrLeft(j *regulate.Journal, s regulate.Step) (*regulate.Hold, bool) {
+	h, ok := j.Hold(s.Hold)
+	if !ok && s.Verb == regulate.TakeBack {
+		h, ok = j.LeftHold(s.Hold)
+	}
+	return h, ok
+}
+
 // checkSteps holds what is true of the steps of any plan: nothing is held twice by one
 // signal or let go twice, and nobody who is held is a new cause.
 func checkSteps(t testing.TB, j *regulate.Journal, p *regulate.Planned) {
@@ -91,7 +117,7 @@ func checkSteps(t testing.TB, j *regulate.Journal, p *regulate.Planned) {
 			if _, ok := j.HoldOf(s.App, s.Signal); ok {
 				t.Errorf("%s is sent to %s, which has it", s.Signal, s.App)
 			}
-		} else if h, ok := j.Hold(s.Hold); !ok || h.App != s.App || h.Signal != s.Signal {
+		} else if h, ok := holdOrLeft(j, s); !ok || h.App != s.App || h.Signal != s.Signal {
 			t.Errorf("%s of %s %s is about hold %d, which is none of it", s.Verb, s.App, s.Signal, s.Hold)
 		}
 	}

@@ -164,6 +164,8 @@ func (s *story) moment(t *testing.T, clock string, lines []string) string {
 			how = killed
 		case "failing":
 			how = failing
+		case "left":
+			how = leaving
 		case "looking":
 			how = nothing
 		case "manifest":

@@ -21,6 +21,7 @@ func FuzzPlan(f *testing.F) {
 		}
 	}
 	f.Add([]byte(`{"holds":[null,{"id":1,"app":"a","signal":"Stop","causes":null,"operations":[null]},{"id":1,"app":"b","signal":"Stop","phase":"x","causes":[{"rule":"r0","app":"a"}]},{"id":-1,"app":"a","signal":"","causes":[{"rule":"r0","app":"b"}]}],"apps":{"a":null,"b":{"recovered":"9999-12-31T23:59:59Z","stopped":["9000-01-01T00:00:00Z"]}}}`), int64(1)<<40)
+	f.Add([]byte(`{"left":[null,{"id":2,"app":"a","signal":"Stop","operations":[null,{"target":{"uid":"u"},"changes":[{}]}]},{"id":2,"app":"a"}]}`), int64(0))
 	f.Add([]byte(`null`), int64(-1))
 	f.Fuzz(func(t *testing.T, data []byte, shift int64) {
 		var j *regulate.Journal
@@ -41,7 +42,7 @@ func FuzzPlan(f *testing.F) {
 			regulate.Plan(r.w, nil, j, now),
 		} {
 			for _, s := range p.Steps {
-				if _, ok := j.Clone().Hold(s.Hold); !ok && s.Verb != regulate.Send {
+				if _, ok := holdOrLeft(j.Clone(), s); !ok && s.Verb != regulate.Send {
 					t.Errorf("%s of %s: there is no hold %d", s.Verb, s.App, s.Hold)
 				}
 			}

@@ -85,7 +85,9 @@ func (p *planner) hold(app, signal string, c Cause) {
 // RecoverByHand takes back all signals to an app because somebody asks for it, without
 // waiting for anybody: whoever holds it by hand or for a run lets go. While a rule has a
 // cause to hold it, it stays held by that and this is refused, unless it is forced: then the
-// causes are excused, and do not hold it again until they have been gone once.
+// causes are excused, and do not hold it again until they have been gone once. What was left
+// as it is when the app was let go before, because somebody had changed it, is put back where
+// it is forced; else it is said.
 func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, force bool, now time.Time) *Planned {
 	p := newPlanner(w, s, j, now)
 	var leave, back []Step
@@ -114,7 +116,9 @@ func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, forc
 			back = append(back, step)
 		}
 	}
-	if !held {
+	said := len(p.refused)
+	back = append(back, p.backOfLeft(app, cmp.Or(who, "somebody"), force, held)...)
+	if !held && len(back) == 0 && len(p.refused) == said {
 		p.refuse(Refusal{App: app, Signal: system.Recover, Reason: BecauseNotHeld, Message: fmt.Sprintf("%s is not held by this system: there is nothing to take back; held are %s", app, cmp.Or(p.heldApps(), "none"))})
 	}
 	p.groups = []wave{p.unfinished(back), {leave, joinFirst}, {back, p.recoverOrder}}

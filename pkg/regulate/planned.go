@@ -88,6 +88,7 @@ const (
 	BecauseBusy      = "Busy"      // it is being let go right now
 	BecauseCause     = "Cause"     // a rule wants it held: it is not let go by hand without force
 	BecauseNotHeld   = "NotHeld"   // there is nothing of ours to take back
+	BecauseLeft      = "Left"      // somebody had changed it: it is not put back without force
 )
 
 // AppPlan is what regulation makes of an app.

@@ -127,6 +127,9 @@ func (x *run) wave(ctx context.Context, steps []Step) error {
 // begin makes the work of a step; nil where there is nothing to do but in the journal.
 func (x *run) begin(s *Step) *work {
 	h, ok := x.j.Hold(s.Hold)
+	if !ok && s.Verb == TakeBack {
+		h, ok = x.j.Reopen(s.Hold)
+	}
 	switch {
 	case s.Verb == Join:
 		x.dirty = x.j.Join(*s) || x.dirty
@@ -152,7 +155,7 @@ func (x *run) begin(s *Step) *work {
 	}
 	x.dirty = true
 	w := &work{step: *s, hold: h}
-	if h.Phase == Recovering && h.Failed == "" {
+	if h.Phase == Recovering && h.Failed == "" && !h.OfLeft {
 		x.afterwards(w)
 	}
 	return w

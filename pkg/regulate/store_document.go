@@ -134,12 +134,12 @@ func unzipped(zip []byte) ([]byte, error) {
 	return text, err
 }
 
-// heldText says for people who is held, a line an app and signal.
+// heldText says for people who is held, a line an app and signal, and then what was left.
 func heldText(j *Journal) string {
-	if len(j.Holds) == 0 {
-		return "nothing is held\n"
-	}
 	var lines []string
+	if len(j.Holds) == 0 {
+		lines = append(lines, "nothing is held\n")
+	}
 	for _, h := range j.Holds {
 		why := ""
 		if len(h.Causes) > 0 {
@@ -148,6 +148,9 @@ func heldText(j *Journal) string {
 		lines = append(lines, fmt.Sprintf("%s %s since %s (%s)%s\n", h.App, h.Signal, h.At.UTC().Format(time.RFC3339), h.Phase, why))
 	}
 	slices.Sort(lines)
+	for _, h := range j.Left {
+		lines = append(lines, fmt.Sprintf("%s %s left: %s\n", h.App, h.Signal, truncated(leftText(h), 200)))
+	}
 	if more := len(lines) - mostHeld; more > 0 {
 		lines = append(lines[:mostHeld], fmt.Sprintf("and %d more\n", more))
 	}

@@ -240,6 +240,17 @@ func (it *item) others() []*Operation {
 	return out
 }
 
+// changedSince keeps of changes what was left as it is.
+func changedSince(changes []Change, verdicts []Verdict) []Change {
+	var out []Change
+	for i, v := range verdicts {
+		if v == Changed {
+			out = append(out, changes[i])
+		}
+	}
+	return out
+}
+
 // conclude says what became of it.
 func (b *back) conclude(verdicts []Verdict, note string) {
 	o := b.it.op
@@ -252,6 +263,7 @@ func (b *back) conclude(verdicts []Verdict, note string) {
 	}
 	switch {
 	case len(left) > 0:
+		o.Changes = changedSince(changes, verdicts)
 		b.end(b.it, Left, "changed since by somebody else, and left as it is (--force overrides): it was %s%s", strings.Join(left, "; "), note)
 	case b.act != nil && b.act.Inverse != nil:
 		b.end(b.it, Undone, "its inverse was done%s", note)

@@ -1,0 +1,143 @@
+package regulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MostLeft is how many holds a journal remembers of which something was left as it is.
+const MostLeft = 20
+
+// LeftHold returns what was left when the hold of a number was taken back.
+func (j *Journal) LeftHold(id int) (*Hold, bool) {
+	for _, h := range j.Left {
+		if h != nil && h.ID == id {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+// Reopen makes what was left of a hold an open hold again, that is being taken back. It says
+// false where nothing was left of it, and where the hold is open.
+func (j *Journal) Reopen(id int) (*Hold, bool) {
+	h, ok := j.LeftHold(id)
+	if _, open := j.Hold(id); !ok || open {
+		return nil, false
+	}
+	j.Left = slices.DeleteFunc(j.Left, func(o *Hold) bool { return o == h })
+	h.Phase, h.Failed, h.OfLeft = Recovering, "", true
+	for _, o := range h.Operations {
+		o.State = Done
+	}
+	j.Holds = append(j.Holds, h)
+	return h, true
+}
+
+// leave remembers of a hold that is closed what somebody had changed since, so that it was
+// not taken back. What was there before is known of it only here.
+func (j *Journal) leave(h *Hold) {
+	for _, o := range h.Operations {
+		j.succeed(o)
+	}
+	left := h.clone()
+	left.Phase, left.Failed = LeftAsIs, ""
+	left.Operations = slices.DeleteFunc(left.Operations, func(o *Operation) bool {
+		o.Changes = unkept(o.Changes)
+		return o.State != Left || !o.written()
+	})
+	if len(left.Operations) == 0 {
+		return
+	}
+	j.Left = append(j.Left, left)
+	if n := len(j.Left) - MostLeft; n > 0 {
+		j.Left = slices.Delete(j.Left, 0, n)
+	}
+}
+
+// succeed gives what was there before an operation to what was left of one that was written
+// on top of it: what that one saw was not there before regulation.
+func (j *Journal) succeed(first *Operation) {
+	for _, h := range j.Left {
+		for _, o := range h.Operations {
+			if !first.on(o) || first.Order >= o.Order {
+				continue
+			}
+			for i := range o.Changes {
+				c := &o.Changes[i]
+				n := slices.IndexFunc(first.Changes, func(f Change) bool { return f.Path == c.Path })
+				if n < 0 {
+					continue
+				}
+				if f := &first.Changes[n]; f.Has == c.Had && (!c.Had || same(f.Now, c.Was)) {
+					c.Had, c.Was, c.Made = f.Had, f.Was, max(c.Made, f.Made)
+					o.Owners = inherit(o.Owners, first.Owners)
+					o.Replicas = cmp.Or(o.Replicas, first.Replicas)
+				}
+			}
+		}
+	}
+}
+
+// forget forgets what was left of an app that is held again, and of the fields that this
+// hold wrote: what is there now is what is put back.
+func (j *Journal) forget(held *Hold) {
+	for _, h := range j.Left {
+		for _, o := range h.Operations {
+			for _, now := range held.Operations {
+				if now.on(o) && now.State == Done {
+					o.Changes = slices.DeleteFunc(o.Changes, func(c Change) bool {
+						return slices.ContainsFunc(now.Changes, func(d Change) bool { return d.Path == c.Path })
+					})
+				}
+			}
+		}
+		h.Operations = slices.DeleteFunc(h.Operations, func(o *Operation) bool { return !o.written() })
+	}
+	j.Left = slices.DeleteFunc(j.Left, func(h *Hold) bool { return h.App == held.App || len(h.Operations) == 0 })
+}
+
+// leftText says for people what was left of a hold.
+func leftText(h *Hold) string {
+	var out []string
+	for _, o := range h.Operations {
+		out = append(out, fmt.Sprintf("%s (%s)", o.Target, wasText(o.Changes)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// wasText says what was there before changes.
+func wasText(changes []Change) string {
+	before := make([]Change, len(changes))
+	for i, c := range changes {
+		before[i] = Change{Path: c.Path, Has: c.Had, Now: c.Was}
+	}
+	return "it was " + strings.ReplaceAll(textOf(before), " taken away", " not there")
+}
+
+// backOfLeft plans what was left of an app: it is put back where that is forced, once the
+// app is not held any more, and else it is said how.
+func (p *planner) backOfLeft(app, who string, force, held bool) []Step {
+	var back []Step
+	for _, h := range p.j.Left {
+		if h.App != app {
+			continue
+		}
+		if force && !held {
+			back = append(back, Step{
+				Verb: TakeBack, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes,
+				Why: fmt.Sprintf("what was left of %s #%d is put back by hand by %s", h.Signal, h.ID, who),
+			})
+			continue
+		}
+		how := "--force puts it back"
+		if force {
+			how = "ask again when what holds it now has been taken back"
+		}
+		p.refuse(Refusal{App: app, Signal: h.Signal, Reason: BecauseLeft, Message: fmt.Sprintf(
+			"somebody had changed it when %s #%d was taken back, and it was left as it is: %s; %s", h.Signal, h.ID, leftText(h), how)})
+	}
+	return back
+}
