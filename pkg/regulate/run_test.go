@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +28,7 @@ type bench struct {
 	after   map[string][][]object.Ref
 	mgrs    map[string][]Manager
 	now     time.Time
+	clock   sync.Mutex
 	runner  func(r *Runner)
 	records []Record
 }
@@ -57,11 +59,19 @@ func (b *bench) app(name string, actions []system.Action, targets ...[]object.Re
 	b.targets[name] = targets
 }
 
+// tick is the clock of runs, a second later each time; it is asked by many at a time.
+func (b *bench) tick() time.Time {
+	b.clock.Lock()
+	defer b.clock.Unlock()
+	b.now = b.now.Add(time.Second)
+	return b.now
+}
+
 func (b *bench) run(ctx context.Context) *Runner {
 	r := &Runner{
 		Client: b.api, Store: b.store, Kinds: testKinds(), System: b.sys, Parallel: 1,
 		Signals: NewSignals([]Signal{{Kind: "Kustomization.kustomize.toolkit.fluxcd.io", Preset: PresetPause, Mode: PauseReconcile, Patch: map[string]any{"spec": map[string]any{"suspend": true}}}}, nil),
-		Now:     func() time.Time { b.now = b.now.Add(time.Second); return b.now },
+		Now:     b.tick,
 	}
 	r.Progress = func(rec Record) { b.records = append(b.records, rec) }
 	if b.runner != nil {
