@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -204,6 +206,80 @@ func TestEnumsAreTheConstants(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, c[0], c[1])
 		}
 	}
+}
+
+// TestEnumsOfRegulation holds the words of regulation to the constants.
+func TestEnumsOfRegulation(t *testing.T) {
+	for _, c := range []struct {
+		schema, def, property string
+		want                  []string
+	}{
+		{"regulate-plan", "regulationRefusal", "reason", regulate.Reasons()},
+		{"regulate-done", "regulationRefusal", "reason", regulate.Reasons()},
+		{"regulate-plan", "regulationStep", "verb", words(regulate.Verbs())},
+		{"regulate-plan", "regulationApp", "state", words(regulate.AppStatuses())},
+		{"regulate-status", "regulationApp", "state", words(regulate.AppStatuses())},
+		{"regulate-status", "operation", "state", words(regulate.States())},
+		{"regulate-status", "hold", "phase", words(regulate.Phases())},
+	} {
+		defs, _ := read(t, c.schema)["$defs"].(map[string]any)
+		def, _ := defs[c.def].(map[string]any)
+		properties, _ := def["properties"].(map[string]any)
+		property, _ := properties[c.property].(map[string]any)
+		var got []string
+		enum, _ := property["enum"].([]any)
+		for _, v := range enum {
+			got = append(got, fmt.Sprint(v))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %s.%s: %v, want %v", c.schema, c.def, c.property, got, c.want)
+		}
+	}
+}
+
+// TestRegulationListsAllWords reads the constants from their source: a list that misses one
+// would let a schema miss it as well.
+func TestRegulationListsAllWords(t *testing.T) {
+	got := map[string][]string{}
+	for _, name := range []string{"planned", "journal"} {
+		file, err := parser.ParseFile(token.NewFileSet(), "../../pkg/regulate/"+name+".go", nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			s, ok := n.(*ast.ValueSpec)
+			if !ok || len(s.Values) != 1 {
+				return true
+			}
+			value, ok := s.Values[0].(*ast.BasicLit)
+			if !ok || value.Kind != token.STRING {
+				return true
+			}
+			typ := "reason"
+			if id, ok := s.Type.(*ast.Ident); ok {
+				typ = id.Name
+			}
+			word, _ := strconv.Unquote(value.Value)
+			got[typ] = append(got[typ], word)
+			return true
+		})
+	}
+	for typ, want := range map[string][]string{
+		"reason": regulate.Reasons(), "State": words(regulate.States()), "Phase": words(regulate.Phases()),
+		"Verb": words(regulate.Verbs()), "AppStatus": words(regulate.AppStatuses()),
+	} {
+		if !slices.Equal(got[typ], want) {
+			t.Errorf("%s: the constants are %v, the list is %v", typ, got[typ], want)
+		}
+	}
+}
+
+func words[T ~string](list []T) []string {
+	var out []string
+	for _, w := range list {
+		out = append(out, string(w))
+	}
+	return out
 }
 
 // TestEnumsOfChecks holds the words of a report to the constants.

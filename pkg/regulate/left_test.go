@@ -169,7 +169,7 @@ func TestLeftIsBounded(t *testing.T) {
 	}
 	// The history goes first, then the oldest of what was left.
 	size := func() int { b, _ := json.Marshal(j); return len(b) }
-	if !j.Trim(size() - 600) || len(j.Left) != MostLeft {
+	if !j.Trim(size()-600) || len(j.Left) != MostLeft {
 		t.Errorf("%d left", len(j.Left))
 	}
 	if most := size() / 3; !j.Trim(most) || len(j.History) != 0 || len(j.Left) == 0 || len(j.Left) == MostLeft || size() > most {

@@ -3,6 +3,7 @@ package view
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +55,20 @@ func (v *statusView) tree() *Tree {
 				line.Below = append(line.Below, v.hold(h))
 			}
 		}
+		for _, h := range v.j.Left {
+			if h.App == a.Name {
+				line.Below = append(line.Below, v.left(h))
+			}
+		}
 		t.Roots = append(t.Roots, line)
+	}
+	for _, h := range v.j.Left {
+		if _, there := v.w.App(h.App); !there {
+			line := v.left(h)
+			line.Name.Text = h.App + " " + line.Name.Text
+			line.Mark = Cell{"not in the manifest", Warn}
+			t.Roots = append(t.Roots, line)
+		}
 	}
 	for _, h := range v.j.Holds {
 		if _, there := v.w.App(h.App); !there {
@@ -79,6 +93,14 @@ func (v *statusView) hold(h *regulate.Hold) *Line {
 	for _, op := range h.Operations {
 		line.Below = append(line.Below, v.operation(op))
 	}
+	return line
+}
+
+// left is what was left when a hold was taken back, and how it is put back.
+func (v *statusView) left(h *regulate.Hold) *Line {
+	line := v.hold(h)
+	line.Name.Text = "left of " + line.Name.Text
+	line.Cells[2].Text = "somebody had changed it when it was taken back; regulate recover " + h.App + " --force puts it back"
 	return line
 }
 
@@ -117,7 +139,7 @@ func (v *statusView) ago(at time.Time) string {
 // table is a line a hold.
 func (v *statusView) table() *Table {
 	t := &Table{Columns: []Column{{Name: "APP"}, {Name: "SIGNAL"}, {Name: "PHASE"}, {Name: "SINCE", Right: true}, {Name: "TARGETS", Right: true}, {Name: "WHY", Cut: End, Least: leastWhy}}}
-	for _, h := range v.j.Holds {
+	for _, h := range slices.Concat(v.j.Holds, v.j.Left) {
 		var why []string
 		for _, c := range h.Causes {
 			why = append(why, c.Why)
@@ -136,11 +158,12 @@ type RegulationStatusDocument struct {
 	System    string            `json:"system"`
 	Namespace string            `json:"namespace"`
 	Holds     []HoldDocument    `json:"holds"`
+	Left      []HoldDocument    `json:"left"`
 	Apps      []PlanAppDocument `json:"apps"`
 	Gaps      []object.Gap      `json:"gaps"`
 }
 
-// HoldDocument is a signal that was sent and not taken back.
+// HoldDocument is a signal that was sent and not taken back, or what was left of one.
 type HoldDocument struct {
 	ID         int                 `json:"id"`
 	App        string              `json:"app"`
@@ -188,8 +211,13 @@ func changeDocuments(changes []regulate.Change) []ChangeDocument {
 
 func (v *statusView) document() RegulationStatusDocument {
 	plan := &planView{p: v.p, w: v.w, o: v.o}
-	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: []HoldDocument{}, Apps: plan.document().Apps, Gaps: none(v.o.Gaps)}
-	for _, h := range v.j.Holds {
+	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Left: v.holds(v.j.Left), Apps: plan.document().Apps, Gaps: none(v.o.Gaps)}
+	return d
+}
+
+func (v *statusView) holds(holds []*regulate.Hold) []HoldDocument {
+	out := []HoldDocument{}
+	for _, h := range holds {
 		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes), Operations: []OperationDocument{}}
 		for _, op := range h.Operations {
 			target := ""
@@ -198,9 +226,9 @@ func (v *statusView) document() RegulationStatusDocument {
 			}
 			doc.Operations = append(doc.Operations, OperationDocument{Action: op.Action, Text: op.Text, Target: target, State: string(op.State), At: moment(op.At), Result: op.Result, Changes: changeDocuments(op.Changes)})
 		}
-		d.Holds = append(d.Holds, doc)
+		out = append(out, doc)
 	}
-	return d
+	return out
 }
 
 // groupOf is the group of an apiVersion.
