@@ -1,0 +1,461 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+)
+
+// scenario is something that goes wrong while a ring is held and let go. It ends with an
+// error unless the ring was held in full, and is free again, byte for byte.
+type scenario struct {
+	name string
+	// rings share the work: each does every so-manieth part of it.
+	rings int
+	run   func(ctx context.Context, r *ring, part, parts int) error
+}
+
+// mostWrites is more than a run writes: a run that is still killed there goes on for ever.
+const mostWrites = 100
+
+var scenarios = []scenario{
+	{"apply dies after write 1, 2, ...", 6, dying(faults.Lost)},
+	{"apply dies before write 1, 2, ...", 6, dying(faults.Dropped)},
+	{"watch dies after write 1, 2, ...", 6, watching(faults.Lost)},
+	{"watch dies before write 1, 2, ...", 6, watching(faults.Dropped)},
+	{"every other write meets a 409", 1, stormy(faults.Conflict(), false)},
+	{"writes are lost, and tried again", 1, stormy(faults.Lost(func() {}), false)},
+	{"the server fails every other write", 1, stormy(faults.InternalError(), true)},
+	{"rights end after write 1, 2, ...", 4, forbidden},
+	{"three processes at once", 1, together},
+	{"the clock jumps", 1, jumping},
+}
+
+// The chaos ring: whatever happens to regulate, and whenever, the next run ends right.
+func TestRegulateChaos(t *testing.T) {
+	c := shared.Cluster(t)
+	defineRing(t, c)
+	begun := time.Now()
+	tallies, states := make([]tally, len(scenarios)), make([]error, len(scenarios))
+	const atOnce = 8 // most of the time they wait for a lease
+	var work errgroup.Group
+	work.SetLimit(atOnce)
+	type part struct {
+		ring *ring
+		err  error
+	}
+	parts := make([][]part, len(scenarios))
+	for i, s := range scenarios {
+		parts[i] = make([]part, s.rings)
+		for k := range parts[i] {
+			p := &parts[i][k]
+			p.ring = newRing(t, c)
+			work.Go(func() error {
+				p.err = s.run(t.Context(), p.ring, k, s.rings)
+				return nil
+			})
+		}
+	}
+	_ = work.Wait() // each says itself how it ended
+	for i := range scenarios {
+		for _, p := range parts[i] {
+			tallies[i].add(p.ring.tally)
+			states[i] = errors.Join(states[i], p.err)
+		}
+	}
+	restarted, err := restarting(t)
+	t.Logf("after %s:\n%s", time.Since(begun).Round(time.Second), table(append(tallies, restarted), append(states, err)))
+	for i, err := range append(states, err) {
+		if err != nil {
+			t.Errorf("%s: %v", nameOf(i), err)
+		}
+	}
+	for i := range 4 {
+		if tallies[i].kills < 10 {
+			t.Errorf("%s: %d kills: that are not all writes of a run", scenarios[i].name, tallies[i].kills)
+		}
+	}
+}
+
+func nameOf(i int) string {
+	if i < len(scenarios) {
+		return scenarios[i].name
+	}
+	return "the API server is killed, and comes back"
+}
+
+// table is what became of the scenarios.
+func table(tallies []tally, states []error) string {
+	var out bytes.Buffer
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SCENARIO\tRUNS\tWRITES\tKILLS\tEND")
+	for i, s := range tallies {
+		end := "held in full, then as it was, byte for byte"
+		if states[i] != nil {
+			end = "WRONG: " + strings.ReplaceAll(states[i].Error(), "\n", "; ")
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", nameOf(i), s.runs, s.writes, s.kills, end)
+	}
+	_ = w.Flush() // into memory
+	return out.String()
+}
+
+// cycle breaks db, has hold see to it that its neighbours are held, heals db, has loose see
+// to it that they are let go, and looks at both. Nothing is changed twice meanwhile.
+func (r *ring) cycle(ctx context.Context, hold, loose func(context.Context) error) error {
+	web, report, err := r.generations(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.says(ctx, "Failed"); err != nil {
+		return err
+	}
+	if err := hold(ctx); err != nil {
+		return fmt.Errorf("hold: %w", err)
+	}
+	if err := r.held(ctx); err != nil {
+		return fmt.Errorf("held: %w", err)
+	}
+	if err := r.says(ctx, "Running"); err != nil {
+		return err
+	}
+	if err := loose(ctx); err != nil {
+		return fmt.Errorf("let go: %w", err)
+	}
+	if err := r.free(ctx); err != nil {
+		return fmt.Errorf("let go: %w", err)
+	}
+	webNow, reportNow, err := r.generations(ctx)
+	if err == nil && (webNow != web+2 || reportNow != report+2) {
+		err = fmt.Errorf("web was changed %d times and report %d times: want 2", webNow-web, reportNow-report)
+	}
+	return err
+}
+
+// dying kills apply at each of its writes, of a Stop and of a Recover, until there is no
+// such write any more.
+func dying(how func(func()) faults.Effect) func(context.Context, *ring, int, int) error {
+	return func(ctx context.Context, r *ring, part, parts int) error {
+		for n := part + 1; n < mostWrites; n += parts {
+			stopped, freed := false, false
+			err := r.cycle(ctx, func(ctx context.Context) (err error) {
+				if stopped, err = r.applyKilled(ctx, n, how); err != nil {
+					return err
+				}
+				return r.settle(ctx, r.held)
+			}, func(ctx context.Context) (err error) {
+				if freed, err = r.applyKilled(ctx, n, how); err != nil {
+					return err
+				}
+				return r.settle(ctx, r.free)
+			})
+			if err != nil {
+				return fmt.Errorf("%s, killed at write %d: %w", r.ns, n, err)
+			}
+			if !stopped && !freed {
+				return nil
+			}
+		}
+		return fmt.Errorf("a run writes more than %d times", mostWrites)
+	}
+}
+
+// watching kills watch at each of its writes, and starts another one.
+func watching(how func(func()) faults.Effect) func(context.Context, *ring, int, int) error {
+	return func(ctx context.Context, r *ring, part, parts int) error {
+		for n := part + 1; n < mostWrites; n += parts {
+			stopped, freed := false, false
+			err := r.cycle(ctx, func(ctx context.Context) (err error) {
+				stopped, err = r.watchKilled(ctx, n, how, r.held)
+				return err
+			}, func(ctx context.Context) (err error) {
+				freed, err = r.watchKilled(ctx, n, how, r.free)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("%s, killed at write %d: %w", r.ns, n, err)
+			}
+			if !stopped && !freed {
+				return nil
+			}
+		}
+		return fmt.Errorf("a run writes more than %d times", mostWrites)
+	}
+}
+
+// watchKilled watches until something is so. The first who watches is killed at its n-th
+// write, the second goes on.
+func (r *ring) watchKilled(ctx context.Context, n int, how func(func()) faults.Effect, so func(context.Context) error) (bool, error) {
+	run, killed, err := r.doomed(ctx, n, how, r.args("watch")...)
+	if err != nil {
+		return false, err
+	}
+	err = until(ctx, func(ctx context.Context) error {
+		if killed.Load() {
+			return nil
+		}
+		return so(ctx)
+	})
+	if killed.Load() {
+		r.kills++
+		_, waited := run.wait()
+		r.counted()
+		if run, err = r.start(ctx, r.args("watch")...); err != nil || waited != nil {
+			return true, errors.Join(err, waited)
+		}
+		err = until(ctx, so)
+	}
+	err = errors.Join(err, run.interrupt())
+	r.counted()
+	return killed.Load(), err
+}
+
+// interrupt ends a run as Ctrl-C does.
+func (r *ringRun) interrupt() error {
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		return fmt.Errorf("%v ended by itself: %w:\n%s", r.cmd.Args[1:], err, &r.stderr)
+	}
+	code, err := r.wait()
+	if err == nil && code != 0 && code != cli.ExitInterrupted {
+		err = fmt.Errorf("%v: exit code %d after an interrupt:\n%s", r.cmd.Args[1:], code, &r.stderr)
+	}
+	return err
+}
+
+// stormy has every other write of the first runs meet a fault. They may fail, if that is
+// allowed; the first one without faults does not.
+func stormy(effect faults.Effect, mayFail bool) func(context.Context, *ring, int, int) error {
+	return func(ctx context.Context, r *ring, _, _ int) error {
+		through := func(so func(context.Context) error) func(context.Context) error {
+			return func(ctx context.Context) error {
+				var writes atomic.Int64
+				r.proxy.Inject(faults.Fault{Effect: effect, Match: func(q *http.Request) bool {
+					return faults.Writes(q) && writes.Add(1)%2 == 1
+				}})
+				err := r.apply(ctx)
+				r.counted()
+				if err != nil && !mayFail {
+					return err
+				}
+				return r.settle(ctx, so)
+			}
+		}
+		return r.cycle(ctx, through(r.held), through(r.free))
+	}
+}
+
+// forbidden takes the right to change targets away after the first writes of a run. The
+// run says so; the next one, which may, ends right.
+func forbidden(ctx context.Context, r *ring, part, parts int) error {
+	for n := part + 1; n < mostWrites; n += parts {
+		hits := 0
+		for _, step := range []struct {
+			phase string
+			so    func(context.Context) error
+		}{{"Failed", r.held}, {"Running", r.free}} {
+			if err := r.says(ctx, step.phase); err != nil {
+				return err
+			}
+			var writes atomic.Int64
+			r.proxy.Inject(faults.Fault{Effect: faults.Forbidden(), Match: func(q *http.Request) bool {
+				return ofTarget(q) && writes.Add(1) >= int64(n)
+			}})
+			run, err := r.start(ctx, r.args("apply")...)
+			if err != nil {
+				return err
+			}
+			code, err := run.wait()
+			hit := false
+			for _, q := range r.proxy.Requests() {
+				hit = hit || q.Fault
+			}
+			r.counted()
+			if err != nil {
+				return err
+			}
+			if said := run.stderr.String(); hit && (code != cli.ExitError || !strings.Contains(said, "forbidden")) {
+				return fmt.Errorf("forbidden from write %d on: exit code %d, want 1 and the word:\n%s", n, code, said)
+			}
+			if hit {
+				hits++
+			}
+			if err := r.settle(ctx, step.so); err != nil {
+				return fmt.Errorf("%s, forbidden from write %d on, db %s: %w", r.ns, n, step.phase, err)
+			}
+		}
+		if hits == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("a run writes more than %d times", mostWrites)
+}
+
+// ofTarget says whether a request writes to a target.
+func ofTarget(q *http.Request) bool {
+	if !faults.Writes(q) {
+		return false
+	}
+	for _, t := range ringTargets {
+		if strings.Contains(q.URL.Path, "/"+t.resource.Resource+"/"+t.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// together has three processes do the same at the same time. All end well.
+func together(ctx context.Context, r *ring, _, _ int) error {
+	at := func(so func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			var runs []*ringRun
+			for range 3 {
+				run, err := r.start(ctx, r.args("apply")...)
+				if err != nil {
+					return err
+				}
+				runs = append(runs, run)
+			}
+			var all error
+			for _, run := range runs {
+				code, err := run.wait()
+				if err == nil && code != 0 {
+					err = fmt.Errorf("exit code %d:\n%s", code, &run.stderr)
+				}
+				all = errors.Join(all, err)
+			}
+			r.counted()
+			if all != nil {
+				return all
+			}
+			return r.settle(ctx, so)
+		}
+	}
+	for range 3 {
+		if err := r.cycle(ctx, at(r.held), at(r.free)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jumping runs the command line in this process, where the clock can be set: it jumps by an
+// hour, to and fro, between two looks and between Stop and Recover. A rule waits for 30 s,
+// by whatever clock.
+func jumping(ctx context.Context, r *ring, _, _ int) error {
+	text, err := os.ReadFile(r.manifest)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(r.manifest, bytes.ReplaceAll(text, []byte("for: 0s"), []byte("for: 30s")), 0o600); err != nil {
+		return err
+	}
+	begun := time.Now()
+	at := func(ctx context.Context, clock time.Duration) error {
+		var out, errOut bytes.Buffer
+		env := cli.Env{
+			IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
+			Getenv:    func(string) string { return "" },
+			Now:       func() time.Time { return time.Now().Add(clock) },
+		}
+		r.runs++
+		args := append(r.args("apply"), "--kubeconfig", r.proxy.Kubeconfig(), "--cache-dir", r.dir)
+		code := cli.Main(ctx, env, args)
+		r.counted()
+		if code != cli.ExitDone {
+			return fmt.Errorf("exit code %d:\n%s", code, &errOut)
+		}
+		return nil
+	}
+	// Whatever the clock said before: it is so for 31 s, by a clock that goes on from there.
+	through := func(clock time.Duration, so func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			var err error
+			for k := range 5 {
+				if err = at(ctx, clock+time.Duration(k)*31*time.Second); err != nil {
+					return err
+				}
+				if err = so(ctx); err == nil {
+					return nil
+				}
+			}
+			return fmt.Errorf("at %s: %w", begun.Add(clock).Format(time.TimeOnly), err)
+		}
+	}
+	const hour = time.Hour
+	for _, jump := range []struct{ stop, free time.Duration }{{0, hour}, {hour, -hour}, {-hour, 24 * hour}, {24 * hour, -24 * hour}, {0, 0}} {
+		if err := r.cycle(ctx, through(jump.stop, r.held), through(jump.free, r.free)); err != nil {
+			return fmt.Errorf("clock at %s, then at %s: %w", jump.stop, jump.free, err)
+		}
+	}
+	return nil
+}
+
+// restarting kills the API server, of a cluster for this alone, while apply and watch are
+// at work, and starts it again.
+func restarting(t *testing.T) (tally, error) {
+	t.Helper()
+	c, err := cluster.Start(t.Context(), cluster.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	applyText(t, c, inNamespace(t, "", "ring.definitions.yaml"))
+	r := newRing(t, c)
+	ctx := t.Context()
+	// It dies while a write is on its way: the proxy waits with it until the server is back.
+	during := func(command string, so func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			back := make(chan error, 1)
+			r.proxy.Inject(faults.Fault{Match: faults.Nth(3, faults.Writes), Times: 1, Effect: func(w http.ResponseWriter, q *http.Request, next http.Handler) {
+				dead := make(chan struct{})
+				go func() {
+					close(dead)
+					back <- c.RestartAPIServer(ctx)
+				}()
+				<-dead
+				next.ServeHTTP(w, q)
+			}})
+			run, err := r.start(ctx, r.args(command)...)
+			if err != nil {
+				return err
+			}
+			if err := <-back; err != nil {
+				return err
+			}
+			if command == "watch" {
+				err := until(ctx, so)
+				return errors.Join(err, run.interrupt())
+			}
+			if _, err := run.wait(); err != nil { // it may have given up
+				return err
+			}
+			r.counted()
+			return r.settle(ctx, so)
+		}
+	}
+	for _, command := range []string{"apply", "watch"} {
+		if err := r.cycle(ctx, during(command, r.held), during(command, r.free)); err != nil {
+			return r.tally, fmt.Errorf("%s: %w", command, err)
+		}
+	}
+	return r.tally, nil
+}
