@@ -259,8 +259,9 @@ func stormy(effect faults.Effect, mayFail bool) func(context.Context, *ring, int
 	}
 }
 
-// forbidden takes the right to change targets away after the first writes of a run. The
-// run says so; the next one, which may, ends right.
+// forbidden takes the right to change targets away after the first writes of a run, which
+// says so. What was done of a hold is taken back by the next run, which may: nobody is held
+// by halves. After the time for which rules leave alone what failed, it is held.
 func forbidden(ctx context.Context, r *ring, part, parts int) error {
 	for n := part + 1; n < mostWrites; n += parts {
 		hits := 0
@@ -271,30 +272,14 @@ func forbidden(ctx context.Context, r *ring, part, parts int) error {
 			if err := r.says(ctx, step.phase); err != nil {
 				return err
 			}
-			var writes atomic.Int64
-			r.proxy.Inject(faults.Fault{Effect: faults.Forbidden(), Match: func(q *http.Request) bool {
-				return ofTarget(q) && writes.Add(1) >= int64(n)
-			}})
-			run, err := r.start(ctx, r.args("apply")...)
+			hit, err := r.refused(ctx, n)
 			if err != nil {
 				return err
-			}
-			code, err := run.wait()
-			hit := false
-			for _, q := range r.proxy.Requests() {
-				hit = hit || q.Fault
-			}
-			r.counted()
-			if err != nil {
-				return err
-			}
-			if said := run.stderr.String(); hit && (code != cli.ExitError || !strings.Contains(said, "forbidden")) {
-				return fmt.Errorf("forbidden from write %d on: exit code %d, want 1 and the word:\n%s", n, code, said)
 			}
 			if hit {
 				hits++
 			}
-			if err := r.settle(ctx, step.so); err != nil {
+			if err := r.whole(ctx, hit, step.so); err != nil {
 				return fmt.Errorf("%s, forbidden from write %d on, db %s: %w", r.ns, n, step.phase, err)
 			}
 		}
@@ -303,6 +288,59 @@ func forbidden(ctx context.Context, r *ring, part, parts int) error {
 		}
 	}
 	return fmt.Errorf("a run writes more than %d times", mostWrites)
+}
+
+// refused is a run of apply that may not change targets from the n-th write of them on, and
+// says whether it came to that.
+func (r *ring) refused(ctx context.Context, n int) (hit bool, err error) {
+	var writes atomic.Int64
+	r.proxy.Inject(faults.Fault{Effect: faults.Forbidden(), Match: func(q *http.Request) bool {
+		return ofTarget(q) && writes.Add(1) >= int64(n)
+	}})
+	code, said := r.applyAt(ctx, 0)
+	for _, q := range r.proxy.Requests() {
+		hit = hit || q.Fault
+	}
+	r.counted()
+	if want := map[bool]int{true: cli.ExitError, false: cli.ExitDone}[hit]; code != want || hit && !strings.Contains(said, "forbidden") {
+		return hit, fmt.Errorf("forbidden from write %d on: exit code %d, want %d and the word:\n%s", n, code, want, said)
+	}
+	return hit, nil
+}
+
+// whole runs apply without faults: all is held in full, or all is free, and in the end what
+// it should be.
+func (r *ring) whole(ctx context.Context, failed bool, so func(context.Context) error) error {
+	var clocks []time.Duration
+	if failed {
+		clocks = []time.Duration{time.Second, 2 * time.Second}
+	}
+	for _, clock := range append(clocks, 10*time.Minute, 11*time.Minute, 12*time.Minute) {
+		code, said := r.applyAt(ctx, clock)
+		r.counted()
+		if code != cli.ExitDone {
+			return fmt.Errorf("exit code %d %s later:\n%s", code, clock, said)
+		}
+		if clock == 2*time.Second {
+			if err := errors.Join(r.free(ctx), r.held(ctx)); r.free(ctx) != nil && r.held(ctx) != nil {
+				return fmt.Errorf("neither free nor held: %w", err)
+			}
+		}
+	}
+	return so(ctx)
+}
+
+// applyAt runs regulate apply in this process, by a clock that is off by so much.
+func (r *ring) applyAt(ctx context.Context, clock time.Duration) (code int, said string) {
+	var out, errOut bytes.Buffer
+	env := cli.Env{
+		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
+		Getenv:    func(string) string { return "" },
+		Now:       func() time.Time { return time.Now().Add(clock) },
+	}
+	r.runs++
+	code = cli.Main(ctx, env, r.args("apply", "--kubeconfig", r.proxy.Kubeconfig(), "--cache-dir", r.dir))
+	return code, errOut.String()
 }
 
 // ofTarget says whether a request writes to a target.
@@ -364,36 +402,21 @@ func jumping(ctx context.Context, r *ring, _, _ int) error {
 	if err := os.WriteFile(r.manifest, bytes.ReplaceAll(text, []byte("for: 0s"), []byte("for: 30s")), 0o600); err != nil {
 		return err
 	}
-	begun := time.Now()
-	at := func(ctx context.Context, clock time.Duration) error {
-		var out, errOut bytes.Buffer
-		env := cli.Env{
-			IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
-			Getenv:    func(string) string { return "" },
-			Now:       func() time.Time { return time.Now().Add(clock) },
-		}
-		r.runs++
-		args := append(r.args("apply"), "--kubeconfig", r.proxy.Kubeconfig(), "--cache-dir", r.dir)
-		code := cli.Main(ctx, env, args)
-		r.counted()
-		if code != cli.ExitDone {
-			return fmt.Errorf("exit code %d:\n%s", code, &errOut)
-		}
-		return nil
-	}
 	// Whatever the clock said before: it is so for 31 s, by a clock that goes on from there.
 	through := func(clock time.Duration, so func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			var err error
 			for k := range 5 {
-				if err = at(ctx, clock+time.Duration(k)*31*time.Second); err != nil {
-					return err
+				code, said := r.applyAt(ctx, clock+time.Duration(k)*31*time.Second)
+				r.counted()
+				if code != cli.ExitDone {
+					return fmt.Errorf("exit code %d:\n%s", code, said)
 				}
 				if err = so(ctx); err == nil {
 					return nil
 				}
 			}
-			return fmt.Errorf("at %s: %w", begun.Add(clock).Format(time.TimeOnly), err)
+			return err
 		}
 	}
 	const hour = time.Hour
