@@ -38,9 +38,9 @@ var scenarios = []scenario{
 	{"apply dies before write 1, 2, ...", 6, dying(faults.Dropped)},
 	{"watch dies after write 1, 2, ...", 6, watching(faults.Lost)},
 	{"watch dies before write 1, 2, ...", 6, watching(faults.Dropped)},
-	{"every other write meets a 409", 1, stormy(faults.Conflict(), false)},
-	{"writes are lost, and tried again", 1, stormy(faults.Lost(func() {}), false)},
-	{"the server fails every other write", 1, stormy(faults.InternalError(), true)},
+	{"every other write meets a 409", 1, stormy(faults.Conflict())},
+	{"every other answer to a write is lost", 1, stormy(faults.Lost(func() {}))},
+	{"the server fails every other write", 1, stormy(faults.InternalError())},
 	{"rights end after write 1, 2, ...", 4, forbidden},
 	{"three processes at once", 1, together},
 	{"the clock jumps", 1, jumping},
@@ -151,6 +151,7 @@ func (r *ring) cycle(ctx context.Context, hold, loose func(context.Context) erro
 // such write any more.
 func dying(how func(func()) faults.Effect) func(context.Context, *ring, int, int) error {
 	return func(ctx context.Context, r *ring, part, parts int) error {
+		r.brief = true
 		for n := part + 1; n < mostWrites; n += parts {
 			stopped, freed := false, false
 			err := r.cycle(ctx, func(ctx context.Context) (err error) {
@@ -178,6 +179,7 @@ func dying(how func(func()) faults.Effect) func(context.Context, *ring, int, int
 // watching kills watch at each of its writes, and starts another one.
 func watching(how func(func()) faults.Effect) func(context.Context, *ring, int, int) error {
 	return func(ctx context.Context, r *ring, part, parts int) error {
+		r.brief = true
 		for n := part + 1; n < mostWrites; n += parts {
 			stopped, freed := false, false
 			err := r.cycle(ctx, func(ctx context.Context) (err error) {
@@ -237,9 +239,9 @@ func (r *ringRun) interrupt() error {
 	return err
 }
 
-// stormy has every other write of the first runs meet a fault. They may fail, if that is
-// allowed; the first one without faults does not.
-func stormy(effect faults.Effect, mayFail bool) func(context.Context, *ring, int, int) error {
+// stormy has every other write of the first run meet a fault. The run may give up, and say
+// so; the next one, without faults, ends right.
+func stormy(effect faults.Effect) func(context.Context, *ring, int, int) error {
 	return func(ctx context.Context, r *ring, _, _ int) error {
 		through := func(so func(context.Context) error) func(context.Context) error {
 			return func(ctx context.Context) error {
@@ -247,9 +249,16 @@ func stormy(effect faults.Effect, mayFail bool) func(context.Context, *ring, int
 				r.proxy.Inject(faults.Fault{Effect: effect, Match: func(q *http.Request) bool {
 					return faults.Writes(q) && writes.Add(1)%2 == 1
 				}})
-				err := r.apply(ctx)
+				run, err := r.start(ctx, r.args("apply")...)
+				if err != nil {
+					return err
+				}
+				code, err := run.wait()
 				r.counted()
-				if err != nil && !mayFail {
+				if err == nil && code != cli.ExitDone && (code != cli.ExitError || !strings.Contains(run.stderr.String(), "error: ")) {
+					err = fmt.Errorf("exit code %d:\n%s", code, &run.stderr)
+				}
+				if err != nil {
 					return err
 				}
 				return r.settle(ctx, so)
@@ -260,7 +269,7 @@ func stormy(effect faults.Effect, mayFail bool) func(context.Context, *ring, int
 }
 
 // forbidden takes the right to change targets away after the first writes of a run, which
-// says so. What was done of a hold is taken back by the next run, which may: nobody is held
+// says so. What was done of a hold is taken back by the next run, which may: no app is held
 // by halves. After the time for which rules leave alone what failed, it is held.
 func forbidden(ctx context.Context, r *ring, part, parts int) error {
 	for n := part + 1; n < mostWrites; n += parts {
@@ -322,8 +331,8 @@ func (r *ring) whole(ctx context.Context, failed bool, so func(context.Context) 
 			return fmt.Errorf("exit code %d %s later:\n%s", code, clock, said)
 		}
 		if clock == 2*time.Second {
-			if err := errors.Join(r.free(ctx), r.held(ctx)); r.free(ctx) != nil && r.held(ctx) != nil {
-				return fmt.Errorf("neither free nor held: %w", err)
+			if err := r.halves(ctx); err != nil {
+				return err
 			}
 		}
 	}

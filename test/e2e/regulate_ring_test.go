@@ -54,6 +54,7 @@ type ring struct {
 	store             *regulate.ConfigMapStore
 	proxy             *faults.Proxy
 	before            map[string]string // the targets, as they are when nothing is held
+	brief             bool              // runs are killed: their leases are short
 	tally
 }
 
@@ -187,38 +188,66 @@ func (r *ring) free(ctx context.Context) error {
 	return err
 }
 
+// ringFields are those by which the apps are held.
+var ringFields = []struct {
+	app      string
+	resource schema.GroupVersionResource
+	name     string
+	want     any
+	path     []string
+}{
+	{"web", ringDeployments, "web", true, []string{"spec", "paused"}},
+	{"web", ringDeployments, "web", "yes", []string{"metadata", "annotations", "example.dev/held"}},
+	{"worker", ringCronJobs, "report", true, []string{"spec", "suspend"}},
+	{"worker", ringClients, "worker", int64(0), []string{"spec", "replicas"}},
+	{"worker", ringClients, "worker", true, []string{"spec", "mode", "readOnly"}},
+}
+
+// heldBy says how many of its fields hold each app, and by which phase the journal has it.
+func (r *ring) heldBy(ctx context.Context) (fields map[string]int, phases map[string]regulate.Phase, err error) {
+	j, err := r.store.Load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	fields, phases = map[string]int{}, map[string]regulate.Phase{}
+	for _, h := range j.Holds {
+		if phases[h.App] != "" {
+			return nil, nil, fmt.Errorf("%s is held twice", h.App)
+		}
+		phases[h.App] = h.Phase
+	}
+	for _, f := range ringFields {
+		o, err := r.client.Resource(f.resource).Namespace(r.ns).Get(ctx, f.name, metav1.GetOptions{})
+		if err != nil {
+			return nil, nil, err
+		}
+		if got, _, _ := unstructured.NestedFieldNoCopy(o.Object, f.path...); got == f.want {
+			fields[f.app]++
+		}
+	}
+	return fields, phases, nil
+}
+
 // held is an error unless both neighbours are held, once, and every field is as the manifest
 // wants it.
 func (r *ring) held(ctx context.Context) error {
-	j, err := r.store.Load(ctx)
+	fields, phases, err := r.heldBy(ctx)
+	if err == nil && (len(phases) != 2 || phases["web"] != regulate.Held || phases["worker"] != regulate.Held || fields["web"] != 2 || fields["worker"] != 3) {
+		err = fmt.Errorf("holds %v by %v fields, want web by 2 and worker by 3, Held", phases, fields)
+	}
+	return err
+}
+
+// halves is an error unless each app is held in full, or not at all.
+func (r *ring) halves(ctx context.Context) error {
+	fields, phases, err := r.heldBy(ctx)
 	if err != nil {
 		return err
 	}
-	phases := map[string]regulate.Phase{}
-	for _, h := range j.Holds {
-		phases[h.App] = h.Phase
-	}
-	if len(j.Holds) != 2 || phases["web"] != regulate.Held || phases["worker"] != regulate.Held {
-		return fmt.Errorf("holds %v, want web and worker, Held", phases)
-	}
-	for _, f := range []struct {
-		resource schema.GroupVersionResource
-		name     string
-		want     any
-		path     []string
-	}{
-		{ringDeployments, "web", true, []string{"spec", "paused"}},
-		{ringDeployments, "web", "yes", []string{"metadata", "annotations", "example.dev/held"}},
-		{ringCronJobs, "report", true, []string{"spec", "suspend"}},
-		{ringClients, "worker", int64(0), []string{"spec", "replicas"}},
-		{ringClients, "worker", true, []string{"spec", "mode", "readOnly"}},
-	} {
-		o, getErr := r.client.Resource(f.resource).Namespace(r.ns).Get(ctx, f.name, metav1.GetOptions{})
-		if getErr != nil {
-			return getErr
-		}
-		if got, _, _ := unstructured.NestedFieldNoCopy(o.Object, f.path...); got != f.want {
-			err = errors.Join(err, fmt.Errorf("%s/%s: %s is %v, want %v", f.resource.Resource, f.name, strings.Join(f.path, "."), got, f.want))
+	for app, all := range map[string]int{"web": 2, "worker": 3} {
+		free, held := phases[app] == "" && fields[app] == 0, phases[app] == regulate.Held && fields[app] == all
+		if !free && !held {
+			err = errors.Join(err, fmt.Errorf("%s is held by halves: phase %q, %d of %d fields", app, phases[app], fields[app], all))
 		}
 	}
 	return err
@@ -270,7 +299,11 @@ func (r *ringRun) wait() (int, error) {
 
 // args are those of a command on the ring's manifest.
 func (r *ring) args(command string, more ...string) []string {
-	return append([]string{"regulate", command, "-f", r.manifest, "--yes", "--lock-lease", lease}, more...)
+	args := append([]string{"regulate", command, "-f", r.manifest, "--yes"}, more...)
+	if r.brief {
+		args = append(args, "--lock-lease", lease)
+	}
+	return args
 }
 
 // apply runs regulate apply to its end, which is a good one.
