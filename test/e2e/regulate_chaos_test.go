@@ -37,7 +37,6 @@ var scenarios = []scenario{
 	{"apply dies after write 1, 2, ...", 6, dying(faults.Lost)},
 	{"apply dies before write 1, 2, ...", 6, dying(faults.Dropped)},
 	{"watch dies after write 1, 2, ...", 6, watching(faults.Lost)},
-	{"watch dies before write 1, 2, ...", 6, watching(faults.Dropped)},
 	{"every other write meets a 409", 1, stormy(faults.Conflict())},
 	{"every other answer to a write is lost", 1, stormy(faults.Lost(func() {}))},
 	{"the server fails every other write", 1, stormy(faults.InternalError())},
@@ -52,7 +51,7 @@ func TestRegulateChaos(t *testing.T) {
 	defineRing(t, c)
 	begun := time.Now()
 	tallies, states := make([]tally, len(scenarios)), make([]error, len(scenarios))
-	const atOnce = 8 // most of the time they wait for a lease
+	const atOnce = 12 // most of the time they wait for a lease
 	var work errgroup.Group
 	work.SetLimit(atOnce)
 	type part struct {
@@ -85,7 +84,7 @@ func TestRegulateChaos(t *testing.T) {
 			t.Errorf("%s: %v", nameOf(i), err)
 		}
 	}
-	for i := range 4 {
+	for i := range 3 {
 		if tallies[i].kills < 10 {
 			t.Errorf("%s: %d kills: that are not all writes of a run", scenarios[i].name, tallies[i].kills)
 		}
@@ -141,8 +140,9 @@ func (r *ring) cycle(ctx context.Context, hold, loose func(context.Context) erro
 		return fmt.Errorf("let go: %w", err)
 	}
 	webNow, reportNow, err := r.generations(ctx)
-	if err == nil && (webNow != web+2 || reportNow != report+2) {
-		err = fmt.Errorf("web was changed %d times and report %d times: want 2", webNow-web, reportNow-report)
+	// Of a Deployment annotations count, too: two fields of it change, to and fro.
+	if err == nil && (webNow != web+4 || reportNow != report+2) {
+		err = fmt.Errorf("web was changed %d times, want 4, and report %d times, want 2", webNow-web, reportNow-report)
 	}
 	return err
 }
@@ -270,14 +270,15 @@ func stormy(effect faults.Effect) func(context.Context, *ring, int, int) error {
 
 // forbidden takes the right to change targets away after the first writes of a run, which
 // says so. What was done of a hold is taken back by the next run, which may: no app is held
-// by halves. After the time for which rules leave alone what failed, it is held.
+// by halves. After the time for which rules leave alone what failed, it is held. Who may not
+// give ownership back keeps it, and says so: that alone may differ in the end.
 func forbidden(ctx context.Context, r *ring, part, parts int) error {
 	for n := part + 1; n < mostWrites; n += parts {
 		hits := 0
 		for _, step := range []struct {
 			phase string
 			so    func(context.Context) error
-		}{{"Failed", r.held}, {"Running", r.free}} {
+		}{{"Failed", r.held}, {"Running", r.freeOfAnyOwner}} {
 			if err := r.says(ctx, step.phase); err != nil {
 				return err
 			}

@@ -169,13 +169,30 @@ func lasting(o *unstructured.Unstructured) (string, error) {
 
 // free is an error unless all is as it was at first, and nothing is held.
 func (r *ring) free(ctx context.Context) error {
+	return r.freeBut(ctx, func(text string) string { return text })
+}
+
+// freeOfAnyOwner is free, whoever owns the fields.
+func (r *ring) freeOfAnyOwner(ctx context.Context) error {
+	return r.freeBut(ctx, func(text string) string {
+		o := &unstructured.Unstructured{}
+		if err := json.Unmarshal([]byte(text), &o.Object); err != nil {
+			return err.Error()
+		}
+		o.SetManagedFields(nil)
+		again, err := json.MarshalIndent(o.Object, "", " ")
+		return string(again) + fmt.Sprint(err)
+	})
+}
+
+func (r *ring) freeBut(ctx context.Context, part func(string) string) error {
 	now, err := r.targets(ctx)
 	if err != nil {
 		return err
 	}
 	for name, was := range r.before {
-		if now[name] != was {
-			err = errors.Join(err, fmt.Errorf("%s is not as it was: %s", name, firstDifference(was, now[name])))
+		if was, now := part(was), part(now[name]); now != was {
+			err = errors.Join(err, fmt.Errorf("%s is not as it was: %s", name, firstDifference(was, now)))
 		}
 	}
 	j, loadErr := r.store.Load(ctx)
@@ -313,6 +330,7 @@ func (r *ring) apply(ctx context.Context) error {
 		return err
 	}
 	code, err := run.wait()
+	r.counted()
 	if err == nil && code != 0 {
 		err = fmt.Errorf("regulate apply: exit code %d:\n%s%s", code, &run.stdout, &run.stderr)
 	}
