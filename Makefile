@@ -97,7 +97,7 @@ cluster-test:
 	$(GO) test -race -shuffle=on -vet=off -timeout 20m -p 1 -parallel 4 ./test/...
 
 sandbox:
-	@$(SANDBOX) up -f examples/demo -f examples/operators.yaml
+	@$(SANDBOX) up -f examples/demo -f examples/operators.yaml -f examples/system/objects.yaml
 
 sandbox-down:
 	@$(SANDBOX) down
