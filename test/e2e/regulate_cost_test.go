@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
@@ -25,12 +27,23 @@ func TestRegulateManyTargets(t *testing.T) {
 	c := shared.Cluster(t)
 	defineRing(t, c)
 	r := newRing(t, c)
-	var objects, roots strings.Builder
+	var roots strings.Builder
+	var making errgroup.Group
+	making.SetLimit(atOnce)
 	for i := range targets {
-		fmt.Fprintf(&objects, "apiVersion: ring.example.dev/v1\nkind: Client\nmetadata: {name: c-%d, namespace: %s}\nspec: {database: db}\nstatus: {phase: Running}\n---\n", i, r.ns)
-		fmt.Fprintf(&roots, "    - clients.ring.example.dev/c-%d\n", i)
+		name := fmt.Sprintf("c-%d", i)
+		fmt.Fprintf(&roots, "    - clients.ring.example.dev/%s\n", name)
+		making.Go(func() error {
+			o := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "ring.example.dev/v1", "kind": "Client", "metadata": map[string]any{"name": name}, "spec": map[string]any{"database": "db"},
+			}}
+			_, err := r.client.Resource(ringClients).Namespace(r.ns).Create(t.Context(), o, metav1.CreateOptions{})
+			return err
+		})
 	}
-	applyText(t, c, objects.String())
+	if err := making.Wait(); err != nil {
+		t.Fatal(err)
+	}
 	manifest := fmt.Sprintf(`apiVersion: sysop.dev/v1alpha1
 kind: System
 metadata: {name: ring, namespace: %s}
