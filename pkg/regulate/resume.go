@@ -81,7 +81,7 @@ func (it *item) scaled(c *Change) ([]string, bool) {
 func (x *run) ownsAny(it *item) bool {
 	o := it.op
 	claimed := map[string]bool{}
-	for _, other := range x.claims(it.w.hold, o) {
+	for _, other := range x.claimed(it.w.hold, o) {
 		for _, c := range other.Changes {
 			claimed[c.Path] = true
 		}
@@ -97,8 +97,11 @@ func (x *run) ownsAny(it *item) bool {
 // adoptLive makes what is in an object the image of a write whose answer is lost: what the
 // API server made of the values, and what it filled in where mappings were made.
 func (x *run) adoptLive(it *item) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	o, main := it.op, it.img.main
 	fields := it.img.fields()
+	o.Changes, o.Owners = slices.Clone(o.Changes), slices.Clone(o.Owners)
 	for i := range o.Changes {
 		c := &o.Changes[i]
 		at, ok := c.where(fields)

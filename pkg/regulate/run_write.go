@@ -28,10 +28,12 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 		return x.prepareBack(ctx, it, act)
 	}
 	if act != nil && isDeed(act) {
-		o.Once = x.once(it)
-		if act.Job != nil && o.Target.Name == "" {
-			o.Target, err = x.jobTarget(it, act)
-		}
+		x.note(func() {
+			o.Once = x.once(it)
+			if act.Job != nil && o.Target.Name == "" {
+				o.Target, err = x.jobTarget(it, act)
+			}
+		})
 		return err
 	}
 	if it.img, err = x.patientRead(ctx, o.Target); err != nil {
@@ -60,26 +62,50 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 // compile says in an operation what it writes to the object as it is now.
 func (x *run) compile(it *item, act *system.Action) error {
 	o, main := it.op, it.img.main
-	o.Target.UID = string(main.GetUID())
-	changes, want, err := x.changes(act, o.Target, it.img.fields(), x.claims(it.w.hold, o))
+	x.note(func() { o.Target.UID = string(main.GetUID()) })
+	changes, want, err := x.changes(act, o.Target, it.img.fields(), x.claimed(it.w.hold, o))
 	if err != nil {
 		return err
 	}
-	o.Changes, it.want = changes, want
-	o.Text = textOf(changes)
-	if it.img.scale != nil {
-		number, _ := lookup(it.img.scale.Object, []string{"spec", "replicas"})
-		o.Owners = sortOwners(ownersOf(main, mayBeScaled(main, number)))
-		if it.img.replicas != nil {
-			o.Replicas = pointer(it.img.replicas)
-			for i := range o.Changes {
-				o.Changes[i].Made = missing(main.Object, it.img.replicas)
-			}
-		}
-	} else {
-		o.Owners = sortOwners(ownersOf(main, o.ways(main)))
-	}
+	it.want = want
+	x.note(func() { o.intended(it.img, changes) })
 	return nil
+}
+
+// intended says in an operation what it changes, and who owns that.
+func (o *Operation) intended(img *image, changes []Change) {
+	main := img.main
+	o.Changes, o.Text = changes, textOf(changes)
+	if img.scale == nil {
+		o.Owners = sortOwners(ownersOf(main, o.ways(main)))
+		return
+	}
+	number, _ := lookup(img.scale.Object, []string{"spec", "replicas"})
+	o.Owners = sortOwners(ownersOf(main, mayBeScaled(main, number)))
+	if img.replicas != nil {
+		o.Replicas = pointer(img.replicas)
+		for i := range o.Changes {
+			o.Changes[i].Made = missing(main.Object, img.replicas)
+		}
+	}
+}
+
+// claimed are copies of the claims, for what is done side by side with them.
+func (x *run) claimed(h *Hold, op *Operation) []*Operation {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return copies(x.claims(h, op))
+}
+
+// copies are the operations as they are. Their changes are replaced, never changed, while
+// operations are done side by side.
+func copies(all []*Operation) []*Operation {
+	out := make([]*Operation, 0, len(all))
+	for _, o := range all {
+		one := *o
+		out = append(out, &one)
+	}
+	return out
 }
 
 // claims are what other open holds did to the same object, the last one last.
@@ -194,10 +220,10 @@ func (x *run) writeOnce(ctx context.Context, it *item) (string, error) {
 
 func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Unstructured) {
 	o, before := it.op, it.img
-	o.adopt(before.fields(), after.Object)
+	x.note(func() { o.adopt(before.fields(), after.Object) })
 	if before.scale == nil {
 		if lost := lostOwners(before.main, after); len(lost) > 0 {
-			o.Owners = sortOwners(append(o.Owners, lost...))
+			x.note(func() { o.Owners = sortOwners(append(slices.Clone(o.Owners), lost...)) })
 		}
 		return
 	}
@@ -209,8 +235,10 @@ func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Uns
 	was, _ := lookup(before.scale.Object, replicas)
 	now, _ := lookup(after.Object, replicas)
 	if c, ok := scaledAt(before.main, main, was, now); ok {
-		o.Replicas = c.Path
-		o.Owners = sortOwners(ownersOf(before.main, [][]string{tokens(c.Path)}))
+		x.note(func() {
+			o.Replicas = c.Path
+			o.Owners = sortOwners(ownersOf(before.main, [][]string{tokens(c.Path)}))
+		})
 	}
 }
 

@@ -42,7 +42,7 @@ func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) err
 	switch x.look(it) {
 	case isOurs:
 		x.adoptLive(it)
-		o.State = Done
+		x.note(func() { o.State = Done })
 	case isAnother:
 		x.end(it, Gone, "another object has its name")
 	default:
@@ -228,6 +228,8 @@ func ownership(main *unstructured.Unstructured, fields []any) map[string]any {
 
 // others are the operations on the same object that are not taken back yet, besides o.
 func (x *run) others(o *Operation) []*Operation {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	var out []*Operation
 	for _, h := range x.j.Holds {
 		for _, other := range h.Operations {
@@ -236,7 +238,7 @@ func (x *run) others(o *Operation) []*Operation {
 			}
 		}
 	}
-	return out
+	return copies(out)
 }
 
 // conclude says what became of it.
