@@ -184,14 +184,11 @@ func (s *shop) regulate(command string, args ...string) result {
 func (s *shop) regulateAs(kubeconfig, command string, args ...string) result {
 	s.t.Helper()
 	all := append([]string{"regulate", command}, args...)
-	if !slices.Contains(args, "-f") {
-		at := len(all) // before what is run
-		if i := slices.Index(all, "--"); i >= 0 {
-			at = i
-		}
-		all = slices.Insert(all, at, "-f", s.manifest)
+	at := len(all) // before what is run
+	if i := slices.Index(all, "--"); i >= 0 {
+		at = i
 	}
-	return sysop(s.t, kubeconfig, all...)
+	return sysop(s.t, kubeconfig, slices.Insert(all, at, "-f", s.manifest)...)
 }
 
 // regulation is the JSON of the commands of regulation, as far as tests look at it.

@@ -199,8 +199,12 @@ func TestRegulateLeavesWhatChanged(t *testing.T) {
 		t.Fatalf("%d replicas of the worker that was stopped", n)
 	}
 	s.patch("apps", "v1", "deployments", "worker", `{"spec":{"replicas":2}}`)
-	d := regulationOf(t, s.regulate("recover", "worker", "--yes", "-o", "json").succeeds(t))
-	said := false
+	r := s.regulate("recover", "worker", "--yes", "-o", "json")
+	d, said := regulationOf(t, r), r.code == 1 && strings.Contains(r.stderr, "--force")
+	if !said {
+		t.Errorf("exit code %d, want 1 and a way out:\n%s", r.code, r.stderr)
+	}
+	said = false
 	for _, r := range append(d.Done, d.Failed...) {
 		said = said || strings.HasSuffix(r.Target, "worker") && strings.Contains(strings.ToLower(r.Result), "left")
 	}
