@@ -157,7 +157,7 @@ func runs(s *shop, before map[string]string) {
 	if err := s.freeAll(before); err != nil {
 		s.t.Error(err)
 	}
-	r = s.regulate("run", "--app", "db", "--yes", "--timeout", limit.String(), "--", "sh", "-c", "exit 7")
+	r = s.regulate("run", "--app", "db", "--yes", "--timeout", limit.String(), "--", "/bin/sh", "-c", "exit 7")
 	if r.code != 7 || r.stdout != "" {
 		s.t.Errorf("exit code %d, want that of the command, 7; stdout %q, stderr:\n%s", r.code, r.stdout, r.stderr)
 	}
@@ -172,7 +172,7 @@ func runs(s *shop, before map[string]string) {
 		}
 		return nil
 	})
-	r = s.regulate("run", "--app", "db", "--yes", "--timeout", "2s", "--", "true")
+	r = s.regulate("run", "--app", "db", "--yes", "--timeout", "2s", "--", "/bin/sh", "-c", "exit 0")
 	if r.code != 2 || !strings.Contains(r.stderr, "LEFT HELD") {
 		s.t.Errorf("exit code %d, want 2 and a clear word:\n%s", r.code, r.stderr)
 	}
