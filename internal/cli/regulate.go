@@ -12,8 +12,9 @@ import (
 )
 
 func newRegulate(env Env) *cobra.Command {
+	o := &regulatePlanOptions{regulating: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "regulate",
+		Use:   "regulate [SYSTEM]",
 		Short: "Hold the neighbours while a part of a System fails or is upgraded, then let them go",
 		Long: `Hold the neighbours while a part of a System fails or is upgraded, and let them go
 when it has recovered. A System is a manifest that names applications, and says by
@@ -21,9 +22,24 @@ rules when which signal goes to whom; what an application does on it is its own
 affair: be paused, scaled, cut off from traffic. Who needs whom comes from the graph.
 
 What was there before is kept in a journal in the cluster, and put back exactly.
-docs/regulation.md tells all of it.`,
+With a System and no command it shows the plan. docs/regulation.md tells all of it.`,
+		Example: `  # what would be done to the example system now?
+  kubectl sysop regulate -f demo --from demo`,
+		ValidArgsFunction: o.completeSystems,
+		Args:              cobra.ArbitraryArgs,
+
+		SuggestionsMinimumDistance: 3,
 	}
-	holds(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0 && o.file == "":
+			return cmd.Help()
+		case len(args) > 1, len(args) == 1 && len(cmd.SuggestionsFor(args[0])) > 0:
+			return unknownCommand(cmd, args[0])
+		}
+		return o.run(cmd.Context(), first(args))
+	}
+	o.flags(cmd)
 	cmd.AddCommand(
 		newRegulatePlan(env), newRegulateApply(env), newRegulateStop(env), newRegulateRecover(env), newRegulateRun(env), newRegulateWatch(env),
 		newRegulateStatus(env), newRegulateHistory(env), newRegulateNeighbours(env), newRegulateSignals(env), newRegulateManifests(env),
@@ -49,18 +65,22 @@ needs others is held first, and let go last.`,
 		Example: `  # what would be done to the example system now?
   kubectl sysop regulate plan -f demo --from demo
 
-  # for a script: 0 if there is nothing to do, 2 if there is
-  kubectl sysop regulate plan -f demo --from demo -o json`,
+  # for a script: the exit code is 2 if there is something to do
+  kubectl-sysop regulate plan shop --exit-code -o json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), first(args))
 		},
 	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *regulatePlanOptions) flags(cmd *cobra.Command) {
 	o.naming(cmd)
 	o.writing(cmd)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if there is something to do")
-	return cmd
 }
 
 // first is the first argument; empty for none.

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -41,11 +43,13 @@ func (o *regulating) who() string { return regulate.Holder() }
 func (b *regulated) allowed(ctx context.Context, p *regulate.Planned) error {
 	rights := regulate.Rights(p, b.journal, b.system, b.world, b.session.kinds, b.namespace)
 	missing, err := regulate.Review(ctx, b.config, rights)
-	switch {
-	case err != nil:
+	if undecided, ok := errors.AsType[*regulate.UndecidedError](err); ok {
+		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(undecided.Error())) // The writes will say.
+	} else if err != nil {
 		return err
-	case len(missing) > 0:
-		return &regulate.MissingError{Missing: missing}
+	}
+	if refused, ok := errors.AsType[*regulate.MissingError](regulate.Refuse(missing)); ok {
+		return withHint(&linesError{strings.Split(refused.Error(), "\n")}, refused.Hint("sysop-"+b.system.Name))
 	}
 	return nil
 }

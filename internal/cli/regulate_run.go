@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -188,6 +189,40 @@ func (r *running) free(ctx, asked context.Context) error {
 	r.freed, err = o.do(ctx, r.b, func(b *regulated, now time.Time) (*regulate.Planned, error) {
 		return regulate.EndRun(b.world, b.system, b.journal, r.id, now), nil
 	})
+	if err != nil || r.allFree() {
+		return err
+	}
+	return r.freeRest(asked)
+}
+
+// allFree says whether nobody is held any more whom nothing holds.
+func (r *running) allFree() bool {
+	return !slices.ContainsFunc(r.b.journal.Holds, func(h *regulate.Hold) bool { return len(h.Causes) == 0 })
+}
+
+// freeRest lets go, one after the other, who had to wait for what it needs.
+func (r *running) freeRest(ctx context.Context) error {
+	patience, stop := context.WithTimeoutCause(ctx, r.o.timeout, errTooLong)
+	defer stop()
+	o := *r.o.acting
+	o.yes = true
+	w := newRegulateWatcher(&o, r.b)
+	w.freeing = true
+	w.did = func(d *done) {
+		r.freed.out.Done = append(r.freed.out.Done, d.out.Done...)
+		r.freed.out.Failed = append(r.freed.out.Failed, d.out.Failed...)
+	}
+	err := w.until(patience, func(*regulate.Planned) bool { return r.allFree() })
+	if err != nil && (ctx.Err() != nil || errors.Is(context.Cause(patience), errTooLong)) {
+		var held []string
+		for _, h := range r.b.journal.Holds {
+			if len(h.Causes) == 0 {
+				held = append(held, h.App)
+			}
+		}
+		r.left = strings.Join(held, ", ") + " waited for what it needs; regulate apply lets go when that is Healthy"
+		return nil
+	}
 	return err
 }
 

@@ -208,7 +208,14 @@ func (b *regulated) look(ctx context.Context) error {
 	b.session = s
 	roots := b.roots()
 	opts := b.o.stackOptions()
-	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts)
+	ask := s.ask(roots)
+	for _, gk := range regulate.ManagerKinds() {
+		// Who keeps an app as it is may be in any namespace.
+		if _, served := s.kinds.Kind(gk); served && !ask.All {
+			ask.Kinds = append(ask.Kinds, gk)
+		}
+	}
+	g, err := s.read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,8 +121,11 @@ type regulateWatcher struct {
 	live    *source.Live
 	trouble *watching
 	meter   *regulate.Meter
-	// idle says that it only looks; show that it writes what was done.
-	idle, show bool
+	// idle says that it only looks; show that it writes what was done; freeing that it only
+	// lets go.
+	idle, show, freeing bool
+	// did is told of what was done; it may be nil.
+	did func(*done)
 }
 
 func newRegulateWatcher(o *acting, b *regulated) *regulateWatcher {
@@ -195,7 +199,7 @@ func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Planned, error) {
 	if err := b.observe(ctx); err != nil {
 		return nil, err
 	}
-	p := regulate.Plan(b.world, b.system, b.journal, w.o.env.Now())
+	p := w.plan()
 	if w.idle || len(p.Steps) == 0 && reflect.DeepEqual(b.journal.Apps, p.Seen) {
 		return p, nil
 	}
@@ -205,13 +209,16 @@ func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Planned, error) {
 		if err := b.remember(ctx); err != nil {
 			return err
 		}
-		p = regulate.Plan(b.world, b.system, b.journal, w.o.env.Now())
+		p = w.plan()
 		out, err := w.o.carryOut(ctx, b, p)
 		d = done{planned: p, out: out}
 		return err
 	})
 	if d.out != nil {
 		w.meter.Did(d.out)
+		if w.did != nil {
+			w.did(&d)
+		}
 		if w.show {
 			if err := w.tell(&d); err != nil {
 				return p, err
@@ -219,6 +226,15 @@ func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Planned, error) {
 		}
 	}
 	return p, err
+}
+
+// plan says what the rules ask for, or what of it lets go.
+func (w *regulateWatcher) plan() *regulate.Planned {
+	p := regulate.Plan(w.b.world, w.b.system, w.b.journal, w.o.env.Now())
+	if w.freeing {
+		p.Steps = slices.DeleteFunc(p.Steps, func(s regulate.Step) bool { return s.Verb == regulate.Send || s.Verb == regulate.Join })
+	}
+	return p
 }
 
 // tell writes what was done: lines, or a document.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -71,7 +72,9 @@ func Main(ctx context.Context, env Env, args []string) int {
 		fmt.Fprintf(env.ErrOut, "error: %s\n", safe(line))
 	}
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(env.ErrOut, "hint: %s\n", safe(hint))
+		for line := range strings.SplitSeq("hint: "+hint, "\n") {
+			fmt.Fprintln(env.ErrOut, safe(line))
+		}
 	}
 	if exit, ok := errors.AsType[*exitError](err); ok {
 		return exit.code

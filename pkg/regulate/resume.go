@@ -124,8 +124,11 @@ func (x *run) ownsAny(it *item) bool {
 // adoptLive makes what is in an object the image of a write whose answer is lost: what the
 // API server made of the values, and what it filled in where mappings were made.
 func (x *run) adoptLive(it *item) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	o, main := it.op, it.img.main
 	fields := it.img.fields()
+	o.Changes, o.Owners = slices.Clone(o.Changes), slices.Clone(o.Owners)
 	for i := range o.Changes {
 		c := &o.Changes[i]
 		at, ok := c.where(fields)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // defaultParallel is how many targets are written at a time.
@@ -56,6 +57,16 @@ type run struct {
 	out   *Outcome
 	dirty bool               // the journal is not as it is kept
 	anew  map[*Operation]int // how often an object was changed under the hand
+	// mu guards the operations while some are done side by side: each writes its own, and
+	// looks at those of others.
+	mu sync.Mutex
+}
+
+// note changes an operation while others are done at its side.
+func (x *run) note(change func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	change()
 }
 
 // work is a hold that is being made or taken back.

@@ -104,8 +104,7 @@ func (x *run) order() int {
 // end notes what became of an operation.
 func (x *run) end(it *item, s State, format string, args ...any) {
 	o := it.op
-	o.State, o.Result = s, fmt.Sprintf(format, args...)
-	o.At = x.Now()
+	x.note(func() { o.State, o.Result, o.At = s, fmt.Sprintf(format, args...), x.Now() })
 	r := x.record(it.w, o)
 	it.record = &r
 }

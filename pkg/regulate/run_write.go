@@ -29,10 +29,12 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 		return x.prepareBack(ctx, it, act)
 	}
 	if act != nil && isDeed(act) {
-		o.Once = x.once(it)
-		if act.Job != nil && o.Target.Name == "" {
-			o.Target, err = x.jobTarget(it, act)
-		}
+		x.note(func() {
+			o.Once = x.once(it)
+			if act.Job != nil && o.Target.Name == "" {
+				o.Target, err = x.jobTarget(it, act)
+			}
+		})
 		return err
 	}
 	if it.img, err = x.patientRead(ctx, o.Target); err != nil {
@@ -205,10 +207,10 @@ func (x *run) writeOnce(ctx context.Context, it *item) (string, error) {
 
 func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Unstructured) {
 	o, before := it.op, it.img
-	o.adopt(before.fields(), after.Object)
+	x.note(func() { o.adopt(before.fields(), after.Object) })
 	if before.scale == nil {
 		if lost := lostOwners(before.main, after); len(lost) > 0 {
-			o.Owners = sortOwners(append(o.Owners, lost...))
+			x.note(func() { o.Owners = sortOwners(append(slices.Clone(o.Owners), lost...)) })
 		}
 		return
 	}
@@ -220,8 +222,10 @@ func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Uns
 	was, _ := lookup(before.scale.Object, replicas)
 	now, _ := lookup(after.Object, replicas)
 	if c, ok := scaledAt(before.main, main, was, now); ok {
-		o.Replicas = c.Path
-		o.Owners = sortOwners(ownersOf(before.main, [][]string{tokens(c.Path)}))
+		x.note(func() {
+			o.Replicas = c.Path
+			o.Owners = sortOwners(ownersOf(before.main, [][]string{tokens(c.Path)}))
+		})
 	}
 }
 

@@ -43,7 +43,7 @@ func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) err
 	switch x.look(it) {
 	case isOurs:
 		x.adoptLive(it)
-		o.State = Done
+		x.note(func() { o.State = Done })
 	case isAnother:
 		x.end(it, Gone, "another object has its name")
 	default:

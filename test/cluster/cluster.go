@@ -32,6 +32,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -64,6 +65,8 @@ type Cluster struct {
 	exit       error         // which one, and how; set before exited is closed
 	stop       sync.Once
 	stopErr    error
+	// dying is closed when the API server has ended that is to be restarted.
+	dying atomic.Pointer[chan struct{}]
 
 	ca, frontCA *pki.Authority
 	server      string // URL

@@ -90,6 +90,11 @@ func startOnce(ctx context.Context, o Options, bin build.Binaries) (_ *Cluster, 
 func (c *Cluster) watch(exits <-chan supervise.Exit) {
 	first := true
 	for e := range exits {
+		if gone := c.dying.Load(); gone != nil && e.Name == build.APIServer {
+			c.dying.Store(nil)
+			close(*gone)
+			continue
+		}
 		if !first {
 			continue
 		}

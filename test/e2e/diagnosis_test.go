@@ -30,6 +30,7 @@ func problems(t *testing.T, kubeconfig string, args ...string) (list []string, c
 
 // What is wrong is told, with an exit code that says so, until it is mended.
 func TestDiagnosis(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	applied(t, c, ns, "wrong.yaml")

@@ -153,6 +153,7 @@ func setID(name, ns string) string {
 
 // The parent of an ApplySet keeps its members, in its own namespace and in others.
 func TestApplySet(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns, other := c.Namespace(t), c.Namespace(t)
 	id := setID("set", ns)

@@ -81,6 +81,7 @@ func appliedBy(t *testing.T, c *cluster.Cluster, manager, text string) {
 // What pods use is charged to who created what stands at the top of them, whoever has
 // changed it since, and whatever controller made the pods.
 func TestMetricsByCreator(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	appliedBy(t, c, "team-red", twoPods("one", ns))

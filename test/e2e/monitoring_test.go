@@ -40,6 +40,7 @@ func inNamespaces(t *testing.T, ns, other, file string) string {
 // they are about; a monitor stands for the application, wherever that is; and the
 // application knows its monitors and not who scrapes it.
 func TestMonitoring(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns, other := c.Namespace(t), c.Namespace(t)
 	applyText(t, c, inNamespaces(t, ns, other, "monitoring.yaml"))

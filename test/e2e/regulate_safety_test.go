@@ -72,6 +72,7 @@ func heldBy(signal string, operations int) []*regulate.Hold {
 // The journal on a real server: of many who make it first one wins, of two who write it one
 // does, and a write whose answer is lost counts once.
 func TestRegulateJournal(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	var won, lost atomic.Int32
@@ -162,6 +163,7 @@ func TestRegulateJournal(t *testing.T) {
 
 // Never two are in, while answers fail; who is cut off is followed by another one.
 func TestRegulateLock(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	p := proxy(t, c, "")
@@ -280,6 +282,7 @@ func installed(ns string) regulate.Install {
 // The manifests are admitted, also where Pod Security is restricted, and give the account
 // what regulation takes and nothing else.
 func TestRegulateManifests(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	in := installed(ns)
@@ -382,6 +385,7 @@ func restricted(t *testing.T, c *cluster.Cluster, ns string) error {
 
 // Events about what has a namespace, and about what has none, are taken as they are made.
 func TestRegulateEvents(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	teller, err := regulate.NewTeller(c.Config(), regulate.Holder(), func(s string) { t.Error(s) })

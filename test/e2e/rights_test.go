@@ -100,6 +100,7 @@ func settledWeb(t *testing.T, c *cluster.Cluster, ns string) document {
 
 // Who may read one namespace sees what is there, and is told what was not read.
 func TestUserOfOneNamespace(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	whole := settledWeb(t, c, ns)
@@ -145,6 +146,7 @@ func TestUserOfOneNamespace(t *testing.T) {
 
 // A root that cannot be read is an error that says so.
 func TestRootThatIsForbidden(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	applied(t, c, ns, "deployment.yaml")

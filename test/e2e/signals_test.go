@@ -18,6 +18,7 @@ import (
 // what comes back is held, and after the way back it is not. The kinds are those of
 // Kubernetes and of an operator that runs here.
 func TestSignalsAreAdmitted(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	client := dynamic.NewForConfigOrDie(c.Config())

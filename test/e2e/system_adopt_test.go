@@ -83,6 +83,7 @@ func bytesOf(t *testing.T, c *cluster.Cluster, gvr schema.GroupVersionResource, 
 // A System of two namespaces is adopted, is a root, and is released; then everything is as it
 // was before.
 func TestSystemIsAdopted(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns, data := c.Namespace(t), c.Namespace(t)
 	applyText(t, c, systemMembers(ns, data))
@@ -186,6 +187,7 @@ func parentOfSystem(t *testing.T, c *cluster.Cluster, ns, data, file string) {
 
 // What cannot be adopted is refused before the first write.
 func TestSystemIsNotAdopted(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns, data := c.Namespace(t), c.Namespace(t)
 	applyText(t, c, systemMembers(ns, data))
@@ -241,6 +243,7 @@ func TestSystemIsNotAdopted(t *testing.T) {
 
 // A System whose apps are held is not forgotten.
 func TestSystemThatIsHeldIsNotReleased(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns, data := c.Namespace(t), c.Namespace(t)
 	applyText(t, c, systemMembers(ns, data))

@@ -1,11 +1,13 @@
 package faults
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,6 +74,55 @@ func (w *cutter) Write(b []byte) (int, error) {
 	_, _ = w.ResponseWriter.Write(b[:w.left])
 	_ = http.NewResponseController(w.ResponseWriter).Flush() // else what was written is dropped with the rest
 	panic(http.ErrAbortHandler)
+}
+
+// Lost passes the request on, whole, whatever its client does meanwhile, calls then when
+// the API server has answered, and breaks off: nobody learns of the answer. A then that
+// kills the client makes a death right after a request's effect.
+func Lost(then func()) Effect {
+	return func(_ http.ResponseWriter, r *http.Request, next http.Handler) {
+		next.ServeHTTP(&nobody{header: http.Header{}}, r.WithContext(context.WithoutCancel(r.Context())))
+		then()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// Dropped calls then in place of the API server, which never sees the request, and breaks
+// off. A then that kills the client makes a death right before a request's effect.
+func Dropped(then func()) Effect {
+	return func(http.ResponseWriter, *http.Request, http.Handler) {
+		then()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// nobody reads an answer.
+type nobody struct{ header http.Header }
+
+func (n *nobody) Header() http.Header       { return n.header }
+func (*nobody) Write(b []byte) (int, error) { return len(b), nil }
+func (*nobody) WriteHeader(int)             {}
+func (*nobody) Flush()                      {}
+
+// Writes matches requests that change something: no dry runs, and none of the questions
+// that are asked by POST (access reviews).
+func Writes(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return !r.URL.Query().Has("dryRun") && !strings.HasPrefix(r.URL.Path, "/apis/authorization.k8s.io/")
+	}
+	return false
+}
+
+// Nth matches the n-th, from 1, of the requests that match, and no other.
+func Nth(n int, match func(*http.Request) bool) func(*http.Request) bool {
+	var seen atomic.Int64
+	return func(r *http.Request) bool { return match(r) && seen.Add(1) == int64(n) }
+}
+
+// Conflict answers 409, as to a write of an object that has changed meanwhile.
+func Conflict() Effect {
+	return Answer(http.StatusConflict, metav1.StatusReasonConflict, "the object has been modified; please apply your changes to the latest version and try again", 0)
 }
 
 // Forbidden answers 403.

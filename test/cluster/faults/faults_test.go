@@ -95,6 +95,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{faults.Forbidden(), 403, metav1.StatusReasonForbidden, ""},
 		{faults.TooManyRequests(2 * time.Second), 429, metav1.StatusReasonTooManyRequests, "2"},
+		{faults.Conflict(), 409, metav1.StatusReasonConflict, ""},
 		{faults.InternalError(), 500, metav1.StatusReasonInternalError, ""},
 		{faults.Expired(), 410, metav1.StatusReasonExpired, ""},
 	} {
@@ -174,5 +175,63 @@ func TestDelayPassesOn(t *testing.T) {
 	p.Inject(faults.Fault{Effect: faults.Delay(time.Millisecond)})
 	if _, b, err := get(t.Context(), "/"); err != nil || !strings.Contains(b, body) {
 		t.Errorf("body %q, error %v", b, err)
+	}
+}
+
+// What is lost has had its effect, what is dropped has not: the client learns of neither.
+func TestLostAndDropped(t *testing.T) {
+	arrived, told := 0, 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived++ }))
+	t.Cleanup(server.Close)
+	p, err := faults.NewProxy(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(path string) error {
+		t.Helper()
+		resp, err := client.Post(cfg.Host+path, "application/json", strings.NewReader("{}"))
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return err
+	}
+	then := func() { told++ }
+	for _, c := range []struct {
+		effect  faults.Effect
+		arrives int
+	}{{faults.Lost(then), 4}, {faults.Dropped(then), 3}} {
+		p.Reset()
+		arrived, told = 0, 0
+		p.Inject(faults.Fault{Match: faults.Nth(2, faults.Writes), Effect: c.effect})
+		for _, path := range []string{"/pods", "/pods?dryRun=All", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"} {
+			if err := post(path); err != nil {
+				t.Errorf("%s is hit: %v", path, err)
+			}
+		}
+		if told != 0 {
+			t.Error("the first write is hit, or what is none")
+		}
+		if err := post("/nodes"); err == nil || told != 1 {
+			t.Errorf("error %v after the second write, told %d times; want an error, 1", err, told)
+		}
+		if arrived != c.arrives {
+			t.Errorf("%d requests arrived, want %d", arrived, c.arrives)
+		}
+		if err := post("/nodes"); err != nil {
+			t.Errorf("the third write is hit: %v", err)
+		}
 	}
 }
