@@ -61,6 +61,15 @@ demo: build
 	@echo
 	@echo '$$ kubectl sysop man moodle --from demo'
 	@$(BIN) man moodle --from demo
+	@echo
+	@echo '$$ kubectl sysop system show -f demo --from demo'
+	@$(BIN) system show -f demo --from demo
+	@echo
+	@echo '$$ kubectl sysop regulate neighbours -f demo --from demo'
+	@$(BIN) regulate neighbours -f demo --from demo
+	@echo
+	@echo '$$ kubectl sysop regulate plan -f demo --from demo'
+	@$(BIN) regulate plan -f demo --from demo
 
 test: lint unit cluster-test
 

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -154,12 +155,15 @@ the binary, and --from FILE reads a snapshot.`,
 		// The libraries log what they return as errors as well: who does not ask for
 		// logs reads it once, from us.
 		if v.Lookup("v").Value.String() == "0" {
-			klog.SetLogger(logr.Discard())
+			quietLogs()
 		}
 	}
 	root.AddCommand(newGraph(env), newCheck(env), newHealth(env), newPath(env), newImpact(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRegulate(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newVersion(env))
 	return root
 }
+
+// quietLogs is for the whole process.
+var quietLogs = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
 
 // holds makes a command one that does nothing but hold others.
 func holds(cmd *cobra.Command) {

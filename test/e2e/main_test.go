@@ -16,11 +16,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
@@ -44,6 +47,13 @@ func run(m *testing.M) int {
 	if testing.Short() { // every test needs the cluster, and is left out
 		return m.Run()
 	}
+	// Some tests run commands in this process, where others use client-go: its logger is set
+	// once, now.
+	quiet := cli.Env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), Getenv: os.Getenv, Now: time.Now}
+	if code := cli.Main(context.Background(), quiet, []string{"version"}); code != cli.ExitDone {
+		fmt.Fprintln(os.Stderr, "version: exit code", code)
+		return 1
+	}
 	dir, err := os.MkdirTemp("", "sysop-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -59,6 +69,27 @@ func run(m *testing.M) int {
 	}
 	return shared.Run(m)
 }
+
+// unraced builds the plugin as make build does, for tests of which the race detector would
+// make hours: those that run it again and again.
+func unraced(t *testing.T) string {
+	t.Helper()
+	name, err := buildUnraced()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+var buildUnraced = sync.OnceValues(func() (string, error) {
+	name := plugin + "-unraced"
+	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-o", name, "github.com/kubectl-sysop/kubectl-sysop/cmd/kubectl-sysop")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the plugin: %w\n%s", err, text)
+	}
+	return name, nil
+})
 
 func admin(c *cluster.Cluster) kubernetes.Interface { return kubernetes.NewForConfigOrDie(c.Config()) }
 
