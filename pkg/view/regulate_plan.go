@@ -84,7 +84,7 @@ func stepWord(verb regulate.Verb, signal string) string {
 }
 
 func (v *planView) step(s *regulate.Step) *Line {
-	line := &Line{Name: Cell{Text: fmt.Sprintf("%d %s %s", s.Wave, stepWord(s.Verb, s.Signal), s.App)}, Cells: []Cell{v.stepWhat(s), {s.Why, Plain}}}
+	line := &Line{Name: Cell{Text: fmt.Sprintf("%d %s %s", s.Wave+1, stepWord(s.Verb, s.Signal), s.App)}, Cells: []Cell{v.stepWhat(s), {s.Why, Plain}}}
 	for _, m := range s.Managers {
 		line.Below = append(line.Below, &Line{Name: Cell{Text: v.near(m.Ref)}, Cells: []Cell{{Text: "suspended first"}, {managerWhy(m), Faint}}})
 	}
@@ -171,7 +171,7 @@ func (v *planView) table() *Table {
 	t := &Table{Columns: []Column{{Name: "WAVE", Right: true}, {Name: "DO"}, {Name: "SIGNAL"}, {Name: "APP"}, {Name: "WHY", Cut: End, Least: leastWhy}}}
 	for i := range v.p.Steps {
 		s := &v.p.Steps[i]
-		t.Rows = append(t.Rows, []Cell{{Text: fmt.Sprint(s.Wave)}, {Text: string(s.Verb)}, {Text: s.Signal}, {Text: s.App}, {Text: s.Why}})
+		t.Rows = append(t.Rows, []Cell{{Text: fmt.Sprint(s.Wave+1)}, {Text: string(s.Verb)}, {Text: s.Signal}, {Text: s.App}, {Text: s.Why}})
 	}
 	for _, w := range v.p.Waits {
 		t.Rows = append(t.Rows, []Cell{{}, {"wait " + soon(v.p.At, w.Until), Warn}, {Text: w.Signal}, {Text: w.App}, {Text: w.Why}})

@@ -112,7 +112,7 @@ func (v *planView) document() PlanDocument {
 }
 
 func stepDocument(s *regulate.Step) PlanStepDocument {
-	d := PlanStepDocument{Wave: s.Wave, Verb: string(s.Verb), App: s.App, Signal: s.Signal, Hold: s.Hold, Why: s.Why, Causes: causeDocuments(s.Causes)}
+	d := PlanStepDocument{Wave: s.Wave + 1, Verb: string(s.Verb), App: s.App, Signal: s.Signal, Hold: s.Hold, Why: s.Why, Causes: causeDocuments(s.Causes)}
 	for _, m := range s.Managers {
 		d.Managers = append(d.Managers, m.Ref.String())
 	}
