@@ -171,7 +171,7 @@ func (v *planView) table() *Table {
 	t := &Table{Columns: []Column{{Name: "WAVE", Right: true}, {Name: "DO"}, {Name: "SIGNAL"}, {Name: "APP"}, {Name: "WHY", Cut: End, Least: leastWhy}}}
 	for i := range v.p.Steps {
 		s := &v.p.Steps[i]
-		t.Rows = append(t.Rows, []Cell{{Text: fmt.Sprint(s.Wave+1)}, {Text: string(s.Verb)}, {Text: s.Signal}, {Text: s.App}, {Text: s.Why}})
+		t.Rows = append(t.Rows, []Cell{{Text: fmt.Sprint(s.Wave + 1)}, {Text: string(s.Verb)}, {Text: s.Signal}, {Text: s.App}, {Text: s.Why}})
 	}
 	for _, w := range v.p.Waits {
 		t.Rows = append(t.Rows, []Cell{{}, {"wait " + soon(v.p.At, w.Until), Warn}, {Text: w.Signal}, {Text: w.App}, {Text: w.Why}})
