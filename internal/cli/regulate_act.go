@@ -250,6 +250,25 @@ func (o *acting) progress(r regulate.Record) {
 	}
 }
 
+// tellUnwritten says of steps for which no object had to be written that they were done.
+func (o *acting) tellUnwritten(d *done) {
+	if len(d.out.Done)+len(d.out.Failed) > 0 {
+		return
+	}
+	for i := range d.planned.Steps {
+		what := "is held" // and was so before
+		switch d.planned.Steps[i].Verb {
+		case regulate.Join:
+			what = "is held already, and now for this as well"
+		case regulate.Leave:
+			what = "is held for something else still"
+		case regulate.TakeBack:
+			what = "is let go: nothing had been changed"
+		}
+		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.planned.Steps[i].App), what)
+	}
+}
+
 // tellDone shows what was done. It is an error if anything failed.
 func (o *acting) tellDone(b *regulated, d *done) error {
 	out := d.out
@@ -259,6 +278,7 @@ func (o *acting) tellDone(b *regulated, d *done) error {
 	if err := o.write(view.RegulationDone(out, d.planned, b.options())); err != nil {
 		return err
 	}
+	o.tellUnwritten(d)
 	if o.dryRun == "server" {
 		fmt.Fprintln(o.env.ErrOut, "dry run: the API server admitted it, and kept nothing")
 	}
