@@ -132,7 +132,7 @@ func (p *planner) recalled(app string) []string {
 	}
 	var out []string
 	for _, n := range p.j.Apps[app].Clone().Needs {
-		if n != app && p.knows(n) && !(whole(app) && whole(n)) {
+		if n != app && p.knows(n) && (!whole(app) || !whole(n)) {
 			out = append(out, n)
 		}
 	}
