@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -111,7 +112,11 @@ func (o *acting) do(ctx context.Context, b *regulated, plan planner) (*done, err
 			return d, err
 		}
 	}
-	err := b.locked(ctx, func(ctx context.Context) error {
+	locked := b.locked
+	if o.dryRun == "server" {
+		locked = unlocked
+	}
+	err := locked(ctx, func(ctx context.Context) error {
 		p, err := b.planned(ctx, plan)
 		if err != nil {
 			return err
@@ -126,7 +131,23 @@ func (o *acting) do(ctx context.Context, b *regulated, plan planner) (*done, err
 		d.out, err = o.carryOut(ctx, b, p)
 		return err
 	})
-	return d, err
+	return d, b.lacking(ctx, plan, err)
+}
+
+// lacking lists all rights that are missing where the one to the lock was refused: that it
+// is asked for first is nobody's concern.
+func (b *regulated) lacking(ctx context.Context, plan planner, err error) error {
+	if !apierrors.IsForbidden(err) || b.world != nil && b.journal == nil {
+		return err
+	}
+	p, unplanned := b.planned(ctx, plan)
+	if unplanned != nil {
+		return err // which comes first
+	}
+	if missing := b.allowed(ctx, p); missing != nil {
+		return missing
+	}
+	return err
 }
 
 // signature is what is done to whom.
@@ -144,14 +165,14 @@ func (o *acting) confirm(ctx context.Context, p *regulate.Planned, b *regulated)
 	if o.dryRun == "client" || len(p.Steps) == 0 {
 		return false, o.showPlan(p, b)
 	}
-	if !o.env.Ask {
+	if !o.env.Ask && o.dryRun == "none" {
 		return false, withHint(fmt.Errorf("%s would be written to: nobody can be asked here", writtenTo(p)), "--yes does it without asking, --dry-run shows it")
+	}
+	if o.dryRun == "server" {
+		return true, nil // What is shown is what the API server says.
 	}
 	if err := o.showPlan(p, b); err != nil {
 		return false, err
-	}
-	if o.dryRun == "server" {
-		return true, nil
 	}
 	return o.ask(ctx, "Do it?")
 }
@@ -229,6 +250,25 @@ func (o *acting) progress(r regulate.Record) {
 	}
 }
 
+// tellUnwritten says of steps for which no object had to be written that they were done.
+func (o *acting) tellUnwritten(d *done) {
+	if len(d.out.Done)+len(d.out.Failed) > 0 {
+		return
+	}
+	for i := range d.planned.Steps {
+		what := "is held" // and was so before
+		switch d.planned.Steps[i].Verb {
+		case regulate.Join:
+			what = "is held already, and now for this as well"
+		case regulate.Leave:
+			what = "is held for something else still"
+		case regulate.TakeBack:
+			what = "is let go: nothing had been changed"
+		}
+		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.planned.Steps[i].App), what)
+	}
+}
+
 // tellDone shows what was done. It is an error if anything failed.
 func (o *acting) tellDone(b *regulated, d *done) error {
 	out := d.out
@@ -238,6 +278,7 @@ func (o *acting) tellDone(b *regulated, d *done) error {
 	if err := o.write(view.RegulationDone(out, d.planned, b.options())); err != nil {
 		return err
 	}
+	o.tellUnwritten(d)
 	if o.dryRun == "server" {
 		fmt.Fprintln(o.env.ErrOut, "dry run: the API server admitted it, and kept nothing")
 	}

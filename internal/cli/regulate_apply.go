@@ -162,7 +162,25 @@ func (o *regulateHandOptions) run(ctx context.Context, plan planner) error {
 	if err != nil {
 		return err
 	}
-	return o.tellDone(b, d)
+	if err := o.tellDone(b, d); err != nil {
+		return err
+	}
+	return o.refusal(d)
+}
+
+// refusal is the error of what was asked for by hand and not done: whoever goes on with what
+// the app was to be held for must not take it for held. An app that is not held has been let
+// go: that is no error.
+func (o *regulateHandOptions) refusal(d *done) error {
+	if o.dryRun == "client" || d.planned == nil || len(d.planned.Steps) > 0 {
+		return nil
+	}
+	for i := range d.planned.Refused {
+		if r := &d.planned.Refused[i]; r.Reason != regulate.BecauseNotHeld {
+			return fmt.Errorf("%s: nothing was done: %s", r.App, r.Message)
+		}
+	}
+	return nil
 }
 
 // completeApps completes the apps of the System that is meant.

@@ -21,6 +21,9 @@ func (b *regulated) locked(ctx context.Context, act func(context.Context) error)
 	return lock.Do(ctx, act)
 }
 
+// unlocked acts without the lock: a dry run keeps nothing, a lease neither.
+func unlocked(ctx context.Context, act func(context.Context) error) error { return act(ctx) }
+
 // lockOptions are those of every lock of this process.
 func (o *regulating) lockOptions() regulate.LockOptions {
 	return regulate.LockOptions{

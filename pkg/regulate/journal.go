@@ -36,6 +36,9 @@ type Seen struct {
 	// Settled is the fingerprint at which the app was last seen well. Another one is an
 	// upgrade, until it is well with it.
 	Settled map[string]string `json:"settled,omitempty"`
+	// Needs are the apps that it was last seen to need, by name and in order. What leads to
+	// an app that is gone, such as the Service in front of its pods, leads nowhere then.
+	Needs []string `json:"needs,omitempty"`
 	// Stopped is when it was stopped by rules in the last hour, Recovered when it was last
 	// let go.
 	Stopped   []time.Time `json:"stopped,omitempty"`

@@ -65,7 +65,7 @@ func (s *Seen) Clone() *Seen {
 	}
 	c := *s
 	c.Trouble, c.Well, c.Settled = maps.Clone(s.Trouble), maps.Clone(s.Well), maps.Clone(s.Settled)
-	c.Stopped, c.Excused = slices.Clone(s.Stopped), slices.Clone(s.Excused)
+	c.Stopped, c.Excused, c.Needs = slices.Clone(s.Stopped), slices.Clone(s.Excused), slices.Clone(s.Needs)
 	return &c
 }
 

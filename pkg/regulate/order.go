@@ -143,11 +143,11 @@ func (a *AppState) need(app string) (Need, bool) {
 
 // StopOrder returns some apps in the waves in which they are stopped: who needs others comes
 // first. Those of one wave are stopped side by side.
-func StopOrder(w *World, apps []string) [][]string { return waves(apps, needsOf(w).last) }
+func StopOrder(w *World, apps []string) [][]string { return waves(apps, needsOf(w, nobody).last) }
 
 // RecoverOrder returns some apps in the waves in which they are let go: what is needed comes
 // first.
-func RecoverOrder(w *World, apps []string) [][]string { return waves(apps, needsOf(w).first) }
+func RecoverOrder(w *World, apps []string) [][]string { return waves(apps, needsOf(w, nobody).first) }
 
 func waves(apps []string, before func(a, b string) bool) [][]string {
 	steps := make([]Step, len(apps))

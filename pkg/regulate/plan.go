@@ -103,7 +103,7 @@ func newPlanner(w *World, s *system.System, j *Journal, now time.Time) *planner 
 			p.states[name] = state
 		}
 	}
-	p.needs = needsOf(w)
+	p.needs = needsOf(w, p.recalled)
 	for _, h := range p.j.Holds {
 		p.held[h.App] = true
 	}

@@ -56,6 +56,7 @@ func (p *planner) remember() {
 		p.clamp(s)
 		p.seen[app] = s
 		p.rebase(app, s)
+		s.Needs = p.known(app)
 		trouble, well := map[string]time.Time{}, map[string]time.Time{}
 		for i := range p.s.Regulation.Rules {
 			r := &p.s.Regulation.Rules[i]
@@ -120,6 +121,30 @@ func (p *planner) rebase(app string, s *Seen) {
 	if s.Settled == nil || calm || p.held[app] || p.settling(s) {
 		s.Settled = orNil(maps.Clone(a.Fingerprint))
 	}
+}
+
+// recalled returns the apps that an app was seen to need, of which that cannot be seen now:
+// the one that is needed, or the app itself, is not there or was not read.
+func (p *planner) recalled(app string) []string {
+	whole := func(name string) bool {
+		a := p.states[name]
+		return a != nil && len(a.Absent) == 0 && len(a.Unread) == 0
+	}
+	var out []string
+	for _, n := range p.j.Apps[app].Clone().Needs {
+		if n != app && p.knows(n) && (!whole(app) || !whole(n)) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// known returns the apps that an app needs, to be recalled.
+func (p *planner) known(app string) []string {
+	if p.needs.direct[app] == nil {
+		return p.recalled(app) // Nobody looked.
+	}
+	return slices.Sorted(maps.Keys(p.needs.direct[app]))
 }
 
 // settling says that an app was let go less than Settle ago.

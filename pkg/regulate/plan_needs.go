@@ -10,8 +10,12 @@ type needs struct {
 	direct, all map[string]map[string]bool
 }
 
-// needsOf reads the needs of a world. That an app needs itself says nothing.
-func needsOf(w *World) needs {
+// nobody recalls nothing.
+func nobody(string) []string { return nil }
+
+// needsOf reads the needs of a world, and those that are recalled of an app. That an app
+// needs itself says nothing.
+func needsOf(w *World, recalled func(app string) []string) needs {
 	n := needs{map[string]map[string]bool{}, map[string]map[string]bool{}}
 	for i := range w.Apps {
 		a := &w.Apps[i]
@@ -23,6 +27,9 @@ func needsOf(w *World) needs {
 			if need.App != a.Name {
 				n.direct[a.Name][need.App] = true
 			}
+		}
+		for _, need := range recalled(a.Name) {
+			n.direct[a.Name][need] = true
 		}
 	}
 	for app := range n.direct {

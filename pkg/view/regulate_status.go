@@ -113,7 +113,10 @@ func phaseTone(p regulate.Phase) Tone {
 
 func (v *statusView) operation(op *regulate.Operation) *Line {
 	text := op.Text
-	if op.Result != "" && op.Result != op.Text {
+	switch {
+	case text == "":
+		text = op.Result // It was so before: nothing was to be done.
+	case op.Result != "" && op.Result != op.Text:
 		text += ": " + op.Result
 	}
 	tone := Faint

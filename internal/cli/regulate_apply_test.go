@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// TestRefusedByHand is what is asked for by hand and refused: whoever goes on must not take
+// the app for held.
+func TestRefusedByHand(t *testing.T) {
+	for reason, fails := range map[string]bool{
+		regulate.BecauseGitOps: true, regulate.BecauseAbsent: true, regulate.BecauseAllowStop: true, regulate.BecauseCause: true,
+		regulate.BecauseNotHeld: false,
+	} {
+		p := &regulate.Planned{Refused: []regulate.Refusal{{App: "web", Reason: reason, Message: "why"}}}
+		o := &regulateHandOptions{acting: &acting{dryRun: "none"}}
+		if err := o.refusal(&done{planned: p}); (err != nil) != fails {
+			t.Errorf("%s: %v", reason, err)
+		}
+		p.Steps = []regulate.Step{{App: "web"}}
+		if err := o.refusal(&done{planned: p}); err != nil {
+			t.Errorf("%s, and something was done: %v", reason, err)
+		}
+	}
+}
