@@ -89,9 +89,16 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 // always is what is read in every namespace that an app has something in, since it may come
 // at any time.
 var always = []object.Ref{
-	{Kind: "Pod"}, {Kind: "Service"}, {Kind: "PersistentVolumeClaim"},
-	{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Group: "apps", Kind: "StatefulSet"}, {Group: "apps", Kind: "DaemonSet"},
-	{Group: "batch", Kind: "CronJob"}, {Group: "batch", Kind: "Job"}, {Group: "discovery.k8s.io", Kind: "EndpointSlice"},
+	{Kind: "Pod"},
+	{Kind: "Service"},
+	{Kind: "PersistentVolumeClaim"},
+	{Group: "apps", Kind: "Deployment"},
+	{Group: "apps", Kind: "ReplicaSet"},
+	{Group: "apps", Kind: "StatefulSet"},
+	{Group: "apps", Kind: "DaemonSet"},
+	{Group: "batch", Kind: "CronJob"},
+	{Group: "batch", Kind: "Job"},
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"},
 }
 
 // reads is what has to be read to see how the apps are: the kinds of their stacks, where

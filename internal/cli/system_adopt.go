@@ -42,7 +42,7 @@ func (o *keepingOptions) validate() error {
 		return err
 	}
 	if !o.yes && o.dryRun == "none" && o.from == "" {
-		return o.env.canConfirm()
+		return o.env.canAsk("labels and a ConfigMap would be written")
 	}
 	return nil
 }
@@ -55,8 +55,7 @@ func (o *keepingOptions) agree(ctx context.Context, c view.SystemChange, changes
 	if o.yes || o.dryRun == "server" {
 		return true, nil
 	}
-	what := fmt.Sprintf("%s of namespace %s: %s of the cluster would change", c.System, c.Namespace, plural(changes, "object"))
-	return true, ask(ctx, o.env.In, o.env.ErrOut, what, c.System)
+	return o.env.ask(ctx, fmt.Sprintf("%s of namespace %s: %s of the cluster would change. Do it?", c.System, c.Namespace, plural(changes, "object")))
 }
 
 type adoptOptions struct {
