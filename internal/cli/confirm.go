@@ -27,7 +27,7 @@ func (e Env) ask(ctx context.Context, question string) (bool, error) {
 		fmt.Fprintln(e.ErrOut)
 		return false, ctx.Err()
 	}
-	if err != nil && len(typed) == 0 { // It ended, and so did not the line.
+	if err != nil && len(typed) == 0 { // It ended before the line did.
 		fmt.Fprintln(e.ErrOut)
 	}
 	if yes := strings.ToLower(strings.TrimSpace(string(typed))); yes == "y" || yes == "yes" {

@@ -15,8 +15,13 @@ func TestAsk(t *testing.T) {
 		yes   bool
 		shown string
 	}{
-		{"y\n", true, ""}, {"  Yes \r\n", true, ""}, {"yes", true, ""},
-		{"", false, "\nnothing was done\n"}, {"\n", false, "nothing was done\n"}, {"no\n", false, "nothing was done\n"}, {"yesterday\n", false, "nothing was done\n"},
+		{"y\n", true, ""},
+		{"  Yes \r\n", true, ""},
+		{"yes", true, ""},
+		{"", false, "\nnothing was done\n"},
+		{"\n", false, "nothing was done\n"},
+		{"no\n", false, "nothing was done\n"},
+		{"yesterday\n", false, "nothing was done\n"},
 	} {
 		var out bytes.Buffer
 		env := Env{}
