@@ -81,8 +81,8 @@ func (o *releaseOptions) run(ctx context.Context, name string) error {
 	change.Steps = append(change.Steps, view.SystemStep{Object: set.Ref(), Change: string(system.Delete)})
 	if o.dryRun != "client" {
 		ref := set.Ref()
-		rights := append(rightsOf(steps, c.kinds), right{verb: "delete", resource: "configmaps", namespace: ref.Namespace, name: ref.Name})
-		if err := c.demand(ctx, rights); err != nil {
+		rights := append(rightsOf(steps, c.kinds), regulate.Right{Verb: "delete", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
+		if err := o.demand(ctx, c.config, set.Name, rights); err != nil {
 			return err
 		}
 	}
