@@ -3,42 +3,38 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 )
 
-// canConfirm says whether there is a person to ask before something is written. Who is no
-// terminal cannot be asked.
-func (e Env) canConfirm() error {
-	if file, ok := e.In.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
-		return withHint(errors.New("nothing was done: there is nobody to ask (standard input is no terminal)"), "--yes does it without asking, --dry-run=server tries it")
-	}
-	return nil
-}
-
-// ask has a person type a word before something is written. An interrupt ends the waiting,
-// not the reading.
-func ask(ctx context.Context, in io.Reader, out io.Writer, what, word string) error {
-	fmt.Fprintf(out, "%s\ntype %s to go on: ", safe(what), safe(word))
-	typed := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(in).ReadString('\n') // what ended early is no yes
-		typed <- line
-	}()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case line := <-typed:
-		if strings.TrimSpace(line) != word {
-			return errors.New("nothing was done: it was not confirmed")
-		}
+// canAsk says whether there is a person to ask before something is written; what says what
+// would be done.
+func (e Env) canAsk(what string) error {
+	if e.Ask {
 		return nil
 	}
+	return withHint(fmt.Errorf("%s: nothing was done, as there is nobody to ask here (standard input or standard error is no terminal)", what), "--yes does it without asking, --dry-run shows it")
+}
+
+// ask puts a question on standard error. Whatever is not yes is no. An interrupt ends the
+// waiting, not the reading.
+func (e Env) ask(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(e.ErrOut, "%s [y/N] ", safe(question))
+	typed, err := awaited(ctx, func() ([]byte, error) {
+		return bufio.NewReader(e.In).ReadBytes('\n')
+	})
+	if ctx.Err() != nil {
+		fmt.Fprintln(e.ErrOut)
+		return false, ctx.Err()
+	}
+	if err != nil && len(typed) == 0 { // It ended before the line did.
+		fmt.Fprintln(e.ErrOut)
+	}
+	if yes := strings.ToLower(strings.TrimSpace(string(typed))); yes == "y" || yes == "yes" {
+		return true, nil
+	}
+	fmt.Fprintln(e.ErrOut, "nothing was done")
+	return false, nil
 }
 
 // dryRuns are the values of --dry-run.

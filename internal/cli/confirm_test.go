@@ -10,16 +10,27 @@ import (
 )
 
 func TestAsk(t *testing.T) {
-	for _, c := range []struct{ typed, wrong string }{
-		{"shop\n", ""}, {"  shop \r\n", ""}, {"shop", ""}, {"", "not confirmed"}, {"yes\n", "not confirmed"}, {"shopping\n", "not confirmed"},
+	for _, c := range []struct {
+		typed string
+		yes   bool
+		shown string
+	}{
+		{"y\n", true, ""},
+		{"  Yes \r\n", true, ""},
+		{"yes", true, ""},
+		{"", false, "\nnothing was done\n"},
+		{"\n", false, "nothing was done\n"},
+		{"no\n", false, "nothing was done\n"},
+		{"yesterday\n", false, "nothing was done\n"},
 	} {
 		var out bytes.Buffer
-		err := ask(t.Context(), strings.NewReader(c.typed), &out, "2 objects change", "shop")
-		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
-			t.Errorf("%q: %v", c.typed, err)
+		env := Env{}
+		env.In, env.ErrOut = strings.NewReader(c.typed), &out
+		if yes, err := env.ask(t.Context(), "2 objects change. Do it?"); err != nil || yes != c.yes {
+			t.Errorf("%q: %v, %v", c.typed, yes, err)
 		}
-		if out.String() != "2 objects change\ntype shop to go on: " {
-			t.Errorf("asked %q", out.String())
+		if want := "2 objects change. Do it? [y/N] " + c.shown; out.String() != want {
+			t.Errorf("%q: shown %q, want %q", c.typed, out.String(), want)
 		}
 	}
 }
@@ -29,15 +40,20 @@ func TestAskIsInterrupted(t *testing.T) {
 	stop()
 	never, end := io.Pipe()
 	defer end.Close()
-	if err := ask(ctx, never, io.Discard, "", "shop"); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+	env := Env{}
+	env.In, env.ErrOut = never, io.Discard
+	if yes, err := env.ask(ctx, "Do it?"); yes || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", yes, err)
 	}
 }
 
-func TestNobodyToConfirm(t *testing.T) {
+func TestNobodyToAsk(t *testing.T) {
 	env := Env{}
-	env.In = strings.NewReader("shop\n")
-	if err := env.canConfirm(); err == nil || !strings.Contains(hintFor(err), "--yes") {
+	if err := env.canAsk("shop would be written to"); err == nil || !strings.HasPrefix(err.Error(), "shop would be written to: nothing was done") || !strings.Contains(hintFor(err), "--yes") {
 		t.Errorf("%v", err)
+	}
+	env.Ask = true
+	if err := env.canAsk(""); err != nil {
+		t.Error(err)
 	}
 }

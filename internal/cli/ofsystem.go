@@ -58,7 +58,7 @@ func (o *ofSystem) read(ctx context.Context, c *common, args []string) ([]string
 	if err != nil {
 		return nil, err
 	}
-	if err := c.within(o.system); err != nil {
+	if err := c.enter(o.system); err != nil {
 		return nil, err
 	}
 	var roots []string
@@ -78,36 +78,6 @@ func (o *ofSystem) isFile() bool {
 	}
 	_, err := os.Stat(o.name)
 	return err == nil
-}
-
-// namedSystem reads a System that was adopted: NAME, NAMESPACE/NAME, or either behind
-// system/.
-func (c *common) namedSystem(ctx context.Context, name string) (*system.System, error) {
-	if c.from != "" {
-		return nil, withHint(fmt.Errorf("the System %q: a snapshot holds no manifests", name), "name its file")
-	}
-	parts := strings.Split(strings.TrimPrefix(name, graph.BySystem+"/"), "/")
-	if len(parts) > 2 || slices.Contains(parts, "") {
-		return nil, fmt.Errorf("--system %q: want a FILE, NAME or NAMESPACE/NAME", name)
-	}
-	ref := object.Ref{Name: parts[len(parts)-1]}
-	if len(parts) == 2 {
-		ref.Namespace = parts[0]
-	}
-	return c.adoptedSystem(ctx, ref)
-}
-
-// within makes the namespace of a System that of the question.
-func (c *common) within(s *system.System) error {
-	if s.Namespace == "" {
-		return nil
-	}
-	if given(c.config.Namespace) && *c.config.Namespace != s.Namespace {
-		return fmt.Errorf("-n %s: the System %s is of namespace %s", *c.config.Namespace, s.Name, s.Namespace)
-	}
-	namespace := s.Namespace
-	c.config.Namespace = &namespace
-	return nil
 }
 
 // prices is the price book of the System: beside its manifest, unless it is somewhere else.

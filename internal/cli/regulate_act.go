@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +39,7 @@ func (o *acting) doing(cmd *cobra.Command) {
 	f.Lookup("dry-run").NoOptDefVal = "client"
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
 	o.locking(cmd)
-	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{"none", "client", "server"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (o *regulating) locking(cmd *cobra.Command) {
@@ -53,7 +52,7 @@ func (o *acting) check() error {
 		return err
 	}
 	switch {
-	case !slices.Contains([]string{"none", "client", "server"}, o.dryRun):
+	case !slices.Contains(dryRuns, o.dryRun):
 		return withHint(fmt.Errorf("unknown value %q of --dry-run", o.dryRun), "write none, client or server")
 	case o.from != "" && o.dryRun != "client":
 		return withHint(errors.New("--from: a snapshot cannot be regulated"), "--dry-run=client shows what would be done")
@@ -165,16 +164,16 @@ func (o *acting) confirm(ctx context.Context, p *regulate.Planned, b *regulated)
 	if o.dryRun == "client" || len(p.Steps) == 0 {
 		return false, o.showPlan(p, b)
 	}
-	if !o.env.Ask && o.dryRun == "none" {
-		return false, withHint(fmt.Errorf("%s would be written to: nobody can be asked here", writtenTo(p)), "--yes does it without asking, --dry-run shows it")
-	}
 	if o.dryRun == "server" {
 		return true, nil // What is shown is what the API server says.
+	}
+	if err := o.env.canAsk(writtenTo(p) + " would be written to"); err != nil {
+		return false, err
 	}
 	if err := o.showPlan(p, b); err != nil {
 		return false, err
 	}
-	return o.ask(ctx, "Do it?")
+	return o.env.ask(ctx, "Do it?")
 }
 
 // showPlan writes a plan where there are no done things to show instead.
@@ -195,30 +194,6 @@ func writtenTo(p *regulate.Planned) string {
 	}
 	slices.Sort(apps)
 	return strings.Join(apps, ", ")
-}
-
-// ask puts a question on standard error. Whatever is not yes is no.
-func (c *common) ask(ctx context.Context, question string) (bool, error) {
-	fmt.Fprintf(c.env.ErrOut, "%s [y/N] ", question)
-	answer := make(chan string, 1)
-	go func() {
-		line, err := bufio.NewReader(c.env.In).ReadString('\n')
-		if err != nil && line == "" {
-			fmt.Fprintln(c.env.ErrOut)
-		}
-		answer <- line
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(c.env.ErrOut)
-		return false, ctx.Err()
-	case line := <-answer:
-		if yes := strings.ToLower(strings.TrimSpace(line)); yes == "y" || yes == "yes" {
-			return true, nil
-		}
-		fmt.Fprintln(c.env.ErrOut, "nothing was done")
-		return false, nil
-	}
 }
 
 // carryOut does what is planned. The lock is held.

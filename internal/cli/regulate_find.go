@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -20,58 +18,39 @@ func (o *regulating) beginApp(ctx context.Context, name string) (*regulated, err
 	if name != "" || o.file != "" || o.from != "" {
 		return o.begin(ctx, name)
 	}
-	names, namespace, err := o.adopted(ctx)
-	switch {
-	case err != nil:
+	only, err := o.onlySystem(ctx)
+	if err != nil {
 		return nil, err
-	case len(names) == 0:
-		return nil, withHint(fmt.Errorf("no System was adopted in namespace %s", namespace), "name its manifest with -f FILE")
-	case len(names) > 1:
-		return nil, withHint(fmt.Errorf("there are several Systems in namespace %s: %s", namespace, strings.Join(names, ", ")), "choose one with --system")
 	}
-	return o.begin(ctx, names[0])
+	return o.begin(ctx, only)
 }
 
-// adopted lists the Systems of the namespace.
-func (o *regulating) adopted(ctx context.Context) (names []string, namespace string, err error) {
-	from, namespace, err := o.source(ctx)
+// onlySystem is the name of the only System of the namespace.
+func (o *regulating) onlySystem(ctx context.Context) (string, error) {
+	k, err := o.kept(ctx)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
-	cluster, ok := clusterOf(from)
-	if !ok {
-		return nil, namespace, errNoJournal
+	names, err := k.names(ctx, k.namespace)
+	switch {
+	case err != nil && hintFor(err) != "":
+		return "", err
+	case err != nil:
+		return "", withHint(err, "name the manifest with -f FILE")
+	case len(names) == 0:
+		return "", withHint(errors.New("no System was adopted"+inNamespace(k.namespace)), "name its manifest with -f FILE")
+	case len(names) > 1:
+		return "", withHint(fmt.Errorf("there are several Systems%s: %s", inNamespace(k.namespace), strings.Join(names, ", ")), "choose one with --system")
 	}
-	path := "/api/v1/namespaces/" + url.PathEscape(namespace) + "/configmaps"
-	if namespace == "" {
-		path = "/api/v1/configmaps"
-	}
-	text, err := cluster.Get(ctx, path, url.Values{"labelSelector": {system.Label + "," + system.IDLabel}})
-	if err != nil {
-		return nil, namespace, withHint(fmt.Errorf("list the Systems: %w", err), "name the manifest with -f FILE")
-	}
-	var list metav1.PartialObjectMetadataList
-	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, namespace, fmt.Errorf("list the Systems: %w", err)
-	}
-	for i := range list.Items {
-		names = append(names, list.Items[i].Labels[system.Label])
-	}
-	return names, namespace, nil
+	return names[0], nil
 }
 
 // completeSystems completes the names of Systems that were adopted.
 func (o *regulating) completeSystems(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 || o.file != "" {
+	if o.file != "" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, stop := o.patient(cmd.Context())
-	defer stop()
-	names, _, err := o.adopted(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return o.completeSystem(cmd, args, "")
 }
 
 // appNames are the apps of the System that is meant; none where it cannot be read.
@@ -84,11 +63,10 @@ func (o *regulating) appNames(ctx context.Context, name string) []string {
 	case o.file != "":
 		s, err = o.readSystem(ctx, o.file)
 	case name != "":
-		s, err = o.readAdopted(ctx, name)
+		s, err = o.namedSystem(ctx, name)
 	default:
-		var names []string
-		if names, _, err = o.adopted(ctx); err == nil && len(names) == 1 {
-			s, err = o.readAdopted(ctx, names[0])
+		if name, err = o.onlySystem(ctx); err == nil {
+			s, err = o.namedSystem(ctx, name)
 		}
 	}
 	if err != nil || s == nil {

@@ -37,7 +37,7 @@ The roles name every object that an action of an app is about, as the apps are n
 print them again when the System, or what it is made of, has changed. Secrets are
 never listed. Comments say what cannot be narrowed.`,
 		Example: `  # run the watch of the shop in the cluster
-  kubectl sysop regulate manifests shop --image registry.example.com/kubectl-sysop:v1 | kubectl apply -f -`,
+  kubectl-sysop regulate manifests shop --image registry.example.com/kubectl-sysop:v1 | kubectl apply -f -`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,9 +89,16 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 // always is what is read in every namespace that an app has something in, since it may come
 // at any time.
 var always = []object.Ref{
-	{Kind: "Pod"}, {Kind: "Service"}, {Kind: "PersistentVolumeClaim"},
-	{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Group: "apps", Kind: "StatefulSet"}, {Group: "apps", Kind: "DaemonSet"},
-	{Group: "batch", Kind: "CronJob"}, {Group: "batch", Kind: "Job"}, {Group: "discovery.k8s.io", Kind: "EndpointSlice"},
+	{Kind: "Pod"},
+	{Kind: "Service"},
+	{Kind: "PersistentVolumeClaim"},
+	{Group: "apps", Kind: "Deployment"},
+	{Group: "apps", Kind: "ReplicaSet"},
+	{Group: "apps", Kind: "StatefulSet"},
+	{Group: "apps", Kind: "DaemonSet"},
+	{Group: "batch", Kind: "CronJob"},
+	{Group: "batch", Kind: "Job"},
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"},
 }
 
 // reads is what has to be read to see how the apps are: the kinds of their stacks, where

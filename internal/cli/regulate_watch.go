@@ -108,7 +108,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if err := o.showPlan(p, b); err != nil {
 		return nil, err
 	}
-	if sure, err := o.ask(ctx, "Do this, and from now on whatever the rules ask for?"); err != nil || !sure {
+	if sure, err := o.env.ask(ctx, "Do this, and from now on whatever the rules ask for?"); err != nil || !sure {
 		return nil, err
 	}
 	return w, nil

@@ -12,6 +12,7 @@ import (
 	apitypes "k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
@@ -42,7 +43,7 @@ func (o *keepingOptions) validate() error {
 		return err
 	}
 	if !o.yes && o.dryRun == "none" && o.from == "" {
-		return o.env.canConfirm()
+		return o.env.canAsk("labels and a ConfigMap would be written")
 	}
 	return nil
 }
@@ -55,8 +56,7 @@ func (o *keepingOptions) agree(ctx context.Context, c view.SystemChange, changes
 	if o.yes || o.dryRun == "server" {
 		return true, nil
 	}
-	what := fmt.Sprintf("%s of namespace %s: %s of the cluster would change", c.System, c.Namespace, plural(changes, "object"))
-	return true, ask(ctx, o.env.In, o.env.ErrOut, what, c.System)
+	return o.env.ask(ctx, fmt.Sprintf("%s of namespace %s: %s of the cluster would change. Do it?", c.System, c.Namespace, plural(changes, "object")))
 }
 
 type adoptOptions struct {
@@ -124,7 +124,7 @@ func (o *adoptOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.dryRun != "client" {
-		if err := c.demand(ctx, a.rights(c.kinds)); err != nil {
+		if err := o.demand(ctx, c.config, s.Name, a.rights(c.kinds)); err != nil {
 			return err
 		}
 	}
@@ -307,23 +307,23 @@ func (a *adoption) changes() int {
 }
 
 // rights are those that it takes.
-func (a *adoption) rights(kinds *object.Kinds) []right {
-	var out []right
+func (a *adoption) rights(kinds *object.Kinds) []regulate.Right {
+	var out []regulate.Right
 	if ref := a.Set.Ref(); a.Parent != system.Nothing {
-		out = append(out, right{verb: "patch", resource: "configmaps", namespace: ref.Namespace, name: ref.Name})
+		out = append(out, regulate.Right{Verb: "patch", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
 		if a.Parent == system.Create {
-			out = append(out, right{verb: "create", resource: "configmaps", namespace: ref.Namespace})
+			out = append(out, regulate.Right{Verb: "create", Resource: "configmaps", Namespace: ref.Namespace})
 		}
 	}
 	return append(out, rightsOf(a.Members, kinds)...)
 }
 
 // rightsOf are those that the changes of members take.
-func rightsOf(steps []system.Step, kinds *object.Kinds) []right {
-	var out []right
+func rightsOf(steps []system.Step, kinds *object.Kinds) []regulate.Right {
+	var out []regulate.Right
 	for _, m := range steps {
 		if kind, ok := kinds.Kind(m.Object.Ref.GroupKind()); ok && (m.Change == system.AddMark || m.Change == system.EndMark) {
-			out = append(out, right{"patch", kind.Group, kind.Plural, m.Object.Ref.Namespace, m.Object.Ref.Name})
+			out = append(out, regulate.Right{Verb: "patch", Group: kind.Group, Resource: kind.Plural, Namespace: m.Object.Ref.Namespace, Name: m.Object.Ref.Name})
 		}
 	}
 	return out

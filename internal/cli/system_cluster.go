@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -25,27 +24,24 @@ import (
 // systemCluster reads and writes what a cluster knows of Systems: their parents, and the
 // labels of their members. Of members nothing but the metadata is read.
 type systemCluster struct {
-	config    *rest.Config
-	objects   dynamic.Interface
-	metadata  metadata.Interface
-	kinds     *object.Kinds
-	namespace string // of the user; empty where all are meant
-	dry       []string
+	*keptSystems
+	config   *rest.Config
+	objects  dynamic.Interface
+	metadata metadata.Interface
+	kinds    *object.Kinds
+	dry      []string
 }
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-// systems connects. What is done about Systems is done to a cluster: a snapshot is none.
+// systems connects, to write as well.
 func (c *common) systems(ctx context.Context) (*systemCluster, error) {
-	if c.from != "" {
-		return nil, withHint(errors.New("--from: a snapshot is no cluster that could be written, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
-	}
-	from, namespace, err := c.source(ctx)
+	k, err := c.kept(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &systemCluster{namespace: namespace}
-	if out.kinds, err = from.Kinds(ctx, &early{}); err != nil {
+	out := &systemCluster{keptSystems: k}
+	if out.kinds, err = k.from.Kinds(ctx, &early{}); err != nil {
 		return nil, err
 	}
 	config, err := c.config.ToRESTConfig()
@@ -59,40 +55,6 @@ func (c *common) systems(ctx context.Context) (*systemCluster, error) {
 	}
 	out.metadata, err = metadata.NewForConfig(config)
 	return out, err
-}
-
-// parent reads who keeps a System; false where nobody does.
-func (c *systemCluster) parent(ctx context.Context, namespace, name string) (*unstructured.Unstructured, bool, error) {
-	ref := system.ParentRef(namespace, name)
-	o, err := c.objects.Resource(configMaps).Namespace(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, false, nil
-	case err != nil:
-		return nil, false, fmt.Errorf("read %s: %w", ref, err)
-	}
-	return o, true, nil
-}
-
-// list reads the sets of the Systems of a namespace; of all where it is empty.
-func (c *systemCluster) list(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
-	list, err := c.objects.Resource(configMaps).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: system.Label + "," + system.IDLabel})
-	if err != nil {
-		return nil, fmt.Errorf("list the ConfigMaps that keep Systems%s: %w", inNamespace(namespace), err)
-	}
-	var out []*unstructured.Unstructured
-	for i := range list.Items {
-		o := &list.Items[i]
-		o.SetAPIVersion("v1")
-		o.SetKind("ConfigMap")
-		if system.IsParent(object.Ref{Kind: "ConfigMap", Namespace: o.GetNamespace(), Name: o.GetName()}, o.GetLabels()) {
-			out = append(out, o)
-		}
-	}
-	slices.SortFunc(out, func(a, b *unstructured.Unstructured) int {
-		return object.Compare(object.Ref{Namespace: a.GetNamespace(), Name: a.GetName()}, object.Ref{Namespace: b.GetNamespace(), Name: b.GetName()})
-	})
-	return out, nil
 }
 
 // at is the endpoint of objects of a kind.

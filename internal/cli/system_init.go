@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -165,13 +164,9 @@ func (d *drafting) read(ctx context.Context) error {
 	o := d.o
 	d.verdicts = o.judging(nil)
 	o.extract = append(o.extract, func(s *session) inventory.Extractor {
-		d.signals = regulate.NewSignals(catalog.Signals(s.kinds), nil)
-		facts := regulate.NewCollector(&system.System{}, d.signals)
-		d.facts = facts
-		return func(obj object.Object) func(*inventory.Inventory, inventory.ID) {
-			facts.Add(obj)
-			return nil
-		}
+		d.signals = servedSignals(s.kinds)
+		d.facts = regulate.NewCollector(&system.System{}, d.signals)
+		return collecting(d.facts)
 	})
 	var err error
 	if d.session, err = o.open(ctx); err != nil {
@@ -183,7 +178,7 @@ func (d *drafting) read(ctx context.Context) error {
 		if !o.allNamespaces && s.namespace != "" {
 			ask = source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
 		}
-		if d.graph, err = s.read(ctx, ask, s.everything, d.stackOptions()); err != nil {
+		if d.graph, err = s.read(ctx, ask, s.everything, o.stackOptions()); err != nil {
 			return err
 		}
 		d.foundStacks()
@@ -193,7 +188,7 @@ func (d *drafting) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.graph, err = s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, d.selector) }, d.stackOptions()); err != nil {
+	if d.graph, err = s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, d.selector) }, o.stackOptions()); err != nil {
 		return err
 	}
 	if err := s.missing(d.graph, roots, d.selector); err != nil {
@@ -203,13 +198,9 @@ func (d *drafting) read(ctx context.Context) error {
 	return nil
 }
 
-func (d *drafting) stackOptions() graph.StackOptions {
-	return graph.StackOptions{NoInferred: d.o.noInferred}
-}
-
 // foundStacks takes what nobody named.
 func (d *drafting) foundStacks() {
-	for _, f := range d.session.applications(d.graph, d.stackOptions()).Stacks {
+	for _, f := range d.session.applications(d.graph, d.o.stackOptions()).Stacks {
 		if d.session.ground(d.graph, f) {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -25,7 +24,7 @@ MEMBERS are the objects that carry its label. APPS and RULES are counted in the 
 that the ConfigMap sysop-NAME keeps; a snapshot holds no data of ConfigMaps, so that
 there "-" stands for them.`,
 		Example: `  # those of all namespaces
-  kubectl sysop system list -A --from demo
+  kubectl-sysop system list -A
 
   # for a program
   kubectl sysop system list -A -o json --from demo`,
@@ -127,27 +126,4 @@ func (c *common) systemsOfSnapshot(ctx context.Context) ([]view.SystemRow, error
 		rows = append(rows, row)
 	}
 	return rows, nil
-}
-
-// adoptedSystem reads a System that was adopted: NAME of the user's namespace, or
-// NAMESPACE/NAME.
-func (c *common) adoptedSystem(ctx context.Context, r object.Ref) (*system.System, error) {
-	of, err := c.systems(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if r.Namespace == "" {
-		r.Namespace = of.namespace
-	}
-	if r.Namespace == "" {
-		return nil, withHint(fmt.Errorf("the System %q: its namespace is not known", r.Name), "write NAMESPACE/"+r.Name+", or name the namespace with -n")
-	}
-	o, there, err := of.parent(ctx, r.Namespace, r.Name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !there:
-		return nil, of.noSuch(ctx, r.Namespace, r.Name)
-	}
-	return system.ParseParent(o)
 }

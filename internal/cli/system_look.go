@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -18,47 +19,115 @@ import (
 
 // systemLook is a look at the apps of a System, where they are.
 type systemLook struct {
-	c       *common
-	sys     *system.System
-	session *session
-	graph   *graph.Graph
-	world   *regulate.World
+	c         *common
+	system    *system.System
+	namespace string // of the system
+	session   *session
+	verdicts  *verdicts
+	facts     *regulate.Collector
+	signals   regulate.Signals
+	graph     *graph.Graph
+	world     *regulate.World
 }
 
-// look reads the stacks of all apps of a System, and says how they are.
-func (c *common) look(ctx context.Context, sys *system.System) (*systemLook, error) {
-	l := &systemLook{c: c, sys: sys}
-	back, err := c.inNamespaceOf(sys)
-	if err != nil {
+// lookAt opens the source of a System. Nothing has been read of its apps yet. The command
+// looks at no other one from then on.
+func (c *common) lookAt(ctx context.Context, s *system.System) (*systemLook, error) {
+	l := &systemLook{c: c, system: s}
+	if err := c.enter(s); err != nil {
 		return nil, err
 	}
-	defer back()
-	extract := c.extract
-	defer func() { c.extract = extract }() // Another System is looked at by itself.
-	verdicts := c.judging(nil)
-	var facts *regulate.Collector
-	c.extract = append(c.extract, func(*session) inventory.Extractor {
-		facts = regulate.NewCollector(sys, nil)
-		collector := facts
-		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
-			collector.Add(o)
-			return nil
-		}
+	l.verdicts = c.judging(nil)
+	c.extract = append(c.extract, func(of *session) inventory.Extractor {
+		facts := regulate.NewCollector(s, l.signalsOf(of.kinds)) // What is gone is not seen again.
+		l.facts = facts
+		return collecting(facts)
 	})
+	var err error
 	if l.session, err = c.open(ctx); err != nil {
 		return nil, err
 	}
-	roots, opts := l.roots(), graph.StackOptions{}
-	s := l.session
-	l.graph, err = s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts)
+	l.namespace = l.session.namespace
+	return l, nil
+}
+
+// collecting has a collector see all that passes.
+func collecting(facts *regulate.Collector) inventory.Extractor {
+	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+		facts.Add(o)
+		return nil
+	}
+}
+
+// lookOnce reads the stacks of all apps of a System, and says how they are. Another System
+// may be looked at afterwards, by itself.
+func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemLook, error) {
+	namespace, extract := c.config.Namespace, c.extract
+	defer func() { c.config.Namespace, c.extract = namespace, extract }()
+	l, err := c.lookAt(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	defer c.clock.stage("observe")()
+	return l, l.look(ctx)
+}
+
+// look reads how the apps are. It can be called again.
+func (l *systemLook) look(ctx context.Context) error {
+	s := l.session.again()
+	l.session = s
+	roots := l.roots()
+	ask := s.ask(roots)
+	for _, gk := range regulate.ManagerKinds() {
+		// Who keeps an app as it is may be in any namespace.
+		if _, served := s.kinds.Kind(gk); served && !ask.All {
+			ask.Kinds = append(ask.Kinds, gk)
+		}
+	}
+	g, err := s.read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, l.c.stackOptions())
+	if err != nil {
+		return err
+	}
+	l.graph = g
+	defer l.c.clock.stage("observe")()
 	l.world = regulate.Observe(regulate.Observation{
-		System: sys, Graph: l.graph, Health: verdicts.of(l.graph), Kinds: s.kinds, Namespace: s.namespace, Facts: facts, Signals: noSignals{},
+		System: l.system, Graph: g, Health: l.verdicts.of(g), Kinds: s.kinds, Namespace: l.namespace,
+		Facts: l.facts, Signals: l.signalsOf(s.kinds), NoInferred: l.c.noInferred,
 	})
-	return l, nil
+	return nil
+}
+
+// stackOptions are those by which the stacks of apps are followed.
+func (c *common) stackOptions() graph.StackOptions {
+	return graph.StackOptions{NoInferred: c.noInferred}
+}
+
+// signalsOf are the signals of the kinds that are served.
+func (l *systemLook) signalsOf(kinds *object.Kinds) regulate.Signals {
+	if l.signals == nil {
+		l.signals = servedSignals(kinds)
+	}
+	return l.signals
+}
+
+// servedSignals are those of the catalogue. What is served with a scale can be scaled.
+func servedSignals(kinds *object.Kinds) regulate.Signals {
+	return regulate.NewSignals(catalog.Signals(kinds), func(gk schema.GroupKind) bool {
+		kind, ok := kinds.Kind(gk)
+		return ok && kind.Scalable
+	})
+}
+
+// enter makes the namespace of a System that of the command.
+func (c *common) enter(s *system.System) error {
+	switch {
+	case s.Namespace == "":
+	case given(c.config.Namespace) && *c.config.Namespace != s.Namespace:
+		return fmt.Errorf("-n %s: the System %s is of the namespace %s, as %s says", *c.config.Namespace, s.Name, s.Namespace, s.Origin)
+	default:
+		namespace := s.Namespace
+		c.config.Namespace = &namespace
+	}
+	return nil
 }
 
 // offlineHint names the way out where no cluster answers.
@@ -69,32 +138,11 @@ func offlineHint(err error) error {
 	return err
 }
 
-// noSignals knows none: who only looks sends none.
-type noSignals struct{}
-
-func (noSignals) Of(schema.GroupVersionKind, string) (regulate.Signal, bool) {
-	return regulate.Signal{}, false
-}
-
-// inNamespaceOf makes the namespace of a System the one that is meant, until back is called.
-func (c *common) inNamespaceOf(sys *system.System) (back func(), err error) {
-	asked := c.config.Namespace
-	switch {
-	case sys.Namespace == "":
-	case given(asked) && *asked != sys.Namespace:
-		return nil, fmt.Errorf("-n %s: the System %s is of the namespace %s, as %s says", *asked, sys.Name, sys.Namespace, sys.Origin)
-	default:
-		namespace := sys.Namespace
-		c.config.Namespace = &namespace
-	}
-	return func() { c.config.Namespace = asked }, nil
-}
-
 // roots are those of all apps whose kinds are served, to be read.
 func (l *systemLook) roots() []rootArg {
 	var out []rootArg
-	for i := range l.sys.Apps {
-		for _, r := range l.sys.Apps[i].Roots {
+	for i := range l.system.Apps {
+		for _, r := range l.system.Apps[i].Roots {
 			if arg, err := l.root(r); err == nil && !slices.ContainsFunc(out, func(o rootArg) bool { return o.text == arg.text }) {
 				out = append(out, arg)
 			}

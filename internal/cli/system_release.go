@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -82,8 +81,8 @@ func (o *releaseOptions) run(ctx context.Context, name string) error {
 	change.Steps = append(change.Steps, view.SystemStep{Object: set.Ref(), Change: string(system.Delete)})
 	if o.dryRun != "client" {
 		ref := set.Ref()
-		rights := append(rightsOf(steps, c.kinds), right{verb: "delete", resource: "configmaps", namespace: ref.Namespace, name: ref.Name})
-		if err := c.demand(ctx, rights); err != nil {
+		rights := append(rightsOf(steps, c.kinds), regulate.Right{Verb: "delete", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
+		if err := o.demand(ctx, c.config, set.Name, rights); err != nil {
 			return err
 		}
 	}
@@ -120,23 +119,6 @@ func (c *systemCluster) set(ctx context.Context, namespace, name string) (system
 	return set, kept{o.GetUID(), o.GetResourceVersion()}, nil
 }
 
-// noSuch is the error for a System that was not adopted, with those that were.
-func (c *systemCluster) noSuch(ctx context.Context, namespace, name string) error {
-	err := fmt.Errorf("no System %q was adopted in namespace %s", name, namespace)
-	all, failed := c.list(ctx, namespace)
-	if failed != nil {
-		return withHint(err, "-n names another namespace")
-	}
-	var names []string
-	for _, o := range all {
-		names = append(names, o.GetLabels()[system.Label])
-	}
-	if near := object.Nearest(name, names); len(near) > 0 {
-		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
-	}
-	return withHint(err, "kubectl sysop system list -A shows those that were, in all namespaces")
-}
-
 // unheld refuses to forget a System while regulation holds something of it.
 func unheld(ctx context.Context, store regulate.Store, set system.Set) error {
 	j, err := store.Load(ctx)
@@ -169,20 +151,4 @@ func (c *systemCluster) release(ctx context.Context, set system.Set, steps []sys
 		return withHint(fmt.Errorf("delete %s: somebody changed it meanwhile: %w", set.Ref(), err), "run it again: it goes on from what is there")
 	}
 	return fmt.Errorf("delete %s: %w", set.Ref(), err)
-}
-
-// completeSystem offers the names of Systems for the only argument.
-func (c *common) completeSystem(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := c.patient(cmd.Context())
-	defer cancel()
-	quiet := *c
-	quiet.env.ErrOut = discard{}
-	s, err := quiet.open(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return s.names(ctx, "system"), cobra.ShellCompDirectiveNoFileComp
 }

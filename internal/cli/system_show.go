@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -58,7 +56,7 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	if o.offline {
 		return o.write(view.System(sys, opts))
 	}
-	l, err := o.look(ctx, sys)
+	l, err := o.lookOnce(ctx, sys)
 	if err != nil {
 		return offlineHint(err)
 	}
@@ -80,26 +78,11 @@ func (o *systemShowOptions) find(ctx context.Context, args []string) (*system.Sy
 	case o.offline && (o.from != "" || len(args) == 1):
 		return nil, errors.New("--offline asks nobody: it goes with -f FILE, and not with --from")
 	case len(args) == 1:
-		return o.named(ctx, args[0])
+		return o.namedSystem(ctx, args[0])
 	case o.file == "":
 		return nil, withHint(errors.New("which System? name one that was adopted, or its manifest with -f FILE"), "try: kubectl sysop system show -f demo --from demo")
 	}
 	return o.readSystem(ctx, o.file)
-}
-
-// named reads a System that was adopted: NAME of the user's namespace, or NAMESPACE/NAME.
-func (o *systemShowOptions) named(ctx context.Context, text string) (*system.System, error) {
-	ref := object.Ref{Name: text}
-	if namespace, name, ok := strings.Cut(text, "/"); ok {
-		ref = object.Ref{Namespace: namespace, Name: name}
-	}
-	if !object.MayBeName(ref.Name) {
-		return nil, fmt.Errorf("%q is no name of a System", text)
-	}
-	if o.from != "" {
-		return nil, withHint(fmt.Errorf("the System %q: a snapshot holds no manifests", text), "name its file with -f")
-	}
-	return o.adoptedSystem(ctx, ref)
 }
 
 // tellWorld sums up on stderr, for people.

@@ -137,7 +137,7 @@ func unknownOperators(sys *system.System) []strict.Problem {
 // there asks whether the kinds and the objects of the roots are there, and the kinds of the
 // targets of actions.
 func (o *systemValidateOptions) there(ctx context.Context, sys *system.System) ([]strict.Problem, error) {
-	l, err := o.look(ctx, sys)
+	l, err := o.lookOnce(ctx, sys)
 	if err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ func (m *Meter) expose(w http.ResponseWriter, r *http.Request) {
 		say(w, http.StatusInternalServerError, "the metrics contradict each other")
 		return
 	}
-	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
+	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...)
 	var out strings.Builder // whole, or not at all
 	enc := expfmt.NewEncoder(&out, format)
 	for _, f := range families {

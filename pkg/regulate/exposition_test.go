@@ -2,7 +2,6 @@ package regulate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -77,7 +76,7 @@ func TestExposition(t *testing.T) {
 	now = now.Add(-time.Hour) // a clock that goes back takes nothing away
 	fetched(t, h, "/metrics", "")
 	now = now.Add(5 * time.Second)
-	for i, err := range []error{&ConflictError{Object: "x"}, &LostError{Lease: "x", Why: errCut}, fmt.Errorf("x: %w", apierrors.NewForbidden(leases.GroupResource(), "x", nil)), &MissingError{}, apierrors.NewServiceUnavailable("x"), errors.New("x\"\n"), context.Canceled} {
+	for i, err := range []error{&ConflictError{Object: "x"}, &LostError{Lease: "x", Why: errCut}, fmt.Errorf("x: %w", apierrors.NewForbidden(leases.GroupResource(), "x", nil)), &MissingError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
 		m.Turned(nil, nil, err)
 		if res, text := fetched(t, h, "/readyz", ""); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("after error %d: %d %s", i, res.StatusCode, text)

@@ -14,10 +14,21 @@ import (
 
 // versionFields are where custom resources say which version they want.
 var versionFields = [][]string{
-	{"spec", "version"}, {"spec", "image"}, {"spec", "tag"}, {"spec", "imageName"}, {"spec", "imageTag"},
-	{"spec", "image", "repository"}, {"spec", "image", "tag"}, {"spec", "image", "name"},
-	{"spec", "crVersion"}, {"spec", "serverVersion"}, {"spec", "postgresVersion"}, {"spec", "postgresql", "version"},
-	{"spec", "kafka", "version"}, {"spec", "chart", "spec", "version"}, {"spec", "source", "targetRevision"},
+	{"spec", "version"},
+	{"spec", "image"},
+	{"spec", "tag"},
+	{"spec", "imageName"},
+	{"spec", "imageTag"},
+	{"spec", "image", "repository"},
+	{"spec", "image", "tag"},
+	{"spec", "image", "name"},
+	{"spec", "crVersion"},
+	{"spec", "serverVersion"},
+	{"spec", "postgresVersion"},
+	{"spec", "postgresql", "version"},
+	{"spec", "kafka", "version"},
+	{"spec", "chart", "spec", "version"},
+	{"spec", "source", "targetRevision"},
 }
 
 // custom reads a custom resource. Of its generation, which any change of the spec raises,

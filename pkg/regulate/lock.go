@@ -16,18 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 var leases = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 
 // DefaultLease is how long a lock outlives a holder that was killed.
 const DefaultLease = 15 * time.Second
-
-// LockName is the name of the Lease of who acts on a system.
-func LockName(system string) string { return "sysop-" + system }
-
-// ElectionName is the name of the Lease of who watches a system in a cluster.
-func ElectionName(system string) string { return "sysop-" + system + "-watch" }
 
 // LostError says that a turn was lost while it was used.
 type LostError struct {
@@ -74,22 +70,22 @@ type LockOptions struct {
 }
 
 // NewLock returns the lock of who acts on a system.
-func NewLock(config *rest.Config, system, namespace string, o LockOptions) (*LeaseLock, error) {
-	return newLease(config, LockName(system), system, namespace, o, patience)
+func NewLock(config *rest.Config, name, namespace string, o LockOptions) (*LeaseLock, error) {
+	return newLease(config, system.LockName(name), name, namespace, o, patience)
 }
 
 // NewElection returns the lock of who watches a system in a cluster: whoever waits for it
 // waits until the other one goes.
-func NewElection(config *rest.Config, system, namespace string, o LockOptions) (*LeaseLock, error) {
-	return newLease(config, ElectionName(system), system, namespace, o, 0)
+func NewElection(config *rest.Config, name, namespace string, o LockOptions) (*LeaseLock, error) {
+	return newLease(config, system.WatchName(name), name, namespace, o, 0)
 }
 
-func newLease(config *rest.Config, name, system, namespace string, o LockOptions, patience time.Duration) (*LeaseLock, error) {
+func newLease(config *rest.Config, name, of, namespace string, o LockOptions, patience time.Duration) (*LeaseLock, error) {
 	client, err := dynamic.NewForConfig(quiet(config))
 	if err != nil {
-		return nil, fmt.Errorf("reach the lock of %s: %w", system, err)
+		return nil, fmt.Errorf("reach the lock of %s: %w", of, err)
 	}
-	api := clusterLease{client: client.Resource(leases).Namespace(namespace), meta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{SystemLabel: system}}}
+	api := clusterLease{client: client.Resource(leases).Namespace(namespace), meta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{system.Label: of}}}
 	return &LeaseLock{api: api, name: "lease " + namespace + "/" + name, LockOptions: o.complete(), patience: patience}, nil
 }
 

@@ -28,8 +28,10 @@ var applicationKind = schema.GroupKind{Group: "argoproj.io", Kind: "Application"
 // reads these in all namespaces.
 func ManagerKinds() []schema.GroupKind {
 	return []schema.GroupKind{
-		applicationKind, {Group: applicationKind.Group, Kind: "ApplicationSet"},
-		{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}, {Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"},
+		applicationKind,
+		{Group: applicationKind.Group, Kind: "ApplicationSet"},
+		{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"},
+		{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"},
 	}
 }
 

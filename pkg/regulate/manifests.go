@@ -57,7 +57,7 @@ const watchUser = 65532
 // that the actions of the system are about; what has no name before it is made (create)
 // cannot be narrowed so, nor can lists and watches: comments say where.
 func Manifests(in Install) []Manifest {
-	m := &manifests{in: in, name: "sysop-" + in.System.Name + "-watch"}
+	m := &manifests{in: in, name: system.WatchName(in.System.Name)}
 	m.account()
 	m.roles()
 	m.budget()
@@ -88,7 +88,7 @@ func (m *manifests) meta(namespace, name string) metav1.ObjectMeta {
 
 func (m *manifests) labels() map[string]string {
 	out := map[string]string{
-		SystemLabel:                    m.in.System.Name,
+		system.Label:                   m.in.System.Name,
 		"app.kubernetes.io/name":       "kubectl-sysop",
 		"app.kubernetes.io/component":  "regulate-watch",
 		"app.kubernetes.io/managed-by": "kubectl-sysop",
@@ -135,10 +135,10 @@ func (m *manifests) roles() {
 func (m *manifests) rights() []Right {
 	rights := AllRights(m.in.System, m.in.World, m.in.Kinds, m.in.Namespace)
 	for _, verb := range []string{"get", "update"} {
-		rights = append(rights, Right{Verb: verb, Group: leases.Group, Resource: leases.Resource, Namespace: m.in.Namespace, Name: ElectionName(m.in.System.Name)})
+		rights = append(rights, Right{Verb: verb, Group: leases.Group, Resource: leases.Resource, Namespace: m.in.Namespace, Name: system.WatchName(m.in.System.Name)})
 	}
 	// The manifest of the system, which an adopted one has in the cluster.
-	return append(rights, Right{Verb: "get", Resource: "configmaps", Namespace: m.in.Namespace, Name: LockName(m.in.System.Name)})
+	return append(rights, Right{Verb: "get", Resource: "configmaps", Namespace: m.in.Namespace, Name: system.ParentName(m.in.System.Name)})
 }
 
 // reads are the rules of what is listed and watched, by namespace: one for each API group.
@@ -218,7 +218,7 @@ func (m *manifests) clusterRole(comment string, rules []rbacv1.PolicyRule) {
 
 // chosen are the labels by which the pods are found: those that never change.
 func (m *manifests) chosen() map[string]string {
-	return map[string]string{SystemLabel: m.in.System.Name, "app.kubernetes.io/component": "regulate-watch"}
+	return map[string]string{system.Label: m.in.System.Name, "app.kubernetes.io/component": "regulate-watch"}
 }
 
 // budget lets a drain go on: it waits only where there is another pod to take over.

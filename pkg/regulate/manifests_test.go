@@ -15,8 +15,13 @@ var updateManifests = flag.Bool("update-manifests", false, "write testdata/manif
 func TestManifests(t *testing.T) {
 	s, w := rightsSystem()
 	in := Install{System: s, World: w, Kinds: rightKinds, Namespace: "prod", Image: "registry.example.com/kubectl-sysop:v1", Version: "v1", Replicas: 2, Reads: []Reading{
-		{Group: "apps", Resource: "deployments", Namespace: "prod"}, {Group: "apps", Resource: "statefulsets", Namespace: "data"}, {Resource: "pods", Namespace: "prod"},
-		{Resource: "secrets", Namespace: "prod"}, {Resource: "secrets"}, {Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}, {Group: "apps", Resource: "deployments", Namespace: "prod"},
+		{Group: "apps", Resource: "deployments", Namespace: "prod"},
+		{Group: "apps", Resource: "statefulsets", Namespace: "data"},
+		{Resource: "pods", Namespace: "prod"},
+		{Resource: "secrets", Namespace: "prod"},
+		{Resource: "secrets"},
+		{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"},
+		{Group: "apps", Resource: "deployments", Namespace: "prod"},
 	}}
 	var b strings.Builder
 	for _, m := range Manifests(in) {

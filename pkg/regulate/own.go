@@ -18,11 +18,11 @@ import (
 func (o *observer) root(a *observed) {
 	for _, r := range a.app.Roots {
 		ref, state, problem := o.find(r)
-		switch {
-		case state == graph.Missing:
+		switch state {
+		case graph.Missing:
 			a.state.Absent = append(a.state.Absent, problem)
 			a.absent = cmp.Or(a.absent, ref)
-		case state == graph.Unread:
+		case graph.Unread:
 			a.state.Unread = append(a.state.Unread, problem)
 			a.unread = cmp.Or(a.unread, ref)
 		}

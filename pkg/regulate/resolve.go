@@ -237,10 +237,20 @@ var (
 	restartable = []schema.GroupKind{{Group: "apps", Kind: "DaemonSet"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}}
 	scalable    = []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Group: "apps", Kind: "StatefulSet"}, {Kind: "ReplicationController"}}
 	stillKinds  = []schema.GroupKind{
-		{Kind: "PersistentVolumeClaim"}, {Kind: "Service"}, {Kind: "Namespace"}, {Kind: "ResourceQuota"}, {Group: "networking.k8s.io", Kind: "Ingress"},
-		{Group: "policy", Kind: "PodDisruptionBudget"}, {Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
-		{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}, {Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"}, {Group: "gateway.networking.k8s.io", Kind: "TLSRoute"},
-		{Group: "gateway.networking.k8s.io", Kind: "TCPRoute"}, {Group: "gateway.networking.k8s.io", Kind: "UDPRoute"}, {Group: "route.openshift.io", Kind: "Route"},
+		{Kind: "PersistentVolumeClaim"},
+		{Kind: "Service"},
+		{Kind: "Namespace"},
+		{Kind: "ResourceQuota"},
+		{Group: "networking.k8s.io", Kind: "Ingress"},
+		{Group: "policy", Kind: "PodDisruptionBudget"},
+		{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"},
+		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+		{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"},
+		{Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"},
+		{Group: "gateway.networking.k8s.io", Kind: "TLSRoute"},
+		{Group: "gateway.networking.k8s.io", Kind: "TCPRoute"},
+		{Group: "gateway.networking.k8s.io", Kind: "UDPRoute"},
+		{Group: "route.openshift.io", Kind: "Route"},
 	}
 )
 

@@ -155,7 +155,7 @@ func (r *rightsOf) keeping(create bool) {
 		r.add(journal, "create")
 		r.add(lock, "create")
 	}
-	journal.Name, lock.Name = JournalName(r.system.Name), LockName(r.system.Name)
+	journal.Name, lock.Name = system.JournalName(r.system.Name), system.LockName(r.system.Name)
 	r.add(journal, "get", "patch")
 	r.add(lock, "get", "update")
 }

@@ -6,6 +6,7 @@ import "k8s.io/apimachinery/pkg/runtime/schema"
 // spec.pause of one operator stops the database, spec.paused of another only its operator.
 type Mode string
 
+// The modes.
 const (
 	PauseReconcile Mode = "pause-reconcile" // the operator leaves it alone; it goes on
 	PauseRollout   Mode = "pause-rollout"   // no change is rolled out; what runs goes on

@@ -17,10 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-)
 
-// SystemLabel is on all that regulation keeps in a cluster; its value is the System's name.
-const SystemLabel = "sysop.dev/system"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
@@ -48,16 +47,13 @@ type ConfigMapStore struct {
 	Patience time.Duration
 }
 
-// JournalName is the name of the ConfigMap with the journal of a system.
-func JournalName(system string) string { return "sysop-" + system + "-journal" }
-
 // NewStore returns the store of a system's journal.
-func NewStore(config *rest.Config, system, namespace string) (*ConfigMapStore, error) {
+func NewStore(config *rest.Config, name, namespace string) (*ConfigMapStore, error) {
 	client, err := dynamic.NewForConfig(quiet(config))
 	if err != nil {
-		return nil, fmt.Errorf("reach the journal of %s: %w", system, err)
+		return nil, fmt.Errorf("reach the journal of %s: %w", name, err)
 	}
-	return &ConfigMapStore{system: system, namespace: namespace, client: client.Resource(configMaps).Namespace(namespace), Patience: patience}, nil
+	return &ConfigMapStore{system: name, namespace: namespace, client: client.Resource(configMaps).Namespace(namespace), Patience: patience}, nil
 }
 
 // quiet is the config of what must not wait in a queue of this process behind other
@@ -92,7 +88,7 @@ func (s *ConfigMapStore) Load(ctx context.Context) (*Journal, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a journal that can be read: %w; it was left as it is: read it (kubectl get %s -n %s -o yaml), put right by hand what it says is held, then delete it",
-			s.object(), err, "configmap/"+JournalName(s.system), s.namespace)
+			s.object(), err, "configmap/"+system.JournalName(s.system), s.namespace)
 	}
 	j.version = o.ResourceVersion
 	return j, nil
@@ -176,7 +172,7 @@ func (s *ConfigMapStore) write(ctx context.Context, want *corev1.ConfigMap, expe
 
 // read returns the ConfigMap, nil where there is none.
 func (s *ConfigMapStore) read(ctx context.Context) (*corev1.ConfigMap, error) {
-	u, err := s.client.Get(ctx, JournalName(s.system), metav1.GetOptions{})
+	u, err := s.client.Get(ctx, system.JournalName(s.system), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -188,7 +184,7 @@ func (s *ConfigMapStore) read(ctx context.Context) (*corev1.ConfigMap, error) {
 }
 
 func (s *ConfigMapStore) object() string {
-	return "configmap " + s.namespace + "/" + JournalName(s.system)
+	return "configmap " + s.namespace + "/" + system.JournalName(s.system)
 }
 
 // fieldsOf is a typed object as the dynamic client takes it.

@@ -52,7 +52,7 @@ func (s *ConfigMapStore) encode(j *Journal) (*corev1.ConfigMap, error) {
 	}
 	o := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Name: JournalName(s.system), Namespace: s.namespace, Labels: map[string]string{SystemLabel: s.system}},
+		ObjectMeta: metav1.ObjectMeta{Name: system.JournalName(s.system), Namespace: s.namespace, Labels: map[string]string{system.Label: s.system}},
 		Data:       map[string]string{heldKey: heldText(j)},
 	}
 	size := len(text)

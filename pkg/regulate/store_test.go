@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // memoryMap is a ConfigMap of an API server, with its precondition, and what goes wrong with
@@ -141,7 +143,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	if held != "web Stop since 2026-05-01T10:00:00Z (Held): db Degraded for 31 s\n" {
 		t.Errorf("held: %q", held)
 	}
-	if l := m.is().GetLabels()[SystemLabel]; l != "shop" {
+	if l := m.is().GetLabels()[system.Label]; l != "shop" {
 		t.Errorf("label %q", l)
 	}
 	version := m.version
@@ -301,7 +303,7 @@ func TestJournalThatCannotBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &memoryMap{}
-			m.write(map[string]any{"metadata": map[string]any{"name": JournalName("shop")}, "data": data})
+			m.write(map[string]any{"metadata": map[string]any{"name": system.JournalName("shop")}, "data": data})
 			j, err := storeOn(m).Load(t.Context())
 			if err == nil || !strings.Contains(err.Error(), "configmap prod/sysop-shop-journal") || !strings.Contains(err.Error(), "delete it") {
 				t.Errorf("got %+v, %v", j, err)
@@ -316,8 +318,13 @@ func TestTruncated(t *testing.T) {
 		n    int
 		want string
 	}{
-		{"abc", 3, "abc"}, {"abcd", 3, "..."}, {"abcdef", 5, "ab..."}, {"", 5, ""},
-		{"ééééé", 7, "éé..."}, {"ééééé", 8, "éé..."}, {"a\xffb", 100, "a\uFFFDb"},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "..."},
+		{"abcdef", 5, "ab..."},
+		{"", 5, ""},
+		{"ééééé", 7, "éé..."},
+		{"ééééé", 8, "éé..."},
+		{"a\xffb", 100, "a\uFFFDb"},
 	} {
 		if got := truncated(c.in, c.n); got != c.want || len(got) > max(c.n, len(c.want)) {
 			t.Errorf("truncated(%q, %d) = %q, want %q", c.in, c.n, got, c.want)

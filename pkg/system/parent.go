@@ -17,8 +17,6 @@ import (
 // The marks of an adopted System. Those of ApplySets are as kubectl writes them
 // (k8s.io/kubectl/pkg/cmd/apply/applyset.go); KEP-3659 calls them otherwise.
 const (
-	// Label is on every object that is kept for a System; its value is the System's name.
-	Label = "sysop.dev/system"
 	// IDLabel is that of a parent, and MemberLabel that of what is in its set.
 	IDLabel     = setPrefix + "id"
 	MemberLabel = setPrefix + "part-of"
@@ -31,11 +29,7 @@ const (
 	toolingNote    = setPrefix + "tooling"
 	kindsNote      = setPrefix + "contains-group-kinds"
 	namespacesNote = setPrefix + "additional-namespaces"
-	parentPrefix   = "sysop-"
 )
-
-// ParentName is what the ConfigMap is called that keeps the set of a System.
-func ParentName(system string) string { return parentPrefix + system }
 
 // ParentRef is the ConfigMap that keeps the set of a System.
 func ParentRef(namespace, name string) object.Ref {
@@ -150,14 +144,14 @@ func ParseParent(o *unstructured.Unstructured) (*System, error) {
 // it; so is one whose ID is not its own.
 func ParseSet(o *unstructured.Unstructured) (Set, error) {
 	ref := object.Ref{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
-	name := strings.TrimPrefix(ref.Name, parentPrefix)
+	name := strings.TrimPrefix(ref.Name, keptPrefix)
 	fail := func(format string, args ...any) (Set, error) {
 		return Set{}, fmt.Errorf("%s: %s", ref, fmt.Sprintf(format, args...))
 	}
 	labels, notes := o.GetLabels(), o.GetAnnotations()
 	switch id, tooling := labels[IDLabel], notes[toolingNote]; {
 	case ref != ParentRef(ref.Namespace, name):
-		return fail("keeps no System: it is not called %sNAME", parentPrefix)
+		return fail("keeps no System: it is not called %sNAME", keptPrefix)
 	case id == "":
 		return fail("keeps no ApplySet: it has no label %s", IDLabel)
 	case id != SetID(ref):

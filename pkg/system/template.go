@@ -191,7 +191,7 @@ func (b *bounds) functions() template.FuncMap {
 		"indent":   b.indent,
 		"nindent":  func(n int, text string) (string, error) { s, err := b.indent(n, text); return "\n" + s, err },
 		"quote":    b.quote,
-		"default":  func(fallback, value any) any { return orDefault(fallback, value) },
+		"default":  orDefault,
 		"required": required,
 		"print":    func(args ...any) (string, error) { return b.text(fmt.Sprint(args...)) },
 		"println":  func(args ...any) (string, error) { return b.text(fmt.Sprintln(args...)) },

@@ -184,11 +184,7 @@ func (v *planView) table() *Table {
 
 // soon is how long it is until then.
 func soon(now, then time.Time) string {
-	d := then.Sub(now).Round(time.Second)
-	if d < 0 {
-		d = 0
-	}
-	return d.String()
+	return max(0, then.Sub(now).Round(time.Second)).String()
 }
 
 // signalText is what a preset writes: pause: {"spec":{"paused":true}}.

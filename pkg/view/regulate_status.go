@@ -148,8 +148,12 @@ func (v *statusView) table() *Table {
 			why = append(why, c.Why)
 		}
 		t.Rows = append(t.Rows, []Cell{
-			{Text: h.App}, {Text: h.Signal}, {string(h.Phase), phaseTone(h.Phase)},
-			{Text: v.ago(h.At)}, {Text: fmt.Sprint(len(h.Operations))}, {Text: strings.Join(why, "; ")},
+			{Text: h.App},
+			{Text: h.Signal},
+			{string(h.Phase), phaseTone(h.Phase)},
+			{Text: v.ago(h.At)},
+			{Text: fmt.Sprint(len(h.Operations))},
+			{Text: strings.Join(why, "; ")},
 		})
 	}
 	return t

@@ -43,8 +43,12 @@ type SystemDocument struct {
 func Systems(rows []SystemRow, now time.Time) Answer {
 	doc := SystemsDocument{Head: Head{APIVersion, "Systems"}, Systems: []SystemDocument{}}
 	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", Cut: Middle, Least: leastName}, {Name: "NAME", Cut: Middle, Least: leastName},
-		{Name: "APPS", Right: true, Drop: 3}, {Name: "MEMBERS", Right: true, Drop: 2}, {Name: "RULES", Right: true, Drop: 4}, {Name: "AGE", Right: true, Drop: 1},
+		{Name: "NAMESPACE", Cut: Middle, Least: leastName},
+		{Name: "NAME", Cut: Middle, Least: leastName},
+		{Name: "APPS", Right: true, Drop: 3},
+		{Name: "MEMBERS", Right: true, Drop: 2},
+		{Name: "RULES", Right: true, Drop: 4},
+		{Name: "AGE", Right: true, Drop: 1},
 	}}
 	a := Answer{Table: t}
 	for i := range rows {

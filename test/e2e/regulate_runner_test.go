@@ -82,7 +82,7 @@ func (h *held) of(o *unstructured.Unstructured) dynamic.ResourceInterface {
 // update: only an apply tells who owns what.
 func (h *held) write(t *testing.T, again bool) {
 	t.Helper()
-	for _, doc := range strings.Split(inNamespace(t, h.ns, "runner.yaml"), "---\n") {
+	for doc := range strings.SplitSeq(inNamespace(t, h.ns, "runner.yaml"), "---\n") {
 		var manager, how string
 		for line := range strings.Lines(doc) {
 			if words := strings.Fields(line); words[0] == "#" && len(words) == 3 {

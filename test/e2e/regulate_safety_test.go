@@ -124,8 +124,10 @@ func TestRegulateJournal(t *testing.T) {
 	j := loaded(t, through)
 	patches := func(r *http.Request) bool { return r.Method == http.MethodPatch }
 	for n, f := range []faults.Fault{
-		{Match: patches, Times: 1, Effect: faults.Cut(0)}, {Match: patches, Times: 3, Effect: faults.InternalError()},
-		{Match: patches, Times: 2, Effect: faults.TooManyRequests(time.Second)}, {Match: patches, Times: 1, Effect: faults.Cut(50)},
+		{Match: patches, Times: 1, Effect: faults.Cut(0)},
+		{Match: patches, Times: 3, Effect: faults.InternalError()},
+		{Match: patches, Times: 2, Effect: faults.TooManyRequests(time.Second)},
+		{Match: patches, Times: 1, Effect: faults.Cut(50)},
 	} {
 		p.Reset()
 		p.Inject(f)
@@ -326,12 +328,20 @@ func TestRegulateManifests(t *testing.T) {
 		return errors.Join(err, regulate.Refuse(missing))
 	})
 	notGranted := []regulate.Right{
-		{Verb: "get", Resource: "secrets", Namespace: ns, Name: "other"}, {Verb: "list", Resource: "secrets", Namespace: ns}, {Verb: "get", Resource: "secrets", Namespace: "kube-system", Name: "hook"},
-		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: ns, Name: "other"}, {Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "default", Name: "web"},
-		{Verb: "delete", Group: "apps", Resource: "deployments", Namespace: ns, Name: "web"}, {Verb: "patch", Resource: "configmaps", Namespace: ns, Name: "other"},
-		{Verb: "delete", Resource: "configmaps", Namespace: ns, Name: "sysop-shop-journal"}, {Verb: "create", Resource: "pods", Namespace: ns},
-		{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: ns, Name: "sysop-bank"}, {Verb: "list", Resource: "pods"},
-		{Verb: "patch", Group: "storage.k8s.io", Resource: "storageclasses", Name: "slow"}, {Verb: "impersonate", Resource: "users"}, {Verb: "escalate", Group: "rbac.authorization.k8s.io", Resource: "roles", Namespace: ns},
+		{Verb: "get", Resource: "secrets", Namespace: ns, Name: "other"},
+		{Verb: "list", Resource: "secrets", Namespace: ns},
+		{Verb: "get", Resource: "secrets", Namespace: "kube-system", Name: "hook"},
+		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: ns, Name: "other"},
+		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "default", Name: "web"},
+		{Verb: "delete", Group: "apps", Resource: "deployments", Namespace: ns, Name: "web"},
+		{Verb: "patch", Resource: "configmaps", Namespace: ns, Name: "other"},
+		{Verb: "delete", Resource: "configmaps", Namespace: ns, Name: "sysop-shop-journal"},
+		{Verb: "create", Resource: "pods", Namespace: ns},
+		{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: ns, Name: "sysop-bank"},
+		{Verb: "list", Resource: "pods"},
+		{Verb: "patch", Group: "storage.k8s.io", Resource: "storageclasses", Name: "slow"},
+		{Verb: "impersonate", Resource: "users"},
+		{Verb: "escalate", Group: "rbac.authorization.k8s.io", Resource: "roles", Namespace: ns},
 	}
 	missing, err := regulate.Review(t.Context(), account, notGranted)
 	if err != nil || len(missing) != len(notGranted) {

@@ -180,14 +180,14 @@ func (e *MissingError) Hint(role string) string {
 		if r.namespace == "" {
 			command = "clusterrole"
 		}
-		line := fmt.Sprintf("kubectl create %s %s --verb=%s --resource=%s", command, name, strings.Join(r.verbs, ","), r.resource())
+		words := []string{"kubectl create", command, name, "--verb=" + strings.Join(r.verbs, ","), "--resource=" + r.resource()}
 		for _, n := range r.names {
-			line += " --resource-name=" + n
+			words = append(words, "--resource-name="+n)
 		}
 		if r.namespace != "" {
-			line += " -n " + r.namespace
+			words = append(words, "-n "+r.namespace)
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(words, " "))
 	}
 	return "an administrator gives them by\n  " + strings.Join(lines, "\n  ") + "\nand binds them with kubectl create rolebinding"
 }

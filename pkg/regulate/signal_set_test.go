@@ -3,6 +3,7 @@ package regulate_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -79,9 +80,7 @@ func TestSignalsOf(t *testing.T) {
 func TestChanges(t *testing.T) {
 	object := func(fields map[string]any) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"kind": "Db", "metadata": map[string]any{"name": "it"}}}
-		for key, v := range fields {
-			u.Object[key] = v
-		}
+		maps.Copy(u.Object, fields)
 		return u
 	}
 	spec := func(v any) map[string]any { return map[string]any{"spec": v} }
@@ -98,8 +97,12 @@ func TestChanges(t *testing.T) {
 		held   bool
 		err    string
 	}{
-		{"each item", each, object(spec(map[string]any{"parts": []any{map[string]any{"name": "a", "n": int64(1)}, map[string]any{"name": "b", "stop": true}}})), nil,
-			[]string{"spec", "parts"}, []any{map[string]any{"name": "a", "n": int64(1), "stop": true}, map[string]any{"name": "b", "stop": true}}, false, ""},
+		{
+			"each item", each, object(spec(map[string]any{"parts": []any{map[string]any{"name": "a", "n": int64(1)}, map[string]any{"name": "b", "stop": true}}})), nil,
+			[]string{"spec", "parts"},
+			[]any{map[string]any{"name": "a", "n": int64(1), "stop": true}, map[string]any{"name": "b", "stop": true}},
+			false, "",
+		},
 		{"each is held", each, object(spec(map[string]any{"parts": []any{map[string]any{"stop": true}}})), nil, []string{"spec", "parts"}, []any{map[string]any{"stop": true}}, true, ""},
 		{"no items", each, object(nil), nil, nil, nil, false, "Db/it has nothing in spec.parts, of which stop is about each: write a patch for it instead"},
 		{"an empty list", each, object(spec(map[string]any{"parts": []any{}})), nil, nil, nil, false, "Db/it has nothing in spec.parts, of which stop is about each: write a patch for it instead"},

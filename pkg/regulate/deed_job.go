@@ -14,9 +14,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// labelOfSystem is on all that regulation makes in a cluster.
-const labelOfSystem = "sysop.dev/system"
-
 // jobTarget names the Job of an operation. The name is made of what the operation is, so
 // that after a kill the same Job is found, and not a second one run.
 func (x *run) jobTarget(it *item, act *system.Action) (Target, error) {
@@ -62,7 +59,7 @@ func (x *run) jobOf(it *item, t Target, template map[string]any) (*unstructured.
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	labels[labelOfSystem] = x.j.System
+	labels[system.Label] = x.j.System
 	o.SetLabels(labels)
 	return o, nil
 }
@@ -114,7 +111,7 @@ func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Dura
 		}
 		if err == nil {
 			p = patient{}
-			if o.GetLabels()[labelOfSystem] != x.j.System {
+			if o.GetLabels()[system.Label] != x.j.System {
 				return "", permanent("%s is somebody else's; delete it, or give it another name", t)
 			}
 			if !it.back {

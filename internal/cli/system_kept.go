@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// keptSystems reads the Systems that a cluster keeps: those that were adopted.
+type keptSystems struct {
+	from      source.Source
+	cluster   *source.Cluster
+	namespace string // of the user; empty where all are meant
+}
+
+// kept connects. A snapshot holds no data of ConfigMaps, and so no manifests.
+func (c *common) kept(ctx context.Context) (*keptSystems, error) {
+	if c.from != "" {
+		return nil, withHint(errors.New("--from: a snapshot is no cluster that could be written, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
+	}
+	from, namespace, err := c.source(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cluster, _ := clusterOf(from) // as it is no snapshot
+	return &keptSystems{from: from, cluster: cluster, namespace: namespace}, nil
+}
+
+// parent reads who keeps a System; false where nobody does.
+func (k *keptSystems) parent(ctx context.Context, namespace, name string) (*unstructured.Unstructured, bool, error) {
+	ref := system.ParentRef(namespace, name)
+	o := &unstructured.Unstructured{}
+	text, err := k.cluster.Get(ctx, configMapsPath(namespace)+"/"+url.PathEscape(ref.Name), nil)
+	if err == nil {
+		err = o.UnmarshalJSON(text)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("read %s: %w", ref, err)
+	}
+	return o, true, nil
+}
+
+// list reads the sets of the Systems of a namespace; of all where it is empty.
+func (k *keptSystems) list(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
+	var list struct {
+		Items []map[string]any `json:"items"`
+	}
+	text, err := k.cluster.Get(ctx, configMapsPath(namespace), url.Values{"labelSelector": {system.Label + "," + system.IDLabel}})
+	if err == nil {
+		err = json.Unmarshal(text, &list)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the ConfigMaps that keep Systems%s: %w", inNamespace(namespace), err)
+	}
+	var out []*unstructured.Unstructured
+	for _, item := range list.Items {
+		o := &unstructured.Unstructured{Object: item}
+		o.SetAPIVersion("v1")
+		o.SetKind("ConfigMap")
+		if system.IsParent(object.Ref{Kind: "ConfigMap", Namespace: o.GetNamespace(), Name: o.GetName()}, o.GetLabels()) {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b *unstructured.Unstructured) int {
+		return object.Compare(object.Ref{Namespace: a.GetNamespace(), Name: a.GetName()}, object.Ref{Namespace: b.GetNamespace(), Name: b.GetName()})
+	})
+	return out, nil
+}
+
+func configMapsPath(namespace string) string {
+	if namespace == "" {
+		return "/api/v1/configmaps"
+	}
+	return "/api/v1/namespaces/" + url.PathEscape(namespace) + "/configmaps"
+}
+
+// names are those of the Systems of a namespace.
+func (k *keptSystems) names(ctx context.Context, namespace string) ([]string, error) {
+	all, err := k.list(ctx, namespace)
+	var names []string
+	for _, o := range all {
+		names = append(names, o.GetLabels()[system.Label])
+	}
+	return names, err
+}
+
+// namedSystem reads a System that was adopted: NAME of the user's namespace, NAMESPACE/NAME,
+// or either behind system/.
+func (c *common) namedSystem(ctx context.Context, text string) (*system.System, error) {
+	if c.from != "" {
+		return nil, withHint(fmt.Errorf("the System %q: a snapshot holds no manifests", text), "name the file of its manifest instead")
+	}
+	namespace, name, both := strings.Cut(strings.TrimPrefix(text, graph.BySystem+"/"), "/")
+	if !both {
+		namespace, name = "", namespace
+	}
+	if !object.MayBeName(name) || both && !object.MayBeName(namespace) {
+		return nil, fmt.Errorf("%q is no name of a System: want NAME or NAMESPACE/NAME", text)
+	}
+	k, err := c.kept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if namespace == "" {
+		namespace = k.namespace
+	}
+	if namespace == "" {
+		return nil, withHint(fmt.Errorf("the System %q: its namespace is not known", name), "write NAMESPACE/"+name+", or name the namespace with -n")
+	}
+	o, there, err := k.parent(ctx, namespace, name)
+	switch {
+	case err != nil && hintFor(err) != "":
+		return nil, err
+	case err != nil:
+		return nil, withHint(err, "who may not read it can name the file of its manifest instead")
+	case !there:
+		return nil, k.noSuch(ctx, namespace, name)
+	}
+	return system.ParseParent(o)
+}
+
+// completeSystem offers the names of Systems for the only argument.
+func (c *common) completeSystem(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := c.patient(cmd.Context())
+	defer cancel()
+	quiet := *c
+	quiet.env.ErrOut = discard{}
+	if c.from == "" {
+		k, err := quiet.kept(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names, _ := k.names(ctx, k.namespace) // Where it fails there is nothing to offer.
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+	s, err := quiet.open(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return s.names(ctx, graph.BySystem), cobra.ShellCompDirectiveNoFileComp
+}
+
+// noSuch is the error for a System that was not adopted, with those that were.
+func (k *keptSystems) noSuch(ctx context.Context, namespace, name string) error {
+	err := fmt.Errorf("no System %q was adopted in namespace %s", name, namespace)
+	names, failed := k.names(ctx, namespace)
+	if failed != nil {
+		return withHint(err, "-n names another namespace")
+	}
+	if near := object.Nearest(name, names); len(near) > 0 {
+		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
+	}
+	return withHint(err, "kubectl sysop system list -A shows those that were, in all namespaces")
+}

@@ -1,0 +1,21 @@
+package system
+
+// Label is on every object that is kept for a System; its value is the System's name.
+const Label = "sysop.dev/system"
+
+// keptPrefix begins the name of every object that is kept for a System.
+const keptPrefix = "sysop-"
+
+// ParentName is what the ConfigMap is called that keeps the set of an adopted System, and
+// its manifest.
+func ParentName(system string) string { return keptPrefix + system }
+
+// JournalName is what the ConfigMap with the journal of regulation is called.
+func JournalName(system string) string { return keptPrefix + system + "-journal" }
+
+// LockName is what the Lease of who acts on the apps is called.
+func LockName(system string) string { return keptPrefix + system }
+
+// WatchName is what all is called that regulates a System from within a cluster: the Lease
+// of who does, its Deployment and its rights.
+func WatchName(system string) string { return keptPrefix + system + "-watch" }
