@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -45,16 +43,7 @@ func (o *regulating) who() string { return regulate.Holder() }
 // anything is written.
 func (b *regulated) allowed(ctx context.Context, p *regulate.Planned) error {
 	rights := regulate.Rights(p, b.journal, b.system, b.world, b.session.kinds, b.namespace)
-	missing, err := regulate.Review(ctx, b.config, rights)
-	if undecided, ok := errors.AsType[*regulate.UndecidedError](err); ok {
-		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(undecided.Error())) // The writes will say.
-	} else if err != nil {
-		return err
-	}
-	if refused, ok := errors.AsType[*regulate.MissingError](regulate.Refuse(missing)); ok {
-		return withHint(&linesError{strings.Split(refused.Error(), "\n")}, refused.Hint("sysop-"+b.system.Name))
-	}
-	return nil
+	return b.o.demand(ctx, b.config, b.system.Name, rights)
 }
 
 // flushing is how long the Events of a run may take at its end.

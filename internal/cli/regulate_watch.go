@@ -97,8 +97,8 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if o.yes {
 		return w, nil
 	}
-	if !o.env.Ask {
-		return nil, withHint(fmt.Errorf("the apps of %s would be written to whenever its rules ask for it: nobody can be asked here", b.system.Name), "--yes does it without asking")
+	if err := o.env.canAsk("the apps of " + b.system.Name + " would be written to whenever its rules ask for it"); err != nil {
+		return nil, err
 	}
 	p, err := b.planned(ctx, byRules)
 	if err != nil {
@@ -126,6 +126,8 @@ type regulateWatcher struct {
 	idle, show, freeing bool
 	// did is told of what was done; it may be nil.
 	did func(*done)
+	// refused is what was refused in the last turn.
+	refused map[string]bool
 }
 
 func newRegulateWatcher(o *acting, b *regulated) *regulateWatcher {
@@ -160,6 +162,9 @@ func (w *regulateWatcher) until(ctx context.Context, end func(*regulate.Planned)
 		w.trouble.failure(err)
 		w.trouble.sight()
 		w.meter.Turned(w.b.journal, p, err)
+		if p != nil && w.show {
+			w.refusals(p)
+		}
 		if err == nil {
 			w.trouble.gaps(w.b.graph.Gaps())
 			if end(p) {
@@ -226,6 +231,20 @@ func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Planned, error) {
 		}
 	}
 	return p, err
+}
+
+// refusals tells what the rules ask for and is not done, each once while it is so.
+func (w *regulateWatcher) refusals(p *regulate.Planned) {
+	now := map[string]bool{}
+	for _, r := range p.Refused {
+		text := fmt.Sprintf("%s of %s is refused (%s): %s", r.Signal, r.App, r.Reason, r.Message)
+		key := r.Signal + " " + r.App + " " + r.Rule + " " + r.Reason // The message has times in it.
+		now[key] = true
+		if !w.refused[key] {
+			fmt.Fprintf(w.o.env.ErrOut, "warning: %s\n", safe(text))
+		}
+	}
+	w.refused = now
 }
 
 // plan says what the rules ask for, or what of it lets go.

@@ -86,7 +86,9 @@ func (o *observer) because(a *observed, worst []health.Part) {
 		return cmp.Or(derived(x)-derived(y), cmp.Compare(y.Depth, x.Depth), cmp.Compare(x.ID, y.ID))
 	})
 	for _, p := range worst {
-		if at := p.Own.Since; !at.IsZero() && (s.Since.IsZero() || at.Before(s.Since)) {
+		// Trouble begins with its first part, and it is well when the last one is.
+		at := p.Own.Since
+		if !at.IsZero() && (s.Since.IsZero() || at.Before(s.Since) != (s.Health == health.Healthy)) {
 			s.Since = at
 		}
 	}

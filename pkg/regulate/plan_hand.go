@@ -38,7 +38,7 @@ func HoldForRun(w *World, s *system.System, j *Journal, app, signal, id, command
 	if !p.knows(app) {
 		return nil, fmt.Errorf("app %s: the system has none of that name; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
 	}
-	why := fmt.Sprintf("%s is being changed by %s", app, cmp.Or(command, "a command"))
+	why := fmt.Sprintf("a run changes %s: %s", app, cmp.Or(command, "a command"))
 	if who != "" {
 		why += " (" + who + ")"
 	}

@@ -100,7 +100,11 @@ func (p *planner) heldWhy(h *Hold) string {
 	case h.Phase == Recovering:
 		return fmt.Sprintf("%s is being taken back", h.Signal)
 	}
-	return fmt.Sprintf("%s since %s: %s", h.Signal, clock(h.At), cmp.Or(whys(h.Causes), "nothing holds it any more"))
+	text := fmt.Sprintf("%s since %s: %s", h.Signal, clock(h.At), cmp.Or(whys(h.Causes), "nothing holds it any more"))
+	if slices.ContainsFunc(h.Causes, func(c Cause) bool { return c.Run != "" }) {
+		text += "; should that run be over, regulate recover " + h.App + " lets it go"
+	}
+	return text
 }
 
 // freeWhy says what of a free app is noteworthy: nothing where it is well, or why what it
