@@ -203,7 +203,6 @@ type regulation struct {
 	Done, Failed []regulationRecord
 	Records      []regulationRecord
 	ExitCode     int
-	Left         string
 }
 
 type regulationHold struct {
