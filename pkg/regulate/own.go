@@ -44,7 +44,7 @@ func (o *observer) find(r system.Root) (object.Ref, graph.State, string) {
 	kind, err := o.Kinds.Find(r.Type)
 	if err != nil {
 		var unknown *object.UnknownKindError
-		// One that is nearly the name of another kind is misspelt: nobody is to be held for that.
+		// One that is nearly the name of another kind is a slip of the pen: nobody is to be held for that.
 		if errors.As(err, &unknown) && o.Kinds.Whole() && len(unknown.Nearest) == 0 {
 			return object.Ref{}, graph.Missing, fmt.Sprintf("%s: %v", r.String(), err)
 		}

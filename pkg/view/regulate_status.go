@@ -40,45 +40,47 @@ func (v *statusView) tree() *Tree {
 		{Name: "WHY", Under: true, Wrap: true},
 	}}
 	for i := range v.w.Apps {
-		a := &v.w.Apps[i]
-		line := &Line{Name: Cell{Text: a.Name}, Cells: []Cell{HealthCell(a.Health), {Text: v.ago(a.Since)}, {a.Message, Plain}}}
-		for _, p := range v.p.Apps {
-			if p.App == a.Name {
-				line.Mark = regulationMark(p.State)
-				if p.Why != "" {
-					line.Cells[2].Text = p.Why
-				}
-			}
-		}
-		for _, h := range v.j.Holds {
-			if h.App == a.Name {
-				line.Below = append(line.Below, v.hold(h))
-			}
-		}
-		for _, h := range v.j.Left {
-			if h.App == a.Name {
-				line.Below = append(line.Below, v.left(h))
-			}
-		}
-		t.Roots = append(t.Roots, line)
+		t.Roots = append(t.Roots, v.app(&v.w.Apps[i]))
 	}
-	for _, h := range v.j.Left {
-		if _, there := v.w.App(h.App); !there {
-			line := v.left(h)
-			line.Name.Text = h.App + " " + line.Name.Text
-			line.Mark = Cell{"not in the manifest", Warn}
-			t.Roots = append(t.Roots, line)
-		}
-	}
-	for _, h := range v.j.Holds {
-		if _, there := v.w.App(h.App); !there {
-			line := v.hold(h)
-			line.Name.Text = h.App + " " + line.Name.Text
-			line.Mark = Cell{"not in the manifest", Warn}
-			t.Roots = append(t.Roots, line)
+	// What is held of apps that the manifest does not have any more has no line to be under.
+	for _, below := range []struct {
+		holds []*regulate.Hold
+		line  func(*regulate.Hold) *Line
+	}{{v.j.Left, v.left}, {v.j.Holds, v.hold}} {
+		for _, h := range below.holds {
+			if _, there := v.w.App(h.App); !there {
+				line := below.line(h)
+				line.Name.Text = h.App + " " + line.Name.Text
+				line.Mark = Cell{"not in the manifest", Warn}
+				t.Roots = append(t.Roots, line)
+			}
 		}
 	}
 	return t
+}
+
+// app is an app with what is held of it, and what was left.
+func (v *statusView) app(a *regulate.AppState) *Line {
+	line := &Line{Name: Cell{Text: a.Name}, Cells: []Cell{HealthCell(a.Health), {Text: v.ago(a.Since)}, {a.Message, Plain}}}
+	for _, p := range v.p.Apps {
+		if p.App == a.Name {
+			line.Mark = regulationMark(p.State)
+			if p.Why != "" {
+				line.Cells[2].Text = p.Why
+			}
+		}
+	}
+	for _, h := range v.j.Holds {
+		if h.App == a.Name {
+			line.Below = append(line.Below, v.hold(h))
+		}
+	}
+	for _, h := range v.j.Left {
+		if h.App == a.Name {
+			line.Below = append(line.Below, v.left(h))
+		}
+	}
+	return line
 }
 
 func (v *statusView) hold(h *regulate.Hold) *Line {
