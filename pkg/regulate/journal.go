@@ -16,6 +16,9 @@ type Journal struct {
 	// before: a hold each, with the operations and the fields that were left as they are, the
 	// newest last. It is cut at MostLeft. Somebody can have it put back by force.
 	Left []*Hold `json:"left,omitempty"`
+	// Owned are fields that are FieldManager's although nothing holds them, the newest last.
+	// It is cut at MostOwned.
+	Owned []Owned `json:"owned,omitempty"`
 	// Apps is what was seen of each app.
 	Apps map[string]*Seen `json:"apps,omitempty"`
 	// History is what is over, the newest last. It is cut at MostHistory.
@@ -125,6 +128,9 @@ type Operation struct {
 	// Owners are the managers (managedFields) of the fields before, so that ownership is
 	// given back as well.
 	Owners []Owner `json:"owners,omitempty"`
+	// Stays are the JSON pointers of fields that stay owned by FieldManager when it has been
+	// taken back.
+	Stays []string `json:"stays,omitempty"`
 	// Replicas is the pointer of what is scaled in the object itself, where that is known.
 	Replicas string `json:"replicas,omitempty"`
 	// Order numbers what is written to objects, over all holds: of two operations on one

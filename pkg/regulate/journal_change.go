@@ -39,6 +39,10 @@ func (j *Journal) Clone() *Journal {
 			c.Apps[app] = s.Clone()
 		}
 	}
+	c.Owned = nil
+	for _, o := range j.Owned {
+		c.Owned = append(c.Owned, Owned{o.UID, slices.Clone(o.Paths)})
+	}
 	c.History = slices.Clone(j.History)
 	return &c
 }
@@ -52,7 +56,7 @@ func (h *Hold) clone() *Hold {
 			continue
 		}
 		d := *o
-		d.Changes, d.Owners = slices.Clone(o.Changes), slices.Clone(o.Owners)
+		d.Changes, d.Owners, d.Stays = slices.Clone(o.Changes), slices.Clone(o.Owners), slices.Clone(o.Stays)
 		c.Operations = append(c.Operations, &d)
 	}
 	return &c
@@ -164,6 +168,7 @@ func (j *Journal) Close(h *Hold, now time.Time, records ...Record) {
 		j.seen(h.App).Recovered = now
 	}
 	j.leave(h)
+	j.ownStaying(h)
 	j.Note(records...)
 }
 

@@ -53,6 +53,11 @@ func (j *Journal) leave(h *Hold) {
 	}
 	j.Left = append(j.Left, left)
 	if n := len(j.Left) - MostLeft; n > 0 {
+		for _, h := range j.Left[:n] {
+			for _, o := range h.Operations {
+				j.own(o.Target.UID, o.paths()...)
+			}
+		}
 		j.Left = slices.Delete(j.Left, 0, n)
 	}
 }

@@ -186,6 +186,8 @@ func lostOwners(before, after *unstructured.Unstructured) []Owner {
 	return out
 }
 
+func ofFieldManager(e metav1.ManagedFieldsEntry) bool { return e.Manager == FieldManager }
+
 // owned says whether FieldManager owns the field at the end of a way, or all of something
 // that it is part of.
 func owned(main *unstructured.Unstructured, at []string) bool {

@@ -66,6 +66,9 @@ func (x *run) compile(it *item, act *system.Action) error {
 	o.Target.UID = string(main.GetUID())
 	claims := it.claims()
 	changes, want, err := x.changes(act, o.Target, it.img.fields(), claims)
+	if err == nil {
+		err = x.heldByAnother(it, act, changes)
+	}
 	if err != nil {
 		return err
 	}

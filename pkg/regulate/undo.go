@@ -161,6 +161,11 @@ func (b *back) wanted(img *image) (map[string]any, []Verdict, error) {
 	o := b.it.op
 	if b.act != nil && b.act.Inverse != nil {
 		want, err := b.edit(b.act.Inverse, o.Target, img.fields())
+		if err == nil && img.scale == nil {
+			for _, c := range Diff(plain(img.fields(), true), plain(want, true)) {
+				o.stay(tokens(c.Path))
+			}
+		}
 		return want, nil, err
 	}
 	want, verdicts := Undo(unkept(o.Changes), img.fields(), b.Force)
@@ -219,9 +224,19 @@ func (b *back) release(ctx context.Context, main *unstructured.Unstructured, lef
 	}
 	_, err = b.Client.Patch(ctx, o.Target.bare(), types.JSONPatchType, body, b.writes())
 	if err != nil && lasts(err) {
+		o.stay(o.ways(main)...)
 		return fmt.Sprintf("; its fields stay owned by %s: %v", FieldManager, err), nil
 	}
 	return "", err
+}
+
+// stay notes what stays owned by FieldManager.
+func (o *Operation) stay(ways ...[]string) {
+	for _, at := range ways {
+		if p := pointer(at); !slices.Contains(o.Stays, p) {
+			o.Stays = append(o.Stays, p)
+		}
+	}
 }
 
 // ownership is what of an object says who owns what.

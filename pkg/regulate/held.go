@@ -1,0 +1,199 @@
+package regulate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// MostOwned is how many objects a journal remembers with fields that FieldManager owns
+// although nothing holds them.
+const MostOwned = 200
+
+// Owned are fields of an object that FieldManager owns although no hold wrote them to take
+// them back: what on.Recover and inverses wrote, restarts, and where managedFields could not
+// be given back. Without that they would look as if another System held them.
+type Owned struct {
+	UID string `json:"uid"`
+	// Paths are JSON pointers in the object, in order.
+	Paths []string `json:"paths"`
+}
+
+// own remembers fields, those of the newest objects last.
+func (j *Journal) own(uid string, paths ...string) {
+	if uid == "" || len(paths) == 0 {
+		return
+	}
+	i := slices.IndexFunc(j.Owned, func(o Owned) bool { return o.UID == uid })
+	if i >= 0 {
+		paths = append(slices.Clone(paths), j.Owned[i].Paths...)
+		j.Owned = slices.Delete(slices.Clone(j.Owned), i, i+1)
+	}
+	paths = slices.Clone(paths)
+	slices.Sort(paths)
+	j.Owned = append(j.Owned, Owned{uid, slices.Compact(paths)})
+	if n := len(j.Owned) - MostOwned; n > 0 {
+		j.Owned = slices.Delete(j.Owned, 0, n)
+	}
+}
+
+// ownStaying remembers what stays owned by FieldManager of a hold that is closed.
+func (j *Journal) ownStaying(h *Hold) {
+	for _, o := range h.Operations {
+		paths := slices.Clone(o.Stays)
+		if o.After || o.Action == "restart" {
+			paths = append(paths, o.paths()...)
+		}
+		j.own(o.Target.UID, paths...)
+	}
+}
+
+// paths are those of the fields of an operation in the object, as far as they are known
+// without it.
+func (o *Operation) paths() []string {
+	if o.Target.Subresource == scaleSubresource && o.Replicas != "" {
+		return []string{o.Replicas}
+	}
+	var out []string
+	for _, c := range o.Changes {
+		out = append(out, c.Path)
+	}
+	return out
+}
+
+// heldByAnother refuses to write what another System holds. All of them write as
+// FieldManager: a field that is its own, and of which our journal knows nothing, is held by
+// another System, or by a run whose journal was lost. To write it would make what that one
+// wrote our image of what was there before. What is owned by nobody does not show: a number
+// that was scaled to 0 has no owner.
+func (x *run) heldByAnother(it *item, act *system.Action, changes []Change) error {
+	main := it.img.main
+	if it.op.After || act.Restart || !slices.ContainsFunc(main.GetManagedFields(), ofFieldManager) {
+		return nil
+	}
+	known := x.accounted(it)
+	strange := slices.DeleteFunc(ownWays(main), func(at []string) bool {
+		return slices.ContainsFunc(known, func(k []string) bool { return overlap(k, at) })
+	})
+	if len(strange) == 0 {
+		return nil
+	}
+	for _, at := range x.wouldWrite(it, act, changes) {
+		if i := slices.IndexFunc(strange, func(s []string) bool { return overlap(s, at) }); i >= 0 {
+			return permanent("%s of %s is owned by %s, and this journal knows nothing of that: another System holds it, or a run whose journal was lost; "+
+				"the other System's `regulate status` shows it, ask again when that has let go; where there is none, put the field right by hand (kubectl apply or patch by its owner, which takes the ownership), and ask again",
+				strings.Join(strange[i], "."), it.op.Target, FieldManager)
+		}
+	}
+	return nil
+}
+
+// accounted are the ways in an object that our journal knows to be ours.
+func (x *run) accounted(it *item) [][]string {
+	main := it.img.main
+	uid := string(main.GetUID())
+	var out [][]string
+	for _, b := range it.beside {
+		if b.op != it.op && b.op.Target.UID == uid {
+			out = append(out, b.op.ways(main)...)
+		}
+	}
+	for _, h := range x.j.Left {
+		for _, o := range h.Operations {
+			if o.Target.UID == uid {
+				out = append(out, o.ways(main)...)
+			}
+		}
+	}
+	for _, o := range x.j.Owned {
+		if o.UID == uid {
+			for _, p := range o.Paths {
+				out = append(out, tokens(p))
+			}
+		}
+	}
+	return out
+}
+
+// wouldWrite are the ways in the object that an action writes, those too that are as it
+// wants them already: what it writes where each field of ours is another.
+func (x *run) wouldWrite(it *item, act *system.Action, changes []Change) [][]string {
+	o, main := it.op, it.img.main
+	if it.img.scale != nil {
+		if it.img.replicas != nil {
+			return [][]string{it.img.replicas}
+		}
+		return o.ways(main)
+	}
+	base := copied(main.Object)
+	for _, at := range ownWays(main) {
+		if v, ok := lookup(base, at); ok {
+			put(base, at, another(v))
+		}
+	}
+	if after, err := x.edit(act, o.Target, base); err == nil {
+		changes = append(slices.Clone(changes), Diff(plain(base, true), plain(after, true))...)
+	}
+	var out [][]string
+	for i := range changes {
+		if at, ok := changes[i].where(main.Object); ok {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+func another(v any) any {
+	switch v := v.(type) {
+	case bool:
+		return !v
+	case string:
+		return v + " or another"
+	case int64:
+		return v + 1
+	case float64:
+		return v + 1
+	}
+	return v
+}
+
+// ownWays are the ways to the values of an object that FieldManager owns.
+func ownWays(main *unstructured.Unstructured) [][]string {
+	entries := slices.DeleteFunc(entriesOf(main), func(e entry) bool { return !ofFieldManager(e.ManagedFieldsEntry) })
+	var out [][]string
+	var walk func(at []string, v any)
+	walk = func(at []string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k := range v {
+				walk(append(slices.Clip(at), k), v[k])
+			}
+			if len(v) > 0 {
+				return
+			}
+		case []any:
+			for i := range v {
+				walk(append(slices.Clip(at), strconv.Itoa(i)), v[i])
+			}
+			if len(v) > 0 {
+				return
+			}
+		}
+		if slices.ContainsFunc(entries, func(e entry) bool { return ownsEnd(e.set, main.Object, at) }) {
+			out = append(out, at)
+		}
+	}
+	walk(nil, plain(main.Object, true))
+	slices.SortFunc(out, slices.Compare)
+	return out
+}
+
+// overlap says that one way leads through the end of the other.
+func overlap(a, b []string) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n])
+}
