@@ -35,6 +35,7 @@ type fakeAPI struct {
 	dead     bool   // the process that talks to it was killed
 	kill     func() // kills it
 	defaults func(o map[string]any)
+	scaled   func(n int64) int64 // what becomes of a number, to the server
 	// past is what the objects were like, one after another, besides what the server writes.
 	past           map[string][]string
 	inFlight, most int
@@ -181,6 +182,9 @@ func (f *fakeAPI) Patch(ctx context.Context, t Target, pt types.PatchType, body 
 	}
 	if n, _ := lookup(now.Object, []string{"spec", "replicas"}); t.Subresource == scaleSubresource && same(n, 0) {
 		takeAway(now.Object, []string{"spec", "replicas"}, 0)
+	}
+	if n, _ := lookup(now.Object, []string{"spec", "replicas"}); f.scaled != nil && t.Subresource == scaleSubresource {
+		put(now.Object, []string{"spec", "replicas"}, f.scaled(n.(int64)))
 	}
 	if f.defaults != nil && t.Subresource == "" {
 		f.defaults(now.Object)

@@ -197,6 +197,8 @@ type item struct {
 	// resumed says that the operation was begun by another run, unsure that a write of this
 	// one may have been done although it failed.
 	resumed, unsure bool
+	// partly says that a write was done but for what the API server dropped of it.
+	partly bool
 	// back says that it is taken back.
 	back bool
 	// beside are the operations on the same object, its own too.

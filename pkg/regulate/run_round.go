@@ -151,8 +151,12 @@ func (x *run) cannotTakeBack(it *item, err error) {
 
 // fail ends the way down: what was done of the hold is taken back.
 func (x *run) fail(it *item, err error) {
-	if it.unsure {
-		it.op.Result = "it may have been done: " + err.Error()
+	if it.unsure || it.partly {
+		said := "it may have been done: "
+		if it.partly {
+			said = "done in part: "
+		}
+		it.op.Result = said + err.Error()
 		bad := x.record(it.w, it.op)
 		bad.Error = true
 		it.record = &bad

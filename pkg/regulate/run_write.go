@@ -204,8 +204,9 @@ func (x *run) writeOnce(ctx context.Context, it *item) (string, error) {
 	if after == nil {
 		return o.Text + " (it is so already, by another hold)", nil
 	}
+	intended, before := o.Changes, it.img.fields()
 	x.adoptAnswer(ctx, it, after)
-	return o.Text, nil
+	return o.Text, x.checkAnswer(it, intended, before, after)
 }
 
 func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Unstructured) {
