@@ -78,6 +78,8 @@ func (p *planner) cannot(app, signal string) *Refusal {
 	switch {
 	case !p.knows(app):
 		return no(BecauseAbsent, "the system has no app %s; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
+	case signal != system.Stop && p.stopped(app):
+		return no(BecauseBusy, "%s is stopped; %s is not sent meanwhile", app, signal)
 	case a == nil:
 		return no(BecauseNotRead, "%s was not looked at; it is not known what to hold", app)
 	case len(a.Unread) > 0:
@@ -99,6 +101,13 @@ func (p *planner) cannot(app, signal string) *Refusal {
 		}
 	}
 	return p.kept(app, signal, actions)
+}
+
+// stopped says that an app is held by Stop, or about to be: another signal would write over
+// what Stop wrote.
+func (p *planner) stopped(app string) bool {
+	_, held := p.j.HoldOf(app, system.Stop)
+	return held || slices.ContainsFunc(p.sends, func(s *Step) bool { return s.App == app && s.Signal == system.Stop })
 }
 
 // kept refuses what somebody else keeps as it is, where the manifest says so.
