@@ -442,6 +442,9 @@ func (s *fakeStore) Save(ctx context.Context, j *Journal) error {
 	if j.version != strconv.Itoa(s.version) {
 		return errors.New("conflict")
 	}
+	if err := j.valid(); err != nil {
+		return fmt.Errorf("a journal that could not be read: %w", err)
+	}
 	if s.doc, err = json.Marshal(j); err != nil {
 		return err
 	}

@@ -104,6 +104,9 @@ func decode(o *corev1.ConfigMap) (*Journal, error) {
 	case len(wrong) > 0:
 		return nil, fmt.Errorf("%w: it is of a newer version of kubectl sysop", errors.Join(wrong...))
 	}
+	if err := d.valid(); err != nil {
+		return nil, fmt.Errorf("%s: %w", journalKey, err)
+	}
 	return d.Journal, nil
 }
 
