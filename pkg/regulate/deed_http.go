@@ -12,9 +12,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,6 +57,9 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	}
 	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	// Without a connection nothing is sent: who could not be dialed has heard nothing.
+	var reached atomic.Bool
+	within = httptrace.WithClientTrace(within, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
 	client := &http.Client{CheckRedirect: sameHost}
 	defer client.CloseIdleConnections()
 	var last error
@@ -72,10 +77,13 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 		if errors.As(err, new(permanentError)) {
 			return "", err
 		}
-		it.unsure = true
+		it.unsure = reached.Load() || it.resumed
 		if !pause(within, max(wait, retry)) {
 			if ctx.Err() != nil {
 				return "", ctx.Err()
+			}
+			if !reached.Load() {
+				return "", permanent("POST %s: nothing was sent, there was no connection in %s: %w", h.URL, timeout, last)
 			}
 			return "", permanent("POST %s: no answer that counts in %s: %w", h.URL, timeout, last)
 		}

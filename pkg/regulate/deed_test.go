@@ -3,6 +3,7 @@ package regulate
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -67,6 +68,49 @@ func TestHTTPRefused(t *testing.T) {
 		receiver.Close()
 		if err != nil || len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, word) || len(b.journal(t).Holds) > 0 {
 			t.Errorf("%s: %v %+v", word, err, out)
+		}
+	}
+}
+
+// Who cannot be dialed has heard nothing: that is said. Who took the
+// connection and did not answer may have done it.
+func TestHTTPNotSent(t *testing.T) {
+	listen := func() net.Listener {
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	nobody := listen()
+	_ = nobody.Close()
+	silent := listen()
+	defer silent.Close()
+	go func() {
+		for {
+			c, err := silent.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	for _, c := range []struct {
+		l         net.Listener
+		says, not string
+	}{
+		{nobody, "nothing was sent, there was no connection in 300ms: ", "may have been done"},
+		{silent, "it may have been done: POST ", "nothing was sent"},
+	} {
+		b := newBench()
+		post := &system.HTTP{URL: "http://" + c.l.Addr().String()}
+		b.app("web", []system.Action{{HTTP: post, Timeout: 300 * time.Millisecond}})
+		out, err := b.once(t, "web")
+		if err != nil || len(out.Failed) == 0 || !strings.Contains(out.Failed[0].Result, c.says) || strings.Contains(out.Failed[0].Result, c.not) {
+			t.Errorf("%v %+v", err, out.Failed)
+		}
+		if h := b.journal(t); len(h.Holds) > 0 || !strings.Contains(h.History[len(h.History)-1].Result, "failed: ") {
+			t.Errorf("%+v", h)
 		}
 	}
 }
