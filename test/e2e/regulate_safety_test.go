@@ -64,7 +64,7 @@ func loaded(t *testing.T, s *regulate.ConfigMapStore) *regulate.Journal {
 func heldBy(signal string, operations int) []*regulate.Hold {
 	h := &regulate.Hold{ID: 1, App: "web", Signal: signal, Phase: regulate.Held, At: time.Unix(1e9, 0).UTC()}
 	for i := range operations {
-		h.Operations = append(h.Operations, &regulate.Operation{Action: "patch", Text: fmt.Sprintf("operation %d", i), State: regulate.Done, Changes: []regulate.Change{{Path: "/spec/x", Had: true, Was: int64(1) << 62, Has: true, Now: true}}})
+		h.Operations = append(h.Operations, &regulate.Operation{Action: "patch", Text: fmt.Sprintf("operation %d", i), State: regulate.Done, Target: regulate.Target{APIVersion: "example.com/v1", Kind: "Drain", Name: "one"}, Changes: []regulate.Change{{Path: "/spec/x", Had: true, Was: int64(1) << 62, Has: true, Now: true}}})
 	}
 	return []*regulate.Hold{h}
 }
