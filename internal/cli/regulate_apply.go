@@ -92,12 +92,6 @@ type regulateHandOptions struct {
 	signal     string
 }
 
-// ofSystem adds the flag for the System, where the argument is an app.
-func (o *regulateHandOptions) ofSystem(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.systemName, "system", "", "the System that was adopted; without it and without -f, the one of the namespace")
-	must(cmd.RegisterFlagCompletionFunc("system", o.completeSystems))
-}
-
 func newRegulateStop(env Env) *cobra.Command {
 	o := &regulateHandOptions{acting: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
@@ -127,7 +121,8 @@ func newRegulateRecover(env Env) *cobra.Command {
 changed since is left as it is, and told.
 
 While a rule still holds it, --force is wanted; the rule then leaves it alone until
-its cause has been gone once. With --force, what somebody changed is put back too.`,
+its cause has been gone once. With --force, what somebody changed is put back too,
+also what an earlier recover left as it was.`,
 		Example: `  # what would be done to let WordPress go?
   kubectl sysop regulate recover wordpress -f demo --from demo --dry-run=client`,
 		Args:              exactly(1, "one APP"),
@@ -145,7 +140,7 @@ its cause has been gone once. With --force, what somebody changed is put back to
 
 func (o *regulateHandOptions) flags(cmd *cobra.Command) {
 	o.naming(cmd)
-	o.ofSystem(cmd)
+	o.systemFlag(cmd, &o.systemName)
 	o.writing(cmd)
 	o.doing(cmd)
 }

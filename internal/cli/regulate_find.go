@@ -53,6 +53,14 @@ func (o *regulating) completeSystems(cmd *cobra.Command, args []string, _ string
 	return o.completeSystem(cmd, args, "")
 }
 
+// systemFlag is the flag of commands whose argument is no System.
+func (o *regulating) systemFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "system", "", "the System that was adopted; without it and without -f, the one of the namespace")
+	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return o.completeSystems(cmd, nil, "")
+	}))
+}
+
 // appNames are the apps of the System that is meant; none where it cannot be read.
 func (o *regulating) appNames(ctx context.Context, name string) []string {
 	ctx, stop := o.patient(ctx)

@@ -62,12 +62,11 @@ on standard error, and with -o json comes on standard output last.`,
 	o.writing(cmd)
 	o.doing(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.systemName, "system", "", "the System that was adopted; without it and without -f, the one of the namespace")
+	o.systemFlag(cmd, &o.systemName)
 	f.StringVar(&o.app, "app", "", "the app that the command is about")
 	f.StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the app may take to be Healthy after the command")
 	f.BoolVar(&o.refusedToo, "ignore-refused", false, "run the command although a neighbour cannot be held")
-	must(cmd.RegisterFlagCompletionFunc("system", o.completeSystems))
 	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return o.appNames(cmd.Context(), o.systemName), cobra.ShellCompDirectiveNoFileComp
 	}))
