@@ -34,10 +34,14 @@ With a System and no command it shows the plan. docs/regulation.md tells all of 
 		switch {
 		case len(args) == 0 && o.file == "":
 			return cmd.Help()
-		case len(args) > 1, len(args) == 1 && len(cmd.SuggestionsFor(args[0])) > 0:
+		case len(args) > 1:
 			return unknownCommand(cmd, args[0])
 		}
-		return o.run(cmd.Context(), first(args))
+		err := o.run(cmd.Context(), first(args))
+		if near := cmd.SuggestionsFor(first(args)); err != nil && o.file == "" && len(near) > 0 && !errors.Is(err, errNotFine) {
+			return withHint(err, "the command may be "+near[0]+"; kubectl sysop regulate --help lists them")
+		}
+		return err
 	}
 	o.flags(cmd)
 	cmd.AddCommand(

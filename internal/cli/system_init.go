@@ -207,6 +207,41 @@ func (d *drafting) foundStacks() {
 		ref := f.Ref(d.graph)
 		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(f.Tops)})
 	}
+	d.neededApps()
+}
+
+// neededApps takes what runs below the stacks that were found and stands for itself: the
+// database that they share is on top of none, and it is the one that all are held for.
+func (d *drafting) neededApps() {
+	in := map[object.Ref]bool{}
+	for _, s := range d.stacks {
+		for _, ref := range s.roots {
+			in[ref] = true
+		}
+	}
+	opts := d.o.stackOptions()
+	for _, s := range slices.Clone(d.stacks) {
+		var roots []graph.ID
+		for _, ref := range s.roots {
+			if id, ok := d.graph.Find(ref); ok {
+				roots = append(roots, id)
+			}
+		}
+		for _, id := range d.graph.Stack(roots, opts).Members() {
+			ref := d.graph.Ref(id)
+			if ref.Group != "apps" || !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, ref.Kind) {
+				continue
+			}
+			if above := d.graph.OwnerPath(id, opts); len(above) > 0 {
+				ref = d.graph.Ref(above[0])
+			}
+			if top, ok := d.graph.Find(ref); !ok || in[ref] || d.graph.State(top) != graph.Present || d.session.ownedByCluster(ref.Namespace) {
+				continue
+			}
+			in[ref] = true
+			d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String() + ", needed by " + s.found, roots: []object.Ref{ref}})
+		}
+	}
 }
 
 // namedStacks takes what was named. Of a group what runs stands for it, or is to make what
