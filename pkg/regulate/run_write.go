@@ -40,24 +40,33 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 	if it.img, err = x.patientRead(ctx, o.Target); err != nil {
 		return err
 	}
-	if it.resumed {
-		switch x.look(it) {
-		case isOurs:
-			x.adoptLive(it)
-			x.end(it, Done, "%s", o.Text)
-			return nil
-		case isForeign:
-			x.end(it, Already, "it was made so by somebody else")
-			return nil
-		case isNotYet:
-			want, ok := again(o.Changes, it.img.fields())
-			if ok {
-				it.want = want
-				return nil
-			}
-		}
+	if it.resumed && x.asIntended(it) {
+		return nil
 	}
 	return x.compile(it, act)
+}
+
+// asIntended says that what was intended stands, given the object as it is now: it has come
+// to its end, or it is to be written as it was meant. It is false where the object is
+// another one than it was then, so that the intent must be made anew.
+func (x *run) asIntended(it *item) bool {
+	o := it.op
+	switch x.look(it) {
+	case isOurs:
+		x.adoptLive(it)
+		x.end(it, Done, "%s", o.Text)
+		return true
+	case isForeign:
+		x.end(it, Already, "it was made so by somebody else")
+		return true
+	case isNotYet:
+		want, ok := again(o.Changes, it.img.fields())
+		if ok {
+			it.want = want
+		}
+		return ok
+	}
+	return false
 }
 
 // compile says in an operation what it writes to the object as it is now.
@@ -174,22 +183,11 @@ func (x *run) write(ctx context.Context, it *item) error {
 		if it.img, err = x.patientRead(ctx, o.Target); err != nil {
 			return err
 		}
-		switch x.look(it) {
-		case isOurs:
-			x.adoptLive(it)
-			x.end(it, Done, "%s", o.Text)
-			return nil
-		case isForeign:
-			x.end(it, Already, "it was made so by somebody else")
-			return nil
-		case isNotYet:
-			want, ok := again(o.Changes, it.img.fields())
-			if !ok {
-				return errAnew
-			}
-			it.want = want
-		default:
+		switch {
+		case !x.asIntended(it):
 			return errAnew
+		case o.State != Intended:
+			return nil
 		}
 	}
 }
