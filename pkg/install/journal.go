@@ -1,0 +1,88 @@
+package install
+
+import (
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Phase is how far a step is.
+type Phase string
+
+// How far a step is. Begun is written before anything of the step is done.
+const (
+	Begun  Phase = "begun"
+	Done   Phase = "done"
+	Undone Phase = "undone"
+	// Left was not undone, for the reason that Note gives.
+	Left Phase = "left"
+)
+
+// Journal is what is kept of an installation: the run that is not ended, and those that are.
+type Journal struct {
+	Installation Installation `json:"installation"`
+	// Run is not ended: its process goes on, or was killed.
+	Run *Run `json:"run,omitempty"`
+	// Past are the runs that ended, the latest last; the last ten.
+	Past []Past `json:"past,omitempty"`
+	// Manifest is the text of the System as it was installed last.
+	Manifest string `json:"manifest,omitempty"`
+}
+
+// Run is what was begun.
+type Run struct {
+	ID     string `json:"id"`
+	Action Action `json:"action"`
+	// Undoing says that it is being undone: that goes on, whatever is wanted now.
+	Undoing     bool        `json:"undoing,omitempty"`
+	Why         string      `json:"why,omitempty"`
+	Fingerprint string      `json:"fingerprint"`
+	By          string      `json:"by"`
+	Started     time.Time   `json:"started"`
+	Steps       []StepState `json:"steps"`
+}
+
+// StepState is what undoing a step takes, without what it was made from.
+type StepState struct {
+	ID        string       `json:"id"`
+	Kind      StepKind     `json:"kind"`
+	Part      string       `json:"part,omitempty"`
+	Release   string       `json:"release,omitempty"`
+	Namespace string       `json:"namespace,omitempty"`
+	Was       int          `json:"was,omitempty"`
+	Phase     Phase        `json:"phase"`
+	Note      string       `json:"note,omitempty"`
+	Made      []object.Ref `json:"made,omitempty"`    // objects that were not there before
+	Changed   []Before     `json:"changed,omitempty"` // objects that were
+}
+
+// Before says where an object that was changed is kept as it was: a key of a ConfigMap beside the journal.
+type Before struct {
+	Object object.Ref `json:"object"`
+	Kept   string     `json:"kept"`
+}
+
+// Past is a run that ended.
+type Past struct {
+	Revision int       `json:"revision"`
+	ID       string    `json:"id"`
+	Action   Action    `json:"action"`
+	By       string    `json:"by"`
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended"`
+	// Result is "done", "undone" or "left" (something could not be undone).
+	Result string `json:"result"`
+	Why    string `json:"why,omitempty"`
+	// Releases are the releases as they were when it ended.
+	Releases []ReleaseState `json:"releases,omitempty"`
+}
+
+// ReleaseState is a release at a revision.
+type ReleaseState struct {
+	Part      string `json:"part"`
+	App       bool   `json:"app,omitempty"`
+	Release   string `json:"release"`
+	Namespace string `json:"namespace"`
+	Version   string `json:"version"`
+	Revision  int    `json:"revision"`
+}
