@@ -180,11 +180,12 @@ func isWord(text string) bool {
 	return text != "" && !oldWord(text)
 }
 
-// oldWord are words that YAML 1.1 takes for true, false and numbers.
+// oldWord are words that YAML 1.1 takes for true, false and numbers. Versions, with two dots,
+// are none.
 func oldWord(text string) bool {
 	switch strings.ToLower(text) {
 	case "y", "n", "yes", "no", "on", "off":
 		return true
 	}
-	return strings.Trim(text, "0123456789:._+-") == ""
+	return strings.Trim(text, "0123456789:._+-") == "" && strings.Count(text, ".") < 2
 }
