@@ -72,8 +72,12 @@ func (c *Catalogue) Entries() []Entry {
 	return all
 }
 
+func (c *Catalogue) index(name string) (int, bool) {
+	return slices.BinarySearchFunc(c.items, name, func(i item, name string) int { return cmp.Compare(i.Name, name) })
+}
+
 func (c *Catalogue) find(name string) (item, bool) {
-	i, ok := slices.BinarySearchFunc(c.items, name, func(i item, name string) int { return cmp.Compare(i.Name, name) })
+	i, ok := c.index(name)
 	if !ok {
 		return item{}, false
 	}

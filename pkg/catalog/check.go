@@ -38,25 +38,38 @@ func (c *Catalogue) Check() []Problem {
 type checker struct {
 	c        *Catalogue
 	problems []Problem
+	// read is the file that was read last.
+	read struct {
+		name string
+		root *yaml.Node
+	}
 }
 
 // report notes a problem at a path of keys and indices in the file of an entry.
 func (k *checker) report(i item, warning bool, at []any, format string, args ...any) {
 	p := Problem{Origin: i.origin, File: i.file, Entry: i.Name, Message: fmt.Sprintf(format, args...), Warning: warning}
-	if i.files != nil {
-		if data, err := readFile(i.files, path.Base(i.file), mostEntry); err == nil {
-			p.Line, p.Column = placeOf(data, at)
-		}
+	if n := k.document(i); n != nil {
+		p.Line, p.Column = placeOf(n, at)
 	}
 	k.problems = append(k.problems, p)
 }
 
-// placeOf finds a node in a text: the nearest one on the way that is there.
-func placeOf(data []byte, at []any) (line, column int) {
-	n, problem := strict.Document(data)
-	if problem != nil || n == nil {
-		return 0, 0
+// document reads the file of an entry again, since an entry does not keep its places.
+func (k *checker) document(i item) *yaml.Node {
+	if i.files == nil {
+		return nil
 	}
+	if k.read.name != i.Name {
+		k.read.name, k.read.root = i.Name, nil
+		if data, err := readFile(i.files, path.Base(i.file), mostEntry); err == nil {
+			k.read.root, _ = strict.Document(data)
+		}
+	}
+	return k.read.root
+}
+
+// placeOf finds a node below another one: the nearest one on the way that is there.
+func placeOf(n *yaml.Node, at []any) (line, column int) {
 	for _, step := range at {
 		next := n
 		switch step := step.(type) {

@@ -84,8 +84,8 @@ func (w *walk) meeting(need solve.Requirement, p place) []place {
 		}
 		return all
 	}
-	i := slices.IndexFunc(w.c.items, func(i item) bool { return i.Name == need.Package })
-	if i < 0 || i == p.item {
+	i, ok := w.c.index(need.Package)
+	if !ok || i == p.item {
 		return nil
 	}
 	for v := range w.c.items[i].Versions {
