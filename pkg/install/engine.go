@@ -68,21 +68,21 @@ type Record struct {
 	Release  ReleaseName
 	Revision int
 	// Status is Helm's: deployed, superseded, failed, uninstalled, uninstalling, pending-install, ...
-	Status       string
-	Chart        string
-	Version      string // of the chart
-	App          string // appVersion
-	Description  string
-	Updated      time.Time
-	RollbackOf   int // the revision it went back to; 0 for none
-	Marks        Marks
-	Objects      []object.Ref // of its manifest, but those that Helm keeps
-	Kept         []object.Ref // with helm.sh/resource-policy: keep
-	Hooks        []HookObject
-	Values       map[string]any
-	Manifest     string
-	ServerSide   bool // it was applied on the server's side
-	Notes        string
+	Status      string
+	Chart       string
+	Version     string // of the chart
+	App         string // appVersion
+	Description string
+	Updated     time.Time
+	RollbackOf  int // the revision it went back to; 0 for none
+	Marks       Marks
+	Objects     []object.Ref // of its manifest, but those that Helm keeps
+	Kept        []object.Ref // with helm.sh/resource-policy: keep
+	Hooks       []HookObject
+	Values      map[string]any
+	Manifest    string
+	ServerSide  bool // it was applied on the server's side
+	Notes       string
 }
 
 // HookObject is an object that is made at points of a release's life.
