@@ -230,4 +230,3 @@ func objectRefs(list []*unstructured.Unstructured) []object.Ref {
 	}
 	return out
 }
-

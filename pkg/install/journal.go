@@ -62,9 +62,11 @@ type StepState struct {
 	Phase     Phase    `json:"phase"`
 	Note      string   `json:"note,omitempty"`
 	// Irreversible says what undoing cannot bring back.
-	Irreversible string       `json:"irreversible,omitempty"`
-	Made         []object.Ref `json:"made,omitempty"`    // objects that were not there before
-	Changed      []Before     `json:"changed,omitempty"` // objects that were
+	Irreversible string `json:"irreversible,omitempty"`
+	// Revision is the one that the step made, known when it is Done.
+	Revision int          `json:"revision,omitempty"`
+	Made     []object.Ref `json:"made,omitempty"`    // objects that were not there before
+	Changed  []Before     `json:"changed,omitempty"` // objects that were
 }
 
 // Before says where an object that was changed is kept as it was: a key of a ConfigMap beside the journal.

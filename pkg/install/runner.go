@@ -27,8 +27,8 @@ type Store interface {
 	Keep(ctx context.Context, run string, o *unstructured.Unstructured) (Before, error)
 	// Kept returns what was kept.
 	Kept(ctx context.Context, b Before) (*unstructured.Unstructured, error)
-	// Drop forgets what a run kept.
-	Drop(ctx context.Context, kept []Before) error
+	// Drop forgets what a run kept, also what its journal does not say.
+	Drop(ctx context.Context, run string, kept []Before) error
 }
 
 // Runner does what was planned, or undoes it.
