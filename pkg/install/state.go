@@ -59,11 +59,11 @@ type LiveRelease struct {
 	Revisions []int
 	// Records are the contents of those that the plan looks into: the deployed one, or the
 	// latest where none is deployed, and those that are to be rolled back to.
-	Records map[int]*Record
+	Records map[int]*LiveRecord
 }
 
-// Record is what Helm keeps of a revision.
-type Record struct {
+// LiveRecord is what Helm keeps of a revision.
+type LiveRecord struct {
 	Chart, Version string // name and version of the chart
 	Values         map[string]any
 	// Objects are those of the manifest, Hooks of the hooks; without a namespace where the
@@ -72,7 +72,7 @@ type Record struct {
 }
 
 // Current is the record of what is deployed, or else of the latest revision; nil where it was not read.
-func (r *LiveRelease) Current() *Record {
+func (r *LiveRelease) Current() *LiveRecord {
 	if r.Deployed > 0 {
 		return r.Records[r.Deployed]
 	}
