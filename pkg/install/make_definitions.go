@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/crd"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -44,7 +43,7 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 			continue
 		}
 		for _, u := range rendered(o).Definitions {
-			if u.GetName() == want.GetName() && !crd.Same(u, want) {
+			if u.GetName() == want.GetName() && !sameDefinition(u, want) {
 				m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want),
 					Message: fmt.Sprintf("%s and %s both bring %s, and not the same", other, p.Name, want.GetName()), Hint: "install one of them without its definitions, by its values"})
 			}
@@ -54,11 +53,11 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 
 // changes says whether a definition that is there is to be changed, and refuses where it must not be.
 func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
-	same := crd.Same(live, want) && m.isMarked(p, live, want)
+	same := sameDefinition(live, want) && m.isMarked(p, live, want)
 	k, foreign := m.keeperOfDefinition(p, live)
 	switch {
 	case p.KeepDefinitions:
-		if !crd.Same(live, want) {
+		if !sameDefinition(live, want) {
 			m.note("definition %s is there, and is left as it is: %s has another one", want.GetName(), p.Name)
 		}
 		return false
@@ -90,25 +89,6 @@ func (m *maker) already(p *Part, live *unstructured.Unstructured, k Keeper) {
 	m.refuse(Refusal{Topic: "ownership", Part: p.Name, Object: refOf(live),
 		Message: fmt.Sprintf("%s is there already: definition %s is kept by %s", p.Name, live.GetName(), k),
 		Hint:    "do without installing it, since what needs it can use what is there; or take it over with --take-ownership"})
-}
-
-// safe refuses changes by which objects or clients would break.
-func (m *maker) safe(p *Part, live, want *unstructured.Unstructured) {
-	for _, c := range crd.Compare(live, want) {
-		if c.Severity != crd.Unsafe {
-			continue
-		}
-		at := ""
-		if c.Version != "" {
-			at += ", version " + c.Version
-		}
-		if c.Field != "" {
-			at += ", field " + c.Field
-		}
-		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want), Message: fmt.Sprintf("%s%s: %s (%s)", want.GetName(), at, c.Message, c.Rule),
-			Hint: "choose a version between, or bring the objects along first"})
-	}
-	m.existing(p, live, want)
 }
 
 // marked is a definition as it is applied: with our marks, and with the relationship

@@ -103,3 +103,22 @@ func sameJSON(a, b any) bool {
 	}
 	return text(a) == text(b)
 }
+
+// renderedOf is a record as if it had been rendered: each object with its namespace.
+func renderedOf(m *maker, record *LiveRecord, namespace string) *chart.Rendered {
+	out := &chart.Rendered{}
+	for _, u := range record.Objects {
+		c := u.DeepCopy()
+		ref := m.placed(c, namespace)
+		c.SetNamespace(ref.Namespace)
+		switch ref.GroupKind() {
+		case definitionKind:
+			out.Definitions = append(out.Definitions, c)
+		case namespaceKind:
+			out.Namespaces = append(out.Namespaces, c)
+		default:
+			out.Objects = append(out.Objects, c)
+		}
+	}
+	return out
+}
