@@ -2,7 +2,6 @@ package crd
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -203,4 +202,3 @@ func keysOf(a, b map[string]any) []string {
 	return keys
 }
 
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

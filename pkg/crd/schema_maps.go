@@ -23,7 +23,7 @@ func (c *comparer) additional(at place, was, is map[string]any) {
 	before, after := additionalOf(was), additionalOf(is)
 	former, sub := before.(map[string]any)
 	latter, too := after.(map[string]any)
-	path := strings.TrimPrefix(at.path+".*", ".")
+	path := anyKey(at.path)
 	switch {
 	case before == nil && after == nil, before == true && after == true:
 	case before == nil:
@@ -145,3 +145,6 @@ func (c *comparer) validations(at place, was, is map[string]any) {
 		}
 	}
 }
+
+// anyKey is the path of the values of a map.
+func anyKey(at string) string { return strings.TrimPrefix(at+".*", ".") }

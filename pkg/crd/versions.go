@@ -14,7 +14,7 @@ func (c *comparer) versions(was, is version) {
 	}
 	c.subresources(was, is)
 	c.selectable(was.fields["selectableFields"], is.fields["selectableFields"])
-	if !same(was.fields["additionalPrinterColumns"], is.fields["additionalPrinterColumns"]) {
+	if !sameColumns(was.fields["additionalPrinterColumns"], is.fields["additionalPrinterColumns"]) {
 		c.add(columnsChanged, "", nil, nil, "other printer columns")
 	}
 	for _, key := range []string{"deprecated", "deprecationWarning"} {
