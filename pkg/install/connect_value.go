@@ -297,4 +297,3 @@ func builtIn(gk schema.GroupKind, version string) reflect.Type {
 	}
 	return nil
 }
-

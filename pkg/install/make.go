@@ -14,6 +14,9 @@ import (
 type MakeOptions struct {
 	// TakeOwnership lets parts take objects, definitions and releases that somebody else keeps.
 	TakeOwnership bool
+	// ForceDefinitions lets definitions change in ways that clients may not expect, as long
+	// as no object that is there breaks.
+	ForceDefinitions bool
 	// DeleteDefinitions lets definitions go of which no object is left; DeleteData lets
 	// custom resources go with their operator.
 	DeleteDefinitions, DeleteData bool

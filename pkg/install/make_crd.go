@@ -9,72 +9,43 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// sameDefinition says that a definition is there as it is wanted. One that cannot be read is not.
-func sameDefinition(live, want *unstructured.Unstructured) bool {
-	changes, err := crd.Compare(live, want)
-	return err == nil && len(changes) == 0
-}
-
-// safe refuses changes by which objects or clients would break.
+// safe refuses changes by which objects or clients would break. With ForceDefinitions those
+// pass by which only clients may.
 func (m *maker) safe(p *Part, live, want *unstructured.Unstructured) {
-	refuse := func(hint, format string, args ...any) {
-		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want), Message: fmt.Sprintf(format, args...), Hint: hint})
+	refuse := func(hint, message string) {
+		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want), Message: p.Name + ": " + message, Hint: hint})
 	}
-	changes, err := crd.Compare(live, want)
+	v, err := crd.Judge(live, want, m.state.Custom[want.GetName()].whole())
 	if err != nil {
-		refuse("", "%s: %v", p.Name, err)
+		refuse("", err.Error())
 		return
 	}
-	for _, c := range changes {
-		if c.Severity == crd.Unsafe {
-			refuse("choose a version that is nearer to what is there, or bring the objects along first", "%s of %s cannot take the place of what is there%s: %s (%s)",
-				want.GetName(), p.Name, placeOf(c), c.Message, c.Rule)
-		}
-	}
-	m.existing(p, want, refuse)
-}
-
-func placeOf(c crd.Change) string {
-	at := ""
-	if c.Version != "" {
-		at += ", version " + c.Version
-	}
-	if c.Field != "" {
-		at += ", field " + c.Field
-	}
-	return at
-}
-
-// existing refuses a schema that custom resources which are there do not fit.
-func (m *maker) existing(p *Part, want *unstructured.Unstructured, refuse func(hint, format string, args ...any)) {
-	custom, asked := m.state.Custom[want.GetName()]
-	if !asked || !custom.Whole {
-		return
-	}
-	broken, err := crd.ValidateExisting(want, custom.Objects)
-	if err != nil {
-		refuse("", "%s: %v", p.Name, err)
-		return
-	}
-	const few = 10
-	for i, b := range broken {
+	for i, text := range v.Refused {
+		const few = 20
 		if i == few {
-			refuse("", "%d more of what is there do not fit %s of %s", len(broken)-few, want.GetName(), p.Name)
-			return
+			refuse("", fmt.Sprintf("%d more reasons of %s are not told", len(v.Refused)-few, want.GetName()))
+			break
 		}
-		hint := "change the object so that it fits, and begin again"
-		if b.Lost {
-			hint = "take the field out of the object where it is not needed, and begin again"
+		refuse("choose a version that is nearer to what is there, or change what is there so that it fits, and begin again", text)
+	}
+	for _, text := range v.Unsafe {
+		if m.options.ForceDefinitions {
+			m.note("%s: %s", p.Name, text)
+			continue
 		}
-		refuse(hint, "%s%s does not fit %s of %s: %s", b.Object, at(b), want.GetName(), p.Name, b.Message)
+		refuse("choose a version that is nearer to what is there", text)
+	}
+	for _, text := range v.Undecided {
+		m.note("%s: what is there was not held against a rule of %s: %s", p.Name, want.GetName(), text)
 	}
 }
 
-func at(b crd.Broken) string {
-	if b.Field == "" {
-		return ""
+// whole are the custom resources, where they were read whole.
+func (c CustomResources) whole() []*unstructured.Unstructured {
+	if !c.Whole {
+		return nil
 	}
-	return ", " + b.Field + ","
+	return c.Objects
 }
 
 // customOf are the custom resources of the definitions of a package that do not go with

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/crd"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -43,7 +44,7 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 			continue
 		}
 		for _, u := range rendered(o).Definitions {
-			if u.GetName() == want.GetName() && !sameDefinition(u, want) {
+			if u.GetName() == want.GetName() && !crd.Same(u, want) {
 				m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want),
 					Message: fmt.Sprintf("%s and %s both bring %s, and not the same", other, p.Name, want.GetName()), Hint: "install one of them without its definitions, by its values"})
 			}
@@ -53,11 +54,11 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 
 // changes says whether a definition that is there is to be changed, and refuses where it must not be.
 func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
-	same := sameDefinition(live, want) && m.isMarked(p, live, want)
+	same := crd.Same(live, m.marked(p, want, live))
 	k, foreign := m.keeperOfDefinition(p, live)
 	switch {
 	case p.KeepDefinitions:
-		if !sameDefinition(live, want) {
+		if !crd.Same(live, want) {
 			m.note("definition %s is there, and is left as it is: %s has another one", want.GetName(), p.Name)
 		}
 		return false
@@ -128,17 +129,6 @@ func (m *maker) annotations(want, live *unstructured.Unstructured) map[string]st
 		return foreign && have != v || carries && have != v && !ours
 	})
 	return add
-}
-
-// isMarked says that a definition has the marks that it is to have.
-func (m *maker) isMarked(p *Part, live, want *unstructured.Unstructured) bool {
-	notes := live.GetAnnotations()
-	for k, v := range m.annotations(want, live) {
-		if have, carries := notes[k]; !carries || have != v {
-			return false
-		}
-	}
-	return live.GetLabels()[PackageLabel] == p.Name && notes[resourcePolicy] == keepPolicy
 }
 
 func nonNil(m map[string]string) map[string]string {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/crd"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -243,7 +244,7 @@ func (g *gathering) custom() error {
 	whole := map[string]bool{}
 	for _, p := range g.ask.Parts {
 		for _, want := range rendered(p).Definitions {
-			if live := g.state.Definitions[want.GetName()]; live != nil && g.ask.Action != Uninstall && !p.KeepDefinitions && !sameDefinition(live, want) {
+			if live := g.state.Definitions[want.GetName()]; live != nil && g.ask.Action != Uninstall && !p.KeepDefinitions && !crd.Same(live, want) {
 				whole[want.GetName()] = true
 			}
 		}
