@@ -31,7 +31,7 @@ func orderOf(parts []*Part) *ordering {
 			first(brings, kindOf(u), i)
 		}
 		for _, u := range rendered(p).Objects {
-			first(makes, refOf(u), i)
+			first(makes, identity(u), i)
 		}
 	}
 	for i, p := range parts {
@@ -194,7 +194,7 @@ func checkParts(parts []*Part, action Action) []Refusal {
 			}
 		}
 		for _, u := range madeBy(p) {
-			ref := refOf(u)
+			ref := identity(u)
 			if other, have := makes[ref]; have && other != p.Name {
 				out = append(out, Refusal{Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s and %s would both make %s", other, p.Name, ref),
 					Hint: "leave it out of one of them by its values, or give one another name or namespace"})

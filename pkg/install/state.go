@@ -132,8 +132,8 @@ var (
 	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 )
 
-// refOf is the reference of an object.
-func refOf(u *unstructured.Unstructured) object.Ref {
+// identity is the reference of an object.
+func identity(u *unstructured.Unstructured) object.Ref {
 	gk := u.GroupVersionKind().GroupKind()
 	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
 }

@@ -141,7 +141,7 @@ func (g *gathering) definitions() error {
 	for i := range g.state.Releases {
 		if record := g.state.Releases[i].Current(); record != nil {
 			for _, u := range record.Objects {
-				if refOf(u).GroupKind() == definitionKind {
+				if identity(u).GroupKind() == definitionKind {
 					names = append(names, u.GetName())
 				}
 			}
@@ -199,7 +199,7 @@ func (g *gathering) objects() error {
 	var wanted []one
 	for _, p := range g.ask.Parts {
 		for _, u := range madeBy(p) {
-			wanted = append(wanted, one{refOf(u), u.GroupVersionKind().Version})
+			wanted = append(wanted, one{identity(u), u.GroupVersionKind().Version})
 		}
 		for _, c := range p.Connections {
 			// Of a Secret its name is all that is looked at, and that is known.
@@ -277,7 +277,7 @@ func (g *gathering) custom() error {
 				u.SetKind(r.Kind)
 			}
 		}
-		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(refOf(a), refOf(b)) })
+		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(identity(a), identity(b)) })
 		g.state.Custom[name] = CustomResources{Objects: list, Whole: whole[name]}
 	}
 	return nil
