@@ -23,6 +23,8 @@ type Marks struct {
 	// Run is the id of the run, Package the name of the package, System that of the system;
 	// each may be empty.
 	Run, Package, System string
+	// Version is that of the package.
+	Version string
 }
 
 // Change is a release that is installed, or changed to another version or other values.

@@ -37,7 +37,7 @@ func (m *marking) Create(key string, r release.Releaser) error {
 			labels = map[string]string{}
 		}
 		maps.DeleteFunc(labels, func(k, _ string) bool { return driver.ContainsSystemLabels(map[string]string{k: ""}) })
-		for k, to := range map[string]string{RunLabel: m.marks.Run, PackageLabel: m.marks.Package, SystemLabel: m.marks.System} {
+		for k, to := range map[string]string{RunLabel: m.marks.Run, PackageLabel: m.marks.Package, SystemLabel: m.marks.System, VersionLabel: strings.ReplaceAll(m.marks.Version, "+", "_")} {
 			if to != "" {
 				labels[k] = to
 			}
@@ -82,7 +82,7 @@ func (a *act) record(v *v1.Release) (Record, error) {
 		Release: ReleaseName{Name: v.Name, Namespace: v.Namespace}, Revision: v.Version, Status: string(v.Info.Status), Description: v.Info.Description,
 		Updated: v.Info.LastDeployed, RollbackOf: v.Info.RollbackRevision, Manifest: v.Manifest, Values: v.Config, Notes: v.Info.Notes,
 		ServerSide: v.ApplyMethod == string(v1.ApplyMethodServerSideApply),
-		Marks:      Marks{Run: v.Labels[RunLabel], Package: v.Labels[PackageLabel], System: v.Labels[SystemLabel]},
+		Marks:      Marks{Run: v.Labels[RunLabel], Package: v.Labels[PackageLabel], System: v.Labels[SystemLabel], Version: strings.ReplaceAll(v.Labels[VersionLabel], "_", "+")},
 	}
 	if v.Chart != nil && v.Chart.Metadata != nil {
 		out.Chart, out.Version, out.App = v.Chart.Metadata.Name, v.Chart.Metadata.Version, v.Chart.Metadata.AppVersion

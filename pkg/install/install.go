@@ -27,6 +27,9 @@ const (
 	// definitions too: what the release is of.
 	PackageLabel = "sysop.dev/package"
 	SystemLabel  = "sysop.dev/system"
+	// VersionLabel is on the records of packages: their version, which need not be that of
+	// the chart; a + in it is a _.
+	VersionLabel = "sysop.dev/version"
 	// RunAnnotation is on namespaces and definitions that a run made.
 	RunAnnotation = "sysop.dev/run"
 )

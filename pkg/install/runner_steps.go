@@ -88,7 +88,7 @@ func (x *run) marks(p *Part) Marks {
 		m.System = x.of.Name
 	}
 	if p != nil && !p.App {
-		m.Package = p.Name
+		m.Package, m.Version = p.Name, p.Version
 	}
 	return m
 }
