@@ -2,21 +2,25 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/dynamic"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 )
 
-// installCluster reads what an installation is planned from.
+// installCluster is a cluster that something is installed on.
 type installCluster struct {
 	*systemCluster
-	discovery discovery.DiscoveryInterface
+	reader install.Reader
+	engine *install.Helm
+	// kubernetes is its version.
+	kubernetes string
 }
 
 func (c *common) installCluster(ctx context.Context) (*installCluster, error) {
@@ -24,76 +28,115 @@ func (c *common) installCluster(ctx context.Context) (*installCluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := discovery.NewDiscoveryClientForConfig(s.config)
+	out := &installCluster{systemCluster: s}
+	if out.reader, err = install.NewReader(s.config); err != nil {
+		return nil, err
+	}
+	if out.kubernetes, err = out.reader.Version(ctx); err != nil {
+		return nil, fmt.Errorf("read the version of the cluster: %w", err)
+	}
+	out.engine = install.NewHelm(s.config, slog.DiscardHandler)
+	return out, nil
+}
+
+// installedPackage is an operator that was installed with us.
+type installedPackage struct {
+	name, version      string
+	release, namespace string
+	revision           int
+	status             string
+	values             map[string]any
+}
+
+// installed finds the operators that were installed with us, by name: everywhere, or, where
+// that may not be asked, in some namespaces. The records of uninstalled ones are no operators.
+func (c *installCluster) installed(ctx context.Context, namespaces []string) (map[string]installedPackage, error) {
+	records, err := c.engine.List(ctx, "")
+	if apierrors.IsForbidden(err) || err != nil && isForbidden(err) {
+		records = nil
+		for _, ns := range namespaces {
+			here, err := c.engine.List(ctx, ns)
+			if err != nil && !isForbidden(err) {
+				return nil, err
+			}
+			records = append(records, here...)
+		}
+		err = nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &installCluster{systemCluster: s, discovery: d}, nil
-}
-
-// Version is that of Kubernetes: v1.33.2.
-func (c *installCluster) Version(context.Context) (string, error) {
-	v, err := c.discovery.ServerVersion()
-	if err != nil {
-		return "", err
-	}
-	return v.GitVersion, nil
-}
-
-func (c *installCluster) whole(r object.Resource, namespace string) dynamic.ResourceInterface {
-	of := c.objects.Resource(schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural})
-	if r.Namespaced && namespace != "" {
-		return of.Namespace(namespace)
-	}
-	return of
-}
-
-// Get reads an object whole.
-func (c *installCluster) Get(ctx context.Context, r object.Resource, namespace, name string) (*unstructured.Unstructured, error) {
-	return c.whole(r, namespace).Get(ctx, name, metav1.GetOptions{})
-}
-
-// pageSize is how many objects one answer has.
-const pageSize = 500
-
-// List reads objects whole.
-func (c *installCluster) List(ctx context.Context, r object.Resource, namespace, selector string) ([]*unstructured.Unstructured, error) {
-	var out []*unstructured.Unstructured
-	o := metav1.ListOptions{LabelSelector: selector, Limit: pageSize}
-	for {
-		page, err := c.whole(r, namespace).List(ctx, o)
-		if err != nil {
-			return nil, err
+	out := map[string]installedPackage{}
+	for _, r := range records {
+		if r.Marks.Package == "" {
+			continue
 		}
-		for i := range page.Items {
-			out = append(out, &page.Items[i])
+		version := r.Marks.Version
+		if version == "" {
+			version = r.Version
 		}
-		if o.Continue = page.GetContinue(); o.Continue == "" {
-			return out, nil
+		out[r.Marks.Package] = installedPackage{r.Marks.Package, version, r.Release.Name, r.Release.Namespace, r.Revision, r.Status, r.Values}
+	}
+	return out, nil
+}
+
+func isForbidden(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if apierrors.IsForbidden(err) {
+			return true
 		}
 	}
+	return false
 }
 
-// ListMetadata reads the metadata of objects alone.
-func (c *installCluster) ListMetadata(ctx context.Context, r object.Resource, namespace, selector string) ([]*unstructured.Unstructured, error) {
-	var out []*unstructured.Unstructured
-	o := metav1.ListOptions{LabelSelector: selector, Limit: pageSize}
-	for {
-		page, err := c.at(r, namespace).List(ctx, o)
-		if err != nil {
-			return nil, err
+// apis are the APIs that the cluster serves, as templates ask for them: v1, apps/v1,
+// apps/v1/Deployment.
+func (c *installCluster) apis() []string {
+	seen := map[string]bool{}
+	var out []string
+	add := func(text string) {
+		if !seen[text] {
+			seen[text] = true
+			out = append(out, text)
 		}
-		for i := range page.Items {
-			item := &page.Items[i]
-			item.SetGroupVersionKind(schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind})
-			fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(item)
-			if err != nil {
-				return nil, err
+	}
+	for _, r := range c.kinds.All() {
+		versions, _ := c.cluster.Serves(r)
+		for _, v := range versions {
+			gv := v
+			if r.Group != "" {
+				gv = r.Group + "/" + v
 			}
-			out = append(out, &unstructured.Unstructured{Object: fields})
-		}
-		if o.Continue = page.Continue; o.Continue == "" {
-			return out, nil
+			add(gv)
+			add(gv + "/" + r.Kind)
 		}
 	}
+	return out
+}
+
+// served are the custom kinds that it serves, for the solver.
+func (c *installCluster) served() []solve.API {
+	return servedAPIs(c.kinds, func(r object.Resource) []string { versions, _ := c.cluster.Serves(r); return versions })
+}
+
+// runner does what is planned.
+func (c *installCluster) runner(of install.Installation) (*install.Runner, error) {
+	objects, err := install.NewObjects(c.config)
+	if err != nil {
+		return nil, err
+	}
+	store, err := install.NewStore(c.config, of)
+	if err != nil {
+		return nil, err
+	}
+	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, of), By: regulate.Holder()}, nil
+}
+
+func isNotFound(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if apierrors.IsNotFound(err) {
+			return true
+		}
+	}
+	return false
 }

@@ -27,6 +27,7 @@ type installOptions struct {
 	takeOwnership, printRBAC, force        bool
 	deleteDefinitions, deleteData          bool
 	imageRegistry                          string
+	resetValues                            bool
 	revision                               int
 }
 
@@ -41,7 +42,7 @@ func (o *installOptions) writingFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
 	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show the plan) or server (have the API server try it, and keep nothing)")
-	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each step may take")
+	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "how long each step may take")
 	f.BoolVar(&o.keepFailed, "keep-failed", false, "where it fails, leave what was done: the next run goes on from it")
 	f.BoolVar(&o.noWait, "no-wait", false, "refuse where somebody else acts on it, instead of waiting")
 	f.BoolVar(&o.printRBAC, "print-rbac", false, "write the roles that it takes, as YAML, and do nothing")
@@ -60,6 +61,7 @@ func (o *installOptions) puttingFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.noAnnotate, "no-annotate", false, "put no relationship annotations on definitions")
 	f.BoolVar(&o.lookup, "lookup", false, "let the templates of charts read the cluster")
 	f.BoolVar(&o.force, "force", false, "go on where the guidelines foresee that it cannot start")
+	f.BoolVar(&o.resetValues, "reset-values", false, "of what is there already, leave out the values that it was given")
 	f.StringVar(&o.imageRegistry, "image-registry", "", "take the images from this registry instead of their own")
 }
 
@@ -99,3 +101,6 @@ func (o *installOptions) checkTargets() ([]target, error) {
 	}
 	return parseTargets(o.args)
 }
+
+// defaultTimeout is how long a step may take, unless told otherwise.
+const defaultTimeout = 5 * time.Minute

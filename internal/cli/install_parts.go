@@ -187,7 +187,11 @@ func (c *composing) add(ctx context.Context, p *install.Part) error {
 	if upgrade {
 		o.Upgrade, o.Revision = true, was.revision+1
 	}
-	var err error
+	caps, err := chart.Capabilities(p.Chart, o)
+	if err != nil {
+		return err
+	}
+	p.APIs = caps.APIVersions
 	if p.Rendered, err = chart.Render(ctx, p.Chart, o); err != nil {
 		return err
 	}
@@ -218,18 +222,15 @@ func (c *composing) options(p *install.Part) chart.Options {
 
 // defines notes what a definition is going to serve.
 func (c *composing) defines(d *unstructured.Unstructured) {
+	for _, api := range chart.ServedBy(d) {
+		if !slices.Contains(c.apis, api) {
+			c.apis = append(c.apis, api)
+		}
+	}
 	group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")
 	scope, _, _ := unstructured.NestedString(d.Object, "spec", "scope")
 	c.custom[schema.GroupKind{Group: group, Kind: kind}] = scope == "Namespaced"
-	versions, _, _ := unstructured.NestedSlice(d.Object, "spec", "versions")
-	for _, v := range versions {
-		m, _ := v.(map[string]any)
-		name, _ := m["name"].(string)
-		if served, _ := m["served"].(bool); served {
-			c.apis = append(c.apis, group+"/"+name, group+"/"+name+"/"+kind)
-		}
-	}
 }
 
 // apps makes a part of each app that brings objects along.
@@ -237,7 +238,6 @@ func (c *composing) apps(ctx context.Context) error {
 	if c.sys == nil {
 		return nil
 	}
-	names := c.sys.AppNames()
 	for i := range c.sys.Apps {
 		a := &c.sys.Apps[i]
 		if len(a.Resources) == 0 {
@@ -260,7 +260,7 @@ func (c *composing) apps(ctx context.Context) error {
 			return withHint(fmt.Errorf("app %s has the name of an operator that is installed with it", a.Name), "call the app otherwise")
 		}
 		var err error
-		if p.Connections, err = c.connections(a, names); err != nil {
+		if p.Connections, err = c.connections(a); err != nil {
 			return err
 		}
 		if p.Chart, err = chart.FromManifests(p.Release, "1.0.0", a.Resources); err != nil {
@@ -280,7 +280,7 @@ func (c *composing) brings(app string) bool {
 }
 
 // connections are the values that flow into an app.
-func (c *composing) connections(a *system.App, _ []string) ([]install.Connection, error) {
+func (c *composing) connections(a *system.App) ([]install.Connection, error) {
 	var out []install.Connection
 	for _, conn := range c.sys.Connections {
 		if conn.To.App != a.Name {

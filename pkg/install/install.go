@@ -55,6 +55,8 @@ type Part struct {
 	Version string
 	Chart   *chart.Chart
 	Values  map[string]any
+	// APIs are what its templates see that the cluster serves, in the run as in the plan.
+	APIs []string
 	// Rendered is the chart with its values. Where values come from other parts
 	// (Connections) that are not there yet, fields are still missing in it.
 	Rendered *chart.Rendered

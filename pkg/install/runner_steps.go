@@ -217,7 +217,7 @@ func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 		return errors.New("its connections cannot be filled in: nobody renders them")
 	}
 	c := Change{
-		Release: s.name(), Chart: p.Chart, Values: p.Values, Timeout: s.Timeout, Kubernetes: x.o.Kubernetes, APIs: x.o.APIs, PostRenderer: post,
+		Release: s.name(), Chart: p.Chart, Values: p.Values, Timeout: s.Timeout, Kubernetes: x.o.Kubernetes, APIs: seenAPIs(p.APIs, x.o.APIs), PostRenderer: post,
 		TakeOwnership: x.o.TakeOwnership, ForceConflicts: x.o.ForceConflicts, Lookup: x.o.Lookup, Marks: x.marks(p),
 	}
 	do := x.Engine.Install
@@ -228,6 +228,14 @@ func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 		return err
 	}
 	return x.noteRevision(ctx, s.name(), state)
+}
+
+// seenAPIs are those of the part, or else of the whole run.
+func seenAPIs(part, all []string) []string {
+	if part != nil {
+		return part
+	}
+	return all
 }
 
 func (x *run) noteRevision(ctx context.Context, r ReleaseName, state *StepState) error {
