@@ -246,7 +246,7 @@ func TestRenderBounds(t *testing.T) {
 func TestEndlessDepth(t *testing.T) {
 	texts := map[string]string{
 		"tpl":     `{{ tpl .Values.deep . }}`,
-"include": many(2000),
+		"include": many(2000),
 	}
 	if name := os.Getenv("CHART_DEPTH"); name != "" {
 		c, err := Load(chartOf(t, map[string]string{"templates/t.yaml": texts[name], "values.yaml": "deep: '{{ tpl .Values.deep . }}'\n"}), "evil.tgz", Limits{})
