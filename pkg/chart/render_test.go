@@ -410,7 +410,7 @@ func TestRenderLeavesTheChartAlone(t *testing.T) {
 		}
 		subs := len(c.Helm.Dependencies())
 		opts := options()
-		opts.Values = map[string]any{"child": map[string]any{"enabled": false}}
+		opts.Values = map[string]any{"tags": map[string]any{"extra": true}, "size": int64(4)}
 		values := copyValues(opts.Values)
 		first := rendered(t, c, opts)
 		second := rendered(t, c, opts)
