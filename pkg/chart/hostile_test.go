@@ -214,10 +214,10 @@ func TestRenderBounds(t *testing.T) {
 	}{
 		{"objects", cms, Bounds{Objects: 10}, "it has 50 objects: more than the 10"},
 		{"output", cms, Bounds{Output: 1000}, "more than 1000 bytes (at evil/templates/t.yaml)"},
-		{"loop", `{{ range until 1000000 }}{{ range until 1000000 }}{{ end }}{{ end }}`, Bounds{Time: 50 * time.Millisecond}, "template evil/templates/t.yaml: rendering took longer than 50ms"},
-		{"counting", `{{ range 1000000000000 }}{{ end }}`, Bounds{Time: 50 * time.Millisecond}, "took longer"},
-		{"loop in tpl", `{{ tpl .Values.loop . }}`, Bounds{Time: 50 * time.Millisecond}, "evil/templates/t.yaml: rendering took longer"},
-		{"doubling", `{{ define "d" }}{{ if gt . 0 }}{{ include "d" (sub . 1) }}{{ include "d" (sub . 1) }}{{ end }}{{ end }}{{ include "d" 200 }}`, Bounds{Time: 50 * time.Millisecond}, "took longer"},
+		{"loop", `{{ range until 1000000 }}{{ range until 1000000 }}{{ end }}{{ end }}`, Bounds{Time: 400 * time.Millisecond}, "template evil/templates/t.yaml: rendering took longer than 400ms"},
+		{"counting", `{{ range 1000000000000 }}{{ end }}`, Bounds{Time: 400 * time.Millisecond}, "took longer"},
+		{"loop in tpl", `{{ tpl .Values.loop . }}`, Bounds{Time: 400 * time.Millisecond}, "evil/templates/t.yaml: rendering took longer"},
+		{"doubling", `{{ define "d" }}{{ if gt . 0 }}{{ include "d" (sub . 1) }}{{ include "d" (sub . 1) }}{{ end }}{{ end }}{{ include "d" 200 }}`, Bounds{Time: 400 * time.Millisecond}, "took longer"},
 		{"memory", `{{ $l := list }}{{ range until 1000000 }}{{ $l = append $l (repeat 100000 "x") }}{{ end }}`, Bounds{Memory: 64 << 20}, "template evil/templates/t.yaml: rendering took more than 64 MiB"},
 		{"recursion", `{{ define "r" }}{{ include "r" . }}{{ end }}{{ include "r" . }}`, Bounds{}, "nested reference name"},
 	} {
