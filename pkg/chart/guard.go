@@ -33,7 +33,12 @@ func (g *guard) funcs() template.FuncMap {
 			}
 			return "", nil
 		},
-		textFunc: instrument,
+		textFunc: func(text string) (string, error) {
+			if cause := g.cause.Load(); cause != nil {
+				return "", *cause
+			}
+			return instrument(text), nil
+		},
 	}
 }
 

@@ -9,13 +9,15 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	helm "helm.sh/helm/v4/pkg/chart/v2"
-	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
 // manifestsAnnotation is in Chart.yaml of a chart made of manifests: its crds/ are set aside.
 const manifestsAnnotation = "sysop.dev/manifests"
+
+// mostName is how long the name of a chart may be for Helm.
+const mostName = 250
 
 // FromManifests makes a chart of objects, for plain manifests and for what a system
 // generates. Its templates bring forth the very objects, whatever templates or markers are
@@ -26,8 +28,8 @@ func FromManifests(name, version string, objects []*unstructured.Unstructured) (
 	if err != nil {
 		return nil, fmt.Errorf("make a chart of the manifests of %s: the version %q is no semantic version: want one like 1.2.3", name, version)
 	}
-	if err := chartutil.ValidateMetadataName(name); err != nil {
-		return nil, fmt.Errorf("make a chart of the manifests of %s: %w", name, err)
+	if name == "" || len(name) > mostName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return nil, fmt.Errorf("make a chart of the manifests of %q: that is no name for a chart: want small letters, digits and dashes, %d at most", name, mostName)
 	}
 	meta, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v2", "name": name, "version": v.String(), "type": "application",

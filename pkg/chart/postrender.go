@@ -11,7 +11,9 @@ import (
 
 // PostRenderer is what Helm gives its objects to before it makes them
 // (action.Install.PostRenderer). It does to them what Render did for the plan, takes the
-// definitions and namespaces out, and refuses what is not what was planned.
+// definitions and namespaces out, and refuses what is not what was planned. It is meant for
+// hooks and objects in one stream (action.PostRenderStrategyCombined, Helm's default), for an
+// action that leaves crds/ (SkipCRDs) and schemas (SkipSchemaValidation) alone.
 type PostRenderer struct {
 	opts    Options
 	planned *Rendered

@@ -35,24 +35,33 @@ func (p *parting) weigh(c *Chart, opts Options) error {
 		fmt.Fprintf(&manifest, "---\n# Source: %s\n%s\n", d.template, text)
 	}
 	rel.Manifest = manifest.String()
-	text, err := json.Marshal(rel)
+	size, err := recordSize(rel)
 	if err != nil {
 		return fmt.Errorf("write the record of the release: %w", err)
 	}
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(text); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	p.out.Record = base64.StdEncoding.EncodedLen(out.Len())
+	p.out.Record = size
 	if p.out.Record > mostRecord {
 		return fmt.Errorf("the record of the release would have %d bytes, and a Secret, in which Helm keeps it, has %d at most: install it in parts, or take out of the chart what is large and no template (files, dashboards, crds/)", p.out.Record, mostRecord)
 	}
 	return nil
+}
+
+// recordSize is how many bytes a release has as Helm keeps it: JSON, packed, as text.
+func recordSize(rel *releasev1.Release) (int, error) {
+	text, err := json.Marshal(rel)
+	if err != nil {
+		return 0, err
+	}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := w.Write(text); err != nil {
+		return 0, err
+	}
+	if err := w.Close(); err != nil {
+		return 0, err
+	}
+	return base64.StdEncoding.EncodedLen(out.Len()), nil
 }

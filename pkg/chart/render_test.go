@@ -2,13 +2,16 @@ package chart
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart/common"
+	helm "helm.sh/helm/v4/pkg/chart/v2"
 	release "helm.sh/helm/v4/pkg/release/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -127,6 +130,9 @@ func TestRenderAgreesWithHelm(t *testing.T) {
 					t.Fatal(docs, err)
 				}
 				same(t, docs[0].object, hooks[refOf(docs[0].object)])
+			}
+			if size, err := recordSize(rel); err != nil || max(size-r.Record, r.Record-size) > 300+size/50 {
+				t.Errorf("the record has %d bytes, %d were planned (%v)", size, r.Record, err)
 			}
 			if rel.Info.Notes != r.Notes {
 				t.Errorf("notes: Helm has %q, the plan %q", rel.Info.Notes, r.Notes)
@@ -351,4 +357,82 @@ func TestRewriteImage(t *testing.T) {
 			t.Errorf("%s is rewritten to %s, want %s", image, got, want)
 		}
 	}
+}
+
+func TestRenderUpgrade(t *testing.T) {
+	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {v: '{{ .Release.IsUpgrade }} {{ .Release.IsInstall }} {{ .Release.Revision }} {{ .Capabilities.KubeVersion.Minor }}'}\n"
+	c, err := Load(chartOf(t, map[string]string{"templates/t.yaml": text, "Chart.yaml": meta + "kubeVersion: '>=1.30.0-0'\n"}), "", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := options()
+	opts.Upgrade, opts.Revision = true, 7
+	if got, _, _ := unstructured.NestedString(rendered(t, c, opts).Objects[0].Object, "data", "v"); got != "true false 7 34" {
+		t.Errorf("the template was told %q", got)
+	}
+	for change, want := range map[string]func(*Options){
+		"wants Kubernetes >=1.30.0-0":   func(o *Options) { o.Kubernetes = "v1.29.9" },
+		`version of Kubernetes "new"`:   func(o *Options) { o.Kubernetes = "new" },
+		`name of the release "Not One"`: func(o *Options) { o.Release = "Not One" },
+	} {
+		opts := options()
+		want(&opts)
+		if _, err := Render(t.Context(), c, opts); err == nil || !strings.Contains(err.Error(), change) {
+			t.Errorf("got %v, want %q", err, change)
+		}
+	}
+}
+
+// TestRecordKeepsTheChart renders the chart as Helm reads it back from a release's record.
+func TestRecordKeepsTheChart(t *testing.T) {
+	objects := trickyObjects(t)
+	c, err := FromManifests("tricky", "1.0.0", objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(c.Helm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept helm.Chart
+	if err := json.Unmarshal(text, &kept); err != nil {
+		t.Fatal(err)
+	}
+	checkVerbatim(t, &Chart{Helm: &kept}, objects)
+}
+
+func TestRenderLeavesTheChartAlone(t *testing.T) {
+	for _, name := range []string{"parent", "plain", "schema", "definitions"} {
+		c := load(t, name)
+		before, err := json.Marshal(c.Helm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		subs := len(c.Helm.Dependencies())
+		opts := options()
+		opts.Values = map[string]any{"tags": map[string]any{"extra": true}, "size": int64(4)}
+		values := copyValues(opts.Values)
+		first := rendered(t, c, opts)
+		second := rendered(t, c, opts)
+		after, err := json.Marshal(c.Helm)
+		if err != nil || !bytes.Equal(before, after) || len(c.Helm.Dependencies()) != subs {
+			t.Errorf("%s was changed (%v)", name, err)
+		}
+		if !reflect.DeepEqual(opts.Values, values) {
+			t.Errorf("the values are %v now", opts.Values)
+		}
+		if !reflect.DeepEqual(first, second) {
+			t.Errorf("%s is rendered in two ways", name)
+		}
+	}
+}
+
+func TestLoadKeepsBytes(t *testing.T) {
+	c := load(t, "parent")
+	data := c.Save()
+	again, err := Load(data, "x", Limits{})
+	if err != nil || !bytes.Equal(again.Save(), data) || again.Digest != c.Digest || !strings.HasPrefix(c.Digest, "sha256:") {
+		t.Errorf("saved and loaded, the digest is %v, was %s (%v)", again, c.Digest, err)
+	}
+	equal(t, "objects", refs(rendered(t, again, options()).Objects), refs(rendered(t, c, options()).Objects))
 }

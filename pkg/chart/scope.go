@@ -2,6 +2,7 @@ package chart
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,10 +24,10 @@ func (s scopes) of(gk schema.GroupKind) (namespaced, known bool) {
 	if namespaced, known = s.own[gk]; known {
 		return namespaced, true
 	}
-	if !strings.Contains(" "+builtinGroups+" ", " "+gk.Group+" ") && gk.Group != "" {
+	if gk.Group != "" && !slices.Contains(strings.Fields(builtinGroups), gk.Group) {
 		return false, false
 	}
-	return !strings.Contains(" "+clusterScoped+" ", " "+gk.Kind+" "), true
+	return !slices.Contains(strings.Fields(clusterScoped), gk.Kind), true
 }
 
 // builtinGroups are those of Kubernetes itself, besides the one without a name; clusterScoped

@@ -35,44 +35,68 @@ func setField(fields map[string]any, path string, value any) error {
 	if err != nil {
 		return err
 	}
+	if len(steps) == 0 {
+		return errors.New("the path has no steps")
+	}
 	var at any = fields
-	for i, s := range steps {
-		last := i == len(steps)-1
-		switch holder := at.(type) {
-		case map[string]any:
-			name, ok := s.(string)
-			if !ok {
-				return fmt.Errorf("%v is a position in a list, and a mapping is there", s)
-			}
-			if last {
-				holder[name] = copyValue(value)
-				return nil
-			}
-			if holder[name] == nil {
-				if _, list := steps[i+1].(int); list {
-					return fmt.Errorf("the list %s is not there", name)
-				}
-				holder[name] = map[string]any{}
-			}
-			at = holder[name]
-		case []any:
-			n, ok := s.(int)
-			if !ok {
-				return fmt.Errorf("a list is where the field %v is looked for: say which item, like [0]", s)
-			}
-			if n < 0 || n >= len(holder) {
-				return fmt.Errorf("the list has %d items, and [%d] is none of them", len(holder), n)
-			}
-			if last {
-				holder[n] = copyValue(value)
-				return nil
-			}
-			at = holder[n]
-		default:
-			return fmt.Errorf("the field %v is looked for in what is neither a mapping nor a list", s)
+	for i, s := range steps[:len(steps)-1] {
+		_, list := steps[i+1].(int)
+		if at, err = enter(at, s, list); err != nil {
+			return err
 		}
 	}
-	return errors.New("the path has no steps")
+	return put(at, steps[len(steps)-1], copyValue(value))
+}
+
+// enter returns what is at a step. Of mappings that are not there it makes empty ones.
+func enter(at, s any, list bool) (any, error) {
+	if err := reachable(at, s); err != nil {
+		return nil, err
+	}
+	if items, ok := at.([]any); ok {
+		return items[s.(int)], nil
+	}
+	holder, name := at.(map[string]any), s.(string)
+	if holder[name] == nil {
+		if list {
+			return nil, fmt.Errorf("the list %s is not there", name)
+		}
+		holder[name] = map[string]any{}
+	}
+	return holder[name], nil
+}
+
+func put(at, s, value any) error {
+	if err := reachable(at, s); err != nil {
+		return err
+	}
+	if items, ok := at.([]any); ok {
+		items[s.(int)] = value
+		return nil
+	}
+	at.(map[string]any)[s.(string)] = value
+	return nil
+}
+
+// reachable says why there can be no such step in what is there.
+func reachable(at, s any) error {
+	n, isItem := s.(int)
+	switch holder := at.(type) {
+	case map[string]any:
+		if isItem {
+			return fmt.Errorf("[%d] is a position in a list, and a mapping is there", n)
+		}
+	case []any:
+		if !isItem {
+			return fmt.Errorf("a list is where the field %v is looked for: say which item, like [0]", s)
+		}
+		if n < 0 || n >= len(holder) {
+			return fmt.Errorf("the list has %d items, and [%d] is none of them", len(holder), n)
+		}
+	default:
+		return fmt.Errorf("the field %v is looked for in what is neither a mapping nor a list", s)
+	}
+	return nil
 }
 
 // concrete parts a path, as field.Path writes it, into names and positions.
