@@ -104,9 +104,9 @@ func TestValidateExisting(t *testing.T) {
   rules: {type: array, items: {type: object, properties: {host: {type: string}}}}}}`)
 	for spec, want := range map[string][]string{
 		"{}":                              nil,
-		"{num: null}":                       nil,
-		"{num: 5}":                          {"spec.num"},
-		"{num: x}":                          {"spec.num"},
+		"{num: null}":                     nil,
+		"{num: 5}":                        {"spec.num"},
+		"{num: x}":                        {"spec.num"},
 		"{s: today}":                      {"spec.s"},
 		"{either: 1}":                     nil,
 		"{either: a}":                     nil,

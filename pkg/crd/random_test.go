@@ -60,7 +60,7 @@ func (m maker) object(depth int) map[string]any {
 		properties[m.name()] = p
 	}
 	s := map[string]any{"type": "object", "properties": properties}
-	for name := range properties {
+	for _, name := range keysOf(properties, nil) {
 		if m.chance(30) {
 			s["required"] = []any{name}
 		}
@@ -181,8 +181,8 @@ func (m maker) value(s map[string]any, stray int) any {
 func (m maker) fields(s map[string]any, stray int) any {
 	v := map[string]any{}
 	properties, _ := s["properties"].(map[string]any)
-	for name, p := range properties {
-		p, _ := p.(map[string]any)
+	for _, name := range keysOf(properties, nil) {
+		p, _ := properties[name].(map[string]any)
 		if m.chance(60) {
 			v[name] = m.value(p, stray)
 		}

@@ -1,5 +1,7 @@
 package crd
 
+//go:generate go test . -run TestDefinitionsPage -update-definitions
+
 // The names of the rules, as Change.Rule has them.
 const (
 	scopeChanged          = "scope-changed"

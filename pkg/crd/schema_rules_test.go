@@ -9,12 +9,12 @@ import (
 // schemaCase is a pair of schemas of spec.f that trips a rule, and only it; and, for a rule
 // that is unsafe, a twin much like it that is safe.
 type schemaCase struct {
-	rule         string
-	was, is      string
-	twinWas      string
-	twinIs       string
-	field        string // spec.f, unless given
-	says, sayNot string
+	rule    string
+	was, is string
+	twinWas string
+	twinIs  string
+	field   string // spec.f, unless given
+	says    string
 }
 
 func schemaCases() []schemaCase {
