@@ -201,4 +201,3 @@ func keysOf(a, b map[string]any) []string {
 	slices.Sort(keys)
 	return keys
 }
-

@@ -91,8 +91,10 @@ func wholeCases() []definitionCase {
 		{rule: kindChanged, also: []string{aliasesChanged, listKindChanged}, is: inNames("kind", "Thing"), twinIs: inNames("listKind", "WidgetList")},
 		{rule: listKindChanged, is: inNames("listKind", "Widgets"), twinIs: inNames("listKind", "WidgetList")},
 		{rule: aliasesChanged, is: inNames("shortNames", []any{"wi"})},
-		{rule: conversionChanged, was: second(true, false, spec), is: all(second(true, false, spec), inSpec("conversion", webhook("a"))), message: "None, it is Webhook",
-			twinWas: second(true, false, spec), twinIs: all(second(true, false, spec), inSpec("conversion", fields("strategy", "None")))},
+		{
+			rule: conversionChanged, was: second(true, false, spec), is: all(second(true, false, spec), inSpec("conversion", webhook("a"))), message: "None, it is Webhook",
+			twinWas: second(true, false, spec), twinIs: all(second(true, false, spec), inSpec("conversion", fields("strategy", "None"))),
+		},
 		{rule: conversionUnused, is: inSpec("conversion", webhook("a"))},
 		{rule: webhookChanged, was: inSpec("conversion", webhook("a")), is: inSpec("conversion", webhook("b"))},
 		{rule: unknownChange, is: inSpec("tomorrow", true), twinIs: inSpec("preserveUnknownFields", false)},
@@ -113,8 +115,10 @@ func versionCases() []definitionCase {
 		specAt(u)["versions"] = specAt(u)["versions"].([]any)[1:]
 	}
 	return []definitionCase{
-		{rule: storedVersionRemoved, was: all(unserved, wasStored("v1", "v2")), is: v2alone, version: "v1", message: "status.storedVersions has v1, v2",
-			twinWas: all(unserved, wasStored("v2")), twinIs: v2alone},
+		{
+			rule: storedVersionRemoved, was: all(unserved, wasStored("v1", "v2")), is: v2alone, version: "v1", message: "status.storedVersions has v1, v2",
+			twinWas: all(unserved, wasStored("v2")), twinIs: v2alone,
+		},
 		{rule: versionRemoved, was: all(second(true, true, emptySpec), wasStored("v2")), is: v2alone, version: "v1", twinWas: all(unserved, wasStored("v2")), twinIs: v2alone},
 		{rule: unservedRemoved, was: all(unserved, wasStored("v2")), is: v2alone, version: "v1"},
 		{rule: versionUnserved, is: inVersion("served", false), version: "v1", twinWas: inVersion("served", false), twinIs: inVersion("served", false)},
@@ -122,14 +126,18 @@ func versionCases() []definitionCase {
 		{rule: versionAdded, is: second(true, false, emptySpec), version: "v2"},
 		{rule: versionLossy, also: []string{versionAdded}, is: second(true, false, field), version: "v2", message: "spec.a in v2", twinIs: all(second(true, false, field), inSpec("conversion", webhook("a")))},
 		{rule: storageVersionChanged, was: second(true, false, emptySpec), is: second(true, true, emptySpec)},
-		{rule: storageIncompatible, also: []string{storageVersionChanged}, version: "v2", message: "spec.a in v2",
+		{
+			rule: storageIncompatible, also: []string{storageVersionChanged}, version: "v2", message: "spec.a in v2",
 			was: all(second(true, false, emptySpec), withField), is: all(second(true, true, emptySpec), withField),
-			twinWas: second(true, false, field), twinIs: second(true, true, field)},
+			twinWas: second(true, false, field), twinIs: second(true, true, field),
+		},
 		{rule: statusWithdrawn, was: inVersion("subresources", fields("status", fields())), version: "v1", twinIs: inVersion("subresources", fields("status", fields()))},
 		{rule: statusAdded, is: inVersion("subresources", fields("status", fields())), version: "v1"},
 		{rule: scaleWithdrawn, was: inVersion("subresources", fields("scale", scale)), version: "v1", twinIs: inVersion("subresources", fields("scale", scale))},
-		{rule: scaleChanged, was: inVersion("subresources", fields("scale", scale)), is: inVersion("subresources", fields("scale", other)), version: "v1", message: "specReplicasPath",
-			twinWas: inVersion("subresources", fields("scale", scale)), twinIs: inVersion("subresources", fields("scale", selector))},
+		{
+			rule: scaleChanged, was: inVersion("subresources", fields("scale", scale)), is: inVersion("subresources", fields("scale", other)), version: "v1", message: "specReplicasPath",
+			twinWas: inVersion("subresources", fields("scale", scale)), twinIs: inVersion("subresources", fields("scale", selector)),
+		},
 		{rule: scaleAdded, was: inVersion("subresources", fields("scale", scale)), is: inVersion("subresources", fields("scale", selector)), version: "v1"},
 		{rule: selectableRemoved, was: inVersion("selectableFields", []any{fields("jsonPath", ".spec.a")}), version: "v1", message: "spec.a in v1", twinIs: inVersion("selectableFields", []any{fields("jsonPath", ".spec.a")})},
 		{rule: selectableAdded, is: inVersion("selectableFields", []any{fields("jsonPath", ".spec.a")}), version: "v1"},

@@ -9,12 +9,12 @@ import (
 // schemaCase is a pair of schemas of spec.f that trips a rule, and only it; and, for a rule
 // that is unsafe, a twin much like it that is safe.
 type schemaCase struct {
-	rule         string
-	was, is      string
-	twinWas      string
-	twinIs       string
-	field        string // spec.f, unless given
-	says, sayNot string
+	rule    string
+	was, is string
+	twinWas string
+	twinIs  string
+	field   string // spec.f, unless given
+	says    string
 }
 
 func schemaCases() []schemaCase {
@@ -26,10 +26,14 @@ func shapeCases() []schemaCase {
 		{rule: fieldRemoved, was: "{type: string}", is: "", twinWas: "", twinIs: "{type: string}"},
 		{rule: fieldAdded, was: "", is: "{type: string, maxLength: 1}"},
 		{rule: fieldAdded, was: "", is: "{type: string, default: a}"},
-		{rule: openFieldConstrained, was: "{type: object, x-kubernetes-preserve-unknown-fields: true}", is: "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}", field: "spec.f.a",
-			twinWas: "{type: object}", twinIs: "{type: object, properties: {a: {type: string}}}"},
-		{rule: requiredAdded, was: "{type: object, properties: {a: {type: string}}}", is: "{type: object, required: [a], properties: {a: {type: string}}}", field: "spec.f.a",
-			twinWas: "{type: object, properties: {a: {type: string, default: x}}}", twinIs: "{type: object, required: [a], properties: {a: {type: string, default: x}}}"},
+		{
+			rule: openFieldConstrained, was: "{type: object, x-kubernetes-preserve-unknown-fields: true}", is: "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}", field: "spec.f.a",
+			twinWas: "{type: object}", twinIs: "{type: object, properties: {a: {type: string}}}",
+		},
+		{
+			rule: requiredAdded, was: "{type: object, properties: {a: {type: string}}}", is: "{type: object, required: [a], properties: {a: {type: string}}}", field: "spec.f.a",
+			twinWas: "{type: object, properties: {a: {type: string, default: x}}}", twinIs: "{type: object, required: [a], properties: {a: {type: string, default: x}}}",
+		},
 		{rule: requiredDefaulted, was: "{type: object, properties: {a: {type: string, default: x}}}", is: "{type: object, required: [a], properties: {a: {type: string, default: x}}}", field: "spec.f.a", says: "default x"},
 		{rule: requiredRelaxed, was: "{type: object, required: [a], properties: {a: {type: string}}}", is: "{type: object, properties: {a: {type: string}}}", field: "spec.f.a"},
 		{rule: typeChanged, was: "{type: string}", is: "{type: integer}", says: "it was string, it is integer", twinWas: "{type: string}", twinIs: "{type: string, title: t}"},
@@ -39,11 +43,15 @@ func shapeCases() []schemaCase {
 		{rule: nullableGranted, was: "{type: string}", is: "{type: string, nullable: true}"},
 		{rule: pruningStarted, was: "{type: object, x-kubernetes-preserve-unknown-fields: true}", is: "{type: object}", twinWas: "{type: object}", twinIs: "{type: object, x-kubernetes-preserve-unknown-fields: true}"},
 		{rule: pruningEnded, was: "{type: object}", is: "{type: object, x-kubernetes-preserve-unknown-fields: true}"},
-		{rule: embeddedChanged, was: "{type: object, x-kubernetes-preserve-unknown-fields: true}", is: "{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-embedded-resource: true}",
-			twinWas: "{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-embedded-resource: true}", twinIs: "{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-embedded-resource: true, properties: {kind: {type: string}}}"},
+		{
+			rule: embeddedChanged, was: "{type: object, x-kubernetes-preserve-unknown-fields: true}", is: "{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-embedded-resource: true}",
+			twinWas: "{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-embedded-resource: true}", twinIs: "{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-embedded-resource: true, properties: {kind: {type: string}}}",
+		},
 		{rule: defaultAdded, was: "{type: string}", is: "{type: string, default: a}", says: "it was not given, it is a", twinWas: "", twinIs: "{type: string, default: a}"},
-		{rule: defaultAdded, was: "{type: object, maxProperties: 2}", is: "{type: object, maxProperties: 2, properties: {a: {type: string, default: x}}}", field: "spec.f.a",
-			twinWas: "{type: object, maxProperties: 2}", twinIs: "{type: object, maxProperties: 2, properties: {a: {type: string}}}"},
+		{
+			rule: defaultAdded, was: "{type: object, maxProperties: 2}", is: "{type: object, maxProperties: 2, properties: {a: {type: string, default: x}}}", field: "spec.f.a",
+			twinWas: "{type: object, maxProperties: 2}", twinIs: "{type: object, maxProperties: 2, properties: {a: {type: string}}}",
+		},
 		{rule: defaultChanged, was: "{type: integer, default: 1}", is: "{type: integer, default: 2}", says: "it was 1, it is 2", twinWas: "{type: number, default: 1}", twinIs: "{type: number, default: 1.0}"},
 		{rule: defaultRemoved, was: "{type: object, default: {}}", is: "{type: object}", says: "it was {}", twinWas: "{type: object, default: {}}", twinIs: "{type: object, default: {}, title: t}"},
 		{rule: enumAdded, was: "{type: string}", is: "{type: string, enum: [a]}", twinWas: "{type: string, enum: [a]}", twinIs: "{type: string}"},
@@ -81,8 +89,10 @@ func mapCases() []schemaCase {
 	const list = "{type: array, items: {type: object, required: [a, b], properties: {a: {type: string}, b: {type: string}}}"
 	return []schemaCase{
 		{rule: listTypeChanged, was: list + "}", is: list + ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a]}", says: "it was atomic, it is map", twinWas: list + "}", twinIs: list + ", x-kubernetes-list-type: atomic}"},
-		{rule: listMapKeysChanged, was: list + ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a]}", is: list + ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b]}",
-			twinWas: list + ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a, b]}", twinIs: list + ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b, a]}"},
+		{
+			rule: listMapKeysChanged, was: list + ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a]}", is: list + ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b]}",
+			twinWas: list + ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a, b]}", twinIs: list + ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b, a]}",
+		},
 		{rule: mapTypeChanged, was: "{type: object}", is: "{type: object, x-kubernetes-map-type: atomic}", twinWas: "{type: object}", twinIs: "{type: object, x-kubernetes-map-type: granular}"},
 		{rule: additionalTightened, was: "{type: object, additionalProperties: {type: string}}", is: "{type: object}", field: "spec.f.*", twinWas: "{type: object}", twinIs: "{type: object, additionalProperties: {type: string}}"},
 		{rule: additionalTightened, was: "{type: object, additionalProperties: true}", is: "{type: object, additionalProperties: {type: string}}", field: "spec.f.*", twinWas: "{type: object, additionalProperties: {type: string}}", twinIs: "{type: object, additionalProperties: true}"},
