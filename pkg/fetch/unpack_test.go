@@ -130,7 +130,7 @@ func TestUnpackRefuses(t *testing.T) {
 		"a file as a folder":    {file("a", "a/b"), "there twice"},
 		"a folder as a file":    {file("a/b", "a"), "there twice"},
 		"many":                  {file("1", "2", "3", "4", "5", "6", "7", "8"), "more than the 7 files"},
-		"many folders": {slices.Repeat([]tar.Header{{Name: "a/", Typeflag: tar.TypeDir}}, 8), "more than the 7 files"},
+		"many folders":          {slices.Repeat([]tar.Header{{Name: "a/", Typeflag: tar.TypeDir}}, 8), "more than the 7 files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := fetch.Unpack(tarOf(t, "text", test.headers...), fetch.Limits{Files: 7})
