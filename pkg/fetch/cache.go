@@ -89,7 +89,7 @@ func readRegular(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	return bounded(file, most)
 }
 

@@ -98,7 +98,8 @@ func (f *Fetcher) fileCatalogue(from string) (Artifact, error) {
 	if err != nil {
 		return Artifact{}, fmt.Errorf("a key is given, and its signature cannot be read: %w", err)
 	}
-	return artifact, f.signed(&artifact, signature, name+".sig")
+	err = f.signed(&artifact, signature, name+".sig")
+	return artifact, err
 }
 
 func readDisk(name string, most int64) ([]byte, error) {
@@ -106,7 +107,7 @@ func readDisk(name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	return bounded(file, most)
 }
 
@@ -197,7 +198,8 @@ func (f *Fetcher) registryCatalogue(ctx context.Context, from string) (Artifact,
 	if len(f.keys) == 0 {
 		return artifact, nil
 	}
-	return artifact, f.manifestSignature(&artifact, manifest)
+	err = f.manifestSignature(&artifact, manifest)
+	return artifact, err
 }
 
 func (f *Fetcher) manifestSignature(artifact *Artifact, manifest ocispec.Manifest) error {

@@ -100,7 +100,8 @@ func (f *Fetcher) repositoryChart(ctx context.Context, source catalog.ChartSourc
 	if err := f.archive(ctx, &artifact, at, source, found, data); err != nil {
 		return Artifact{}, err
 	}
-	return artifact, f.httpProvenance(ctx, &artifact, at, source)
+	err = f.httpProvenance(ctx, &artifact, at, source)
+	return artifact, err
 }
 
 // archive fetches the archive of a chart, unless it is at hand, and checks and keeps it.

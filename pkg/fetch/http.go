@@ -72,7 +72,7 @@ func (f *Fetcher) receive(ctx context.Context, by doer, u *url.URL, accept strin
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if coding := response.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, fmt.Errorf("the server sends it in the encoding %q, which was not asked for", coding)
 	}
@@ -122,7 +122,7 @@ func (f *Fetcher) ask(ctx context.Context, by doer, method string, u *url.URL, a
 	if response.StatusCode == http.StatusOK {
 		return response, nil
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	body, _ := io.ReadAll(io.LimitReader(response.Body, excerptMost+1))
 	return nil, &statusError{status: response.StatusCode, excerpt: excerpt(body)}
 }

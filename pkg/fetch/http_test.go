@@ -227,8 +227,7 @@ func TestNoServer(t *testing.T) {
 	}
 	_, err = newFetcher(t, fetch.Options{}).File(t.Context(), at, fetch.Digest(nil))
 	refused(t, err, at, "refused")
-	var operation *net.OpError
-	if !errors.As(err, &operation) {
+	if _, ok := errors.AsType[*net.OpError](err); !ok {
 		t.Errorf("the cause is lost: %v", err)
 	}
 }

@@ -38,7 +38,8 @@ func (f *Fetcher) localChart(source catalog.ChartSource) (Artifact, error) {
 	if info.IsDir() {
 		return artifact, nil
 	}
-	return artifact, f.localProvenance(&artifact, source, name)
+	err = f.localProvenance(&artifact, source, name)
+	return artifact, err
 }
 
 func (f *Fetcher) packFolder(artifact *Artifact, name string) error {
@@ -121,7 +122,7 @@ func (f *Fetcher) local(text string) (string, fs.FileInfo, error) {
 	}
 	name := path.Clean(text)
 	if strings.Contains(text, `\`) || !fs.ValidPath(name) {
-		return "", nil, fmt.Errorf("the path %s leads out of the folder of the catalogue: write one relative to it, without ..", plain(text))
+		return "", nil, fmt.Errorf("the path %s leads out of the folder of the catalogue: write one that is relative to it, and has no .. in it", plain(text))
 	}
 	var info fs.FileInfo
 	for end := 0; end < len(name); {
@@ -152,7 +153,7 @@ func readLocal(folder fs.FS, name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	data, err := bounded(file, most)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", plain(name), err)

@@ -155,8 +155,11 @@ func (f *Fetcher) blob(ctx context.Context, p place, of ocispec.Descriptor, most
 	if err != nil {
 		return nil, false, nil, err
 	}
-	if of.Size < 0 || of.Size > most {
-		return nil, false, nil, fmt.Errorf("layer %s: %w", digest, tooLarge(max(of.Size, 0), most))
+	if of.Size < 0 {
+		return nil, false, nil, fmt.Errorf("layer %s has a negative size: %d", digest, of.Size)
+	}
+	if of.Size > most {
+		return nil, false, nil, fmt.Errorf("layer %s: %w", digest, tooLarge(of.Size, most))
 	}
 	data, note := f.recall(digest)
 	if data != nil {
@@ -219,7 +222,8 @@ func (f *Fetcher) registryChart(ctx context.Context, source catalog.ChartSource)
 		artifact.Verified = []string{ByDigest}
 	}
 	source.Digest = p.digest
-	return artifact, f.layerProvenance(ctx, &artifact, p, manifest, source)
+	err = f.layerProvenance(ctx, &artifact, p, manifest, source)
+	return artifact, err
 }
 
 func mediaTypes(manifest ocispec.Manifest) []string {

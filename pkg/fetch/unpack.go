@@ -31,8 +31,12 @@ func Unpack(archive []byte, limits Limits) (fs.FS, error) {
 		stream = unzipped
 	}
 	u := &unpacker{limits: limits, tree: newTree(), folded: map[string]string{}}
-	if err := u.run(bufio.NewReader(&budget{from: stream, left: limits.Unpacked, most: limits.Unpacked})); err != nil {
+	counted := &budget{from: stream, left: limits.Unpacked, most: limits.Unpacked}
+	if err := u.run(bufio.NewReader(counted)); err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
+	}
+	if counted.zeros < tarEnd {
+		return nil, errors.New("unpack: the archive is cut off: its end is missing")
 	}
 	return u.tree, nil
 }
@@ -42,7 +46,12 @@ func Unpack(archive []byte, limits Limits) (fs.FS, error) {
 type budget struct {
 	from       io.Reader
 	left, most int64
+	zeros      int64 // at the end of what was read
 }
+
+// tarEnd is how many zeros end a tar. archive/tar does without; but then nobody can tell that
+// the last files are missing.
+const tarEnd = 1024
 
 var errUnpacked = errors.New("more than may be unpacked")
 
@@ -58,6 +67,11 @@ func (b *budget) Read(p []byte) (int, error) {
 	}
 	n, err := b.from.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
+	rest := len(bytes.TrimRight(p[:n], "\x00"))
+	if rest > 0 {
+		b.zeros = 0
+	}
+	b.zeros += int64(n - rest)
 	return n, err
 }
 
@@ -124,6 +138,9 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 		return fmt.Errorf("it is a link to %s, and links are refused", plain(header.Linkname))
 	default:
 		return fmt.Errorf("it is of the type %q: only files and folders are taken", header.Typeflag)
+	}
+	if name == "." {
+		return errors.New("a file has the name of the folder that it is in")
 	}
 	if err := u.claim(name, false); err != nil {
 		return err
@@ -196,7 +213,7 @@ func archiveName(text string) (string, error) {
 	case strings.HasPrefix(name, "/"), strings.Contains(name, `\`), len(name) > 1 && name[1] == ':':
 		return "", errors.New("the name is absolute, or of another system; want one below the archive, with slashes")
 	case slices.Contains(strings.Split(name, "/"), ".."):
-		return "", errors.New("the name leads out of the archive, by ..")
+		return "", errors.New("by .. the name leads out of the archive")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return "", errors.New("the name has characters that cannot be shown")
 	case name == "." || !fs.ValidPath(name):

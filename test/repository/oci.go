@@ -130,7 +130,7 @@ func send(t testing.TB, method, at, contentType string, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode/100 != 2 {
 		body, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
 		t.Fatalf("%s %s: %s: %s", method, at, response.Status, body)
