@@ -127,6 +127,9 @@ func (x *run) do(ctx, undoing context.Context) error {
 		return err
 	}
 	if err := x.save(ctx); err != nil {
+		if x.made && j.version == "" {
+			err = errors.Join(err, x.takeBackNamespace(undoing))
+		}
 		return err
 	}
 	for i := range x.p.Steps {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -97,7 +98,7 @@ func (x *run) isOurs(last Record, s *StepState) bool {
 	if last.Marks.Run != x.j.Run.ID {
 		return false
 	}
-	return s.Revision == 0 || last.Revision == s.Revision || last.RollbackOf == s.Revision
+	return s.Revision == 0 || last.Revision == s.Revision || last.RollbackOf == s.Revision || s.Was > 0 && last.RollbackOf == s.Was
 }
 
 // undoInstall uninstalls what the run installed, with what Helm would leave.
@@ -161,7 +162,7 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 	case last.Revision == s.Was && last.Status == Deployed && s.Kind != RemoveRelease:
 		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it came no further
 	case last.Marks.Run == x.j.Run.ID && last.RollbackOf == s.Was && last.Status == Deployed && last.Revision > s.Was && last.Revision != s.Revision:
-		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it was brought back already
+		return "", x.afterReturn(ctx, list, s) // it was brought back already
 	case s.Was == 0:
 		return fmt.Sprintf("release %s had no deployed revision to go back to", name), nil
 	case last.Revision == s.Was && (removed || last.Status == Deployed):
@@ -177,7 +178,37 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 	if err := x.rollback(ctx, name, s.Was); err != nil {
 		return "", err
 	}
-	return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
+	return "", x.afterReturn(ctx, list, s)
+}
+
+// afterReturn deletes what a revision of this run brought and Helm left, and restores what
+// was there before. Helm compares with the last record alone: where a rollback was killed,
+// that one knows nothing of what was there before it.
+func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) error {
+	stays := map[object.Ref]bool{}
+	for _, b := range s.Changed {
+		stays[b.Object] = true
+	}
+	for _, v := range list {
+		if v.Revision == s.Was {
+			for _, ref := range slices.Concat(v.Objects, v.Kept) {
+				stays[ref] = true
+			}
+		}
+	}
+	var gone []object.Ref
+	for _, v := range list {
+		if v.Revision <= s.Was || v.Marks.Run != x.j.Run.ID {
+			continue
+		}
+		for _, ref := range x.ownedOf(ctx, v) {
+			if !stays[ref] {
+				gone = append(gone, ref)
+				stays[ref] = true
+			}
+		}
+	}
+	return errors.Join(x.deleteObjects(ctx, gone, x.o.patience(0)), x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
 }
 
 // whole says that all objects of a record are there.
