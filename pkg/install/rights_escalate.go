@@ -49,7 +49,7 @@ func Escalations(p *Planned) []Escalation {
 				e.Or, e.Unknown = given(u, ref.Namespace)
 				out = append(out, e)
 			case isBinding(gk):
-				out = append(out, bindingGives(part.Name, u, roles))
+				out = append(out, bindingOf(part.Name, u, roles))
 			}
 		}
 	}
@@ -61,8 +61,8 @@ func onRole(verb string, role object.Ref) regulate.Right {
 	return regulate.Right{Verb: verb, Group: rolesGroup, Resource: strings.ToLower(role.Kind) + "s", Namespace: role.Namespace, Name: role.Name}
 }
 
-// bindingGives is what a binding takes: it gives what its role does, in the namespace of the binding.
-func bindingGives(part string, u *unstructured.Unstructured, roles map[object.Ref]*unstructured.Unstructured) Escalation {
+// bindingOf is what a binding takes: it gives what its role does, in the namespace of the binding.
+func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*unstructured.Unstructured) Escalation {
 	kind, _, _ := unstructured.NestedString(u.Object, "roleRef", "kind")
 	name, _, _ := unstructured.NestedString(u.Object, "roleRef", "name")
 	role := object.Ref{Group: rolesGroup, Kind: kind, Name: name}
