@@ -15,6 +15,8 @@ type rules struct {
 	explain  bool
 	reasons  []*reason
 	byReason map[string]*reason
+	decided  map[string]chosen
+	asking   []asked
 }
 
 // reason is what a group of clauses is for.
@@ -26,7 +28,7 @@ type reason struct {
 }
 
 func newRules(u *universe, explain bool) *rules {
-	r := &rules{universe: u, search: &search{}, vars: map[string]int{}, explain: explain, byReason: map[string]*reason{}}
+	r := &rules{universe: u, search: &search{}, vars: map[string]int{}, explain: explain, byReason: map[string]*reason{}, decided: map[string]chosen{}}
 	for _, p := range u.packs {
 		r.choose(p)
 	}

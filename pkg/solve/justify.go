@@ -104,30 +104,45 @@ func (r *rules) unclear(p *pack) []literal {
 		return nil
 	}
 	var out []literal
-	seen := map[string]bool{}
-	ask := func(need Requirement, by literal) {
-		if need.Optional || need.Package != "" || !slices.Contains(r.chosenFor(need.API).candidates, p) {
-			return
-		}
-		key := "unclear\x00" + need.API.String()
-		begun := r.because(key, Reason{Requirement: need}, nil)
-		r.byReason[key].unclear = true
-		asked, ok := r.vars[key+"\x00asked"]
-		if !ok {
-			asked = r.variable()
-			r.vars[key+"\x00asked"] = asked
-			r.add(append(begun, no(asked))...)
-			r.askers = append(r.askers, asker{asked, []literal{no(asked)}})
-		}
-		at := slices.IndexFunc(r.askers, func(a asker) bool { return a.asked == asked })
-		r.askers[at].by = append(r.askers[at].by, by)
-		if !seen[key] {
-			seen[key] = true
-			out = append(out, yes(asked))
+	for _, a := range r.asked() {
+		if slices.Contains(r.chosenFor(a.api).candidates, p) {
+			out = append(out, r.asks(a))
 		}
 	}
+	return out
+}
+
+// asked is an API and who asks for it; by is empty where a want does.
+type asked struct {
+	api API
+	by  []literal
+}
+
+// asked are the APIs that something asks for, in the order of wants and packages.
+func (r *rules) asked() []asked {
+	if r.asking != nil {
+		return r.asking
+	}
+	at := map[string]int{}
+	ask := func(need Requirement, by ...literal) {
+		if need.Optional || need.Package != "" {
+			return
+		}
+		i, ok := at[need.API.String()]
+		if !ok {
+			i = len(r.asking)
+			at[need.API.String()] = i
+			r.asking = append(r.asking, asked{need.API, by})
+			return
+		}
+		if len(by) == 0 || len(r.asking[i].by) == 0 {
+			r.asking[i].by = nil
+			return
+		}
+		r.asking[i].by = append(r.asking[i].by, by...)
+	}
 	for _, w := range r.q.Wants {
-		ask(w.Requirement, no(-1))
+		ask(w.Requirement)
 	}
 	for _, o := range r.packs {
 		for _, v := range o.versions {
@@ -136,11 +151,21 @@ func (r *rules) unclear(p *pack) []literal {
 			}
 		}
 	}
-	return out
+	return r.asking
 }
 
-// asker says who asks for an API that it is unclear about.
-type asker struct {
-	asked int
-	by    []literal
+// asks is the literal that says that an API is asked for, and that anyone may bring it.
+func (r *rules) asks(a asked) literal {
+	key := "unclear\x00" + a.api.String()
+	if v, ok := r.vars[key]; ok {
+		return yes(v)
+	}
+	v := r.variable()
+	r.vars[key] = v
+	r.add(append(r.because(key, Reason{Requirement: Requirement{API: a.api}}, nil), no(v))...)
+	r.byReason[key].unclear = true
+	if len(a.by) > 0 {
+		r.add(append([]literal{no(v)}, a.by...)...)
+	}
+	return yes(v)
 }

@@ -8,11 +8,11 @@ import (
 // A literal is a variable or its negation. Variables are numbered from 0.
 type literal int32
 
-func yes(v int) literal           { return literal(v << 1) }
-func no(v int) literal            { return literal(v<<1 | 1) }
-func (l literal) not() literal    { return l ^ 1 }
-func (l literal) variable() int   { return int(l >> 1) }
-func (l literal) positive() bool  { return l&1 == 0 }
+func yes(v int) literal          { return literal(v << 1) }
+func no(v int) literal           { return literal(v<<1 | 1) }
+func (l literal) not() literal   { return l ^ 1 }
+func (l literal) variable() int  { return int(l >> 1) }
+func (l literal) positive() bool { return l&1 == 0 }
 
 // clause is an or of literals. The first two are watched.
 type clause struct {
@@ -28,26 +28,25 @@ type cause struct {
 	other  literal // the version that is chosen; -1 for none
 }
 
-
 // search decides clauses: it goes from need to need, learns from every conflict what led to
 // it, and jumps back to there. What nobody needs is false.
 type search struct {
-	value    []int8 // of a literal: 1 true, -1 false, 0 open
-	level    []int32
-	why      []cause
-	place    []int32 // on the trail
-	watches  [][]*clause
-	needs    [][]*clause // of a variable: clauses with choices that may hold once it is true
-	roots    []*clause   // clauses of choices alone
-	rivals   [][]int     // of a variable: the other versions of its package, itself among them
-	trail    []literal
-	limits   []int // where each level begins on the trail
-	heads    []int // what head was when the level began
-	queue    int
-	head     int // all needs of what lies before it on the trail are met
-	seen     []bool
-	model    []bool
-	broken   bool
+	value     []int8 // of a literal: 1 true, -1 false, 0 open
+	level     []int32
+	why       []cause
+	place     []int32 // on the trail
+	watches   [][]*clause
+	needs     [][]*clause // of a variable: clauses with choices that may hold once it is true
+	roots     []*clause   // clauses of choices alone
+	rivals    [][]int     // of a variable: the other versions of its package, itself among them
+	trail     []literal
+	limits    []int // where each level begins on the trail
+	heads     []int // what head was when the level began
+	queue     int
+	head      int // all needs of what lies before it on the trail are met
+	seen      []bool
+	model     []bool
+	broken    bool
 	conflicts int
 }
 
