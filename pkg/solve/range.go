@@ -14,6 +14,7 @@ const longest = 256
 // Range is a range of semantic versions. The zero value is that of an empty text.
 type Range struct {
 	text        string
+	every       bool // prereleases too
 	constraints *semver.Constraints
 }
 
@@ -44,9 +45,19 @@ func ParseRange(text string) (Range, error) {
 // Contains says that a version is in the range.
 func (r Range) Contains(v *semver.Version) bool {
 	if r.constraints == nil {
-		return v.Prerelease() == ""
+		return r.every || v.Prerelease() == ""
 	}
 	return r.constraints.Check(v)
+}
+
+// wide is the range with the prereleases between its bounds.
+func (r Range) wide() Range {
+	if r.constraints == nil {
+		return Range{every: true}
+	}
+	c := *r.constraints
+	c.IncludePrerelease = true
+	return Range{text: r.text, constraints: &c}
 }
 
 // String returns the range as it is written; empty for any version.
