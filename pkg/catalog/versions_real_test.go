@@ -6,6 +6,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -167,6 +169,15 @@ func textOfEntry(t *testing.T, name string) string {
 	return string(data)
 }
 
+// TestCatalogueHolds: as a whole it has nothing wrong, only things to know.
+func TestCatalogueHolds(t *testing.T) {
+	for _, p := range catalog.Embedded().Check() {
+		if !p.Warning {
+			t.Error(p)
+		}
+	}
+}
+
 // ownNumbers are the operators whose charts are numbered by themselves.
 var ownNumbers = []string{"opentelemetry-operator", "sealed-secrets"}
 
@@ -215,4 +226,76 @@ func TestVersionsFit(t *testing.T) {
 
 func ofEntry(e catalog.Entry, kind string) bool {
 	return slices.ContainsFunc(e.Kinds, func(k catalog.Kind) bool { return k.Kind == kind })
+}
+
+// pageFiles are the files that the page has a reader write, in the order of the page.
+var pageFiles = []string{
+	"hello.yaml", "charts/hello/Chart.yaml", "charts/hello/values.yaml", "charts/hello/templates/deployment.yaml", "hello-1.1.0.yaml",
+}
+
+// TestCataloguePage follows the steps of docs/catalog.md, and finds every field in its tables.
+func TestCataloguePage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/catalog.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	files := map[string]string{}
+	blocks := regexp.MustCompile("(?ms)^( *)```yaml\n(.*?)^ *```$").FindAllStringSubmatch(string(text), -1)
+	if len(blocks) != len(pageFiles) {
+		t.Fatalf("%d blocks of YAML, want %d", len(blocks), len(pageFiles))
+	}
+	for i, b := range blocks {
+		files[pageFiles[i]] = strings.ReplaceAll("\n"+b[2], "\n"+b[1], "\n")[1:]
+	}
+	for name, data := range files {
+		if name == "hello-1.1.0.yaml" {
+			continue // it is added
+		}
+		file := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loadFolder(t, folder, "1.0.0")
+	next, problems := catalog.Parse("hello", []byte(files["hello-1.1.0.yaml"]))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	done, err := catalog.Add(folder, next, false)
+	if err != nil || done.New || !slices.Equal(done.Versions, []string{"1.1.0"}) {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	loadFolder(t, folder, "1.1.0", "1.0.0")
+
+	for _, of := range []any{catalog.Version{}, catalog.Source{}, catalog.ChartSource{}, catalog.ManifestSource{}, catalog.Image{}, solve.Requirement{}} {
+		for f := range reflect.TypeOf(of).Fields() {
+			if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); !regexp.MustCompile("[`{, ]" + key + "[`:,}]").Match(text) {
+				t.Errorf("the page does not have the field %s of %T", key, of)
+			}
+		}
+	}
+}
+
+// loadFolder reads a folder, in which nothing may be wrong, nor worth a warning.
+func loadFolder(t *testing.T, folder string, versions ...string) {
+	t.Helper()
+	c, problems, err := catalog.Load(os.DirFS(folder), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range append(problems, c.Check()...) {
+		t.Error(p)
+	}
+	e, _ := c.Find("hello")
+	var got []string
+	for _, v := range e.Versions {
+		got = append(got, v.Version)
+	}
+	if !slices.Equal(got, versions) {
+		t.Errorf("hello has the versions %v, want %v", got, versions)
+	}
 }
