@@ -64,6 +64,14 @@ var entries = []Entry{
 		{Kind: "EventBus.argoproj.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/events/v1alpha1/status_types.go Status.IsReady: every condition of the kind is True; eventbus_types.go", Degraded: "status.condition(\"Deployed\").status == \"False\" || status.condition(\"Configured\").status == \"False\"", Progressing: "status.condition(\"Deployed\").status == \"Unknown\" || status.condition(\"Configured\").status == \"Unknown\"", Healthy: "status.condition(\"Deployed\").status == \"True\" && status.condition(\"Configured\").status == \"True\""}},
 		{Kind: "EventSource.argoproj.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/events/v1alpha1/status_types.go Status.IsReady: every condition of the kind is True; eventsource_types.go", Degraded: "status.condition(\"Deployed\").status == \"False\" || status.condition(\"SourcesProvided\").status == \"False\"", Progressing: "status.condition(\"Deployed\").status == \"Unknown\" || status.condition(\"SourcesProvided\").status == \"Unknown\"", Healthy: "status.condition(\"Deployed\").status == \"True\" && status.condition(\"SourcesProvided\").status == \"True\""}},
 		{Kind: "Sensor.argoproj.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/events/v1alpha1/status_types.go Status.IsReady: every condition of the kind is True; sensor_types.go", Degraded: "status.condition(\"Deployed\").status == \"False\" || status.condition(\"DependenciesProvided\").status == \"False\" || status.condition(\"TriggersProvided\").status == \"False\"", Progressing: "status.condition(\"Deployed\").status == \"Unknown\" || status.condition(\"DependenciesProvided\").status == \"Unknown\" || status.condition(\"TriggersProvided\").status == \"Unknown\"", Healthy: "status.condition(\"Deployed\").status == \"True\" && status.condition(\"DependenciesProvided\").status == \"True\" && status.condition(\"TriggersProvided\").status == \"True\""}},
+	}, Versions: []Version{
+		{Version: "1.9.7", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/argoproj/argo-events/v1.9.7/manifests/install.yaml", SHA256: "88de6c2a4f0ed13b511cee554fe7bc9287568406001b347bad903fe2cf41a128"},
+		}}, Namespace: "argo-events", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "controller-manager"},
+		}, Images: []Image{
+			{Image: "quay.io/argoproj/argo-events:v1.9.7"},
+		}, Examples: []string{"apiVersion: argoproj.io/v1alpha1\nkind: EventBus\nmetadata: {name: default}\nspec:\n  nats: {native: {replicas: 3, auth: token}}\n"}},
 	}},
 	{Name: "argo-rollouts", Title: "Argo Rollouts", Description: "Brings new versions of a workload out step by step, moves traffic to them, and turns back where measurements say so.", Source: []string{"https://github.com/argoproj/argo-rollouts/tree/v1.10.2/manifests/crds", "https://github.com/argoproj/argo-rollouts/tree/v1.10.2/pkg/apis/rollouts/v1alpha1", "https://github.com/argoproj-labs/rollouts-plugin-trafficrouter-gatewayapi/blob/main/pkg/plugin/types.go"}, Kinds: []Kind{
 		{Kind: "Rollout.argoproj.io", Versions: []string{"v1alpha1"}, Composes: []string{"ReplicaSet", "AnalysisRun.argoproj.io", "Experiment.argoproj.io", "TrafficSplit.split.smi-spec.io", "Ingress"}, Health: health.Rule{Source: "pkg/apis/rollouts/v1alpha1/types.go RolloutPhase, RolloutConditionType; utils/conditions/conditions.go", Degraded: "status.?phase.orValue(\"\") == \"Degraded\" || status.condition(\"InvalidSpec\").status == \"True\" || status.condition(\"Progressing\").status == \"False\" && status.condition(\"Progressing\").reason in [\"RolloutAborted\", \"ProgressDeadlineExceeded\"] || status.?abort.orValue(false) == true", Progressing: "status.?phase.orValue(\"\") == \"Progressing\" || !has(status.phase) && status.condition(\"Progressing\").status != \"Unknown\" && spec.?paused.orValue(false) != true && (status.?updatedReplicas.orValue(0) < spec.?replicas.orValue(1) || status.?availableReplicas.orValue(0) < spec.?replicas.orValue(1) || has(spec.?strategy.canary) && status.?replicas.orValue(0) > status.?updatedReplicas.orValue(0))", Suspended: "status.?phase.orValue(\"\") == \"Paused\" || spec.?paused.orValue(false) == true || status.condition(\"Progressing\").status == \"Unknown\" && status.condition(\"Progressing\").reason == \"RolloutPaused\"", Healthy: "status.?phase.orValue(\"\") == \"Healthy\" || !has(status.phase) && status.condition(\"Available\").status == \"True\""}, Signals: []regulate.Signal{
@@ -300,6 +308,13 @@ var entries = []Entry{
 		{From: []string{"WorkflowEventBinding.argoproj.io"}, To: []string{"ClusterWorkflowTemplate.argoproj.io"}, Relation: "needs", Field: "spec.submit.workflowTemplateRef", When: []declare.Condition{
 			{Path: ".clusterScope", Values: []string{"true"}},
 		}, Source: "pkg/apis/workflow/v1alpha1/event_types.go"},
+	}, Versions: []Version{
+		{Version: "3.7.3", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://github.com/argoproj/argo-workflows/releases/download/v3.7.3/install.yaml"},
+		}}, Namespace: "argo", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "argo-server"},
+			{Kind: "Deployment.apps", Name: "workflow-controller"},
+		}},
 	}},
 	{Name: "bitpoke-mysql", Title: "Bitpoke MySQL operator", Description: "Runs MySQL clusters with asynchronous replication and failover by Orchestrator, and their backups, databases and users.", Source: []string{"https://github.com/bitpoke/mysql-operator/tree/v0.6.2/pkg/apis/mysql/v1alpha1"}, Kinds: []Kind{
 		{Kind: "MysqlCluster.mysql.presslabs.org", Versions: []string{"v1alpha1"}, Composes: []string{"StatefulSet.apps", "Service", "ConfigMap", "Secret", "PodDisruptionBudget.policy"}, Health: health.Rule{Source: "pkg/apis/mysql/v1alpha1/mysqlcluster_types.go ClusterConditionType", Degraded: "status.condition(\"PendingFailoverAck\").status == \"True\"", Progressing: "status.condition(\"FailoverInProgress\").status == \"True\" || status.condition(\"Ready\").status in [\"False\", \"Unknown\"]", Suspended: "spec.?replicas.orValue(1) == 0 && status.?readyNodes.orValue(0) == 0", Healthy: "status.condition(\"Ready\").status == \"True\""}, Signals: []regulate.Signal{
@@ -1119,7 +1134,7 @@ var entries = []Entry{
 		{From: []string{"Webhook.generators.external-secrets.io"}, Relation: "needs", Host: "spec.url", Source: "generators.external-secrets.io_webhooks.yaml"},
 		{From: []string{"VaultDynamicSecret.generators.external-secrets.io"}, Relation: "needs", Host: "spec.provider.server", Source: "generators.external-secrets.io_vaultdynamicsecrets.yaml"},
 	}, Versions: []Version{
-		{Version: "1.3.1", Kubernetes: ">=1.19", Provides: []solve.API{
+		{Version: "1.2.1", Kubernetes: ">=1.19", Provides: []solve.API{
 			{Kind: "ExternalSecret.external-secrets.io", Versions: []string{"v1"}},
 			{Kind: "ClusterExternalSecret.external-secrets.io", Versions: []string{"v1"}},
 			{Kind: "SecretStore.external-secrets.io", Versions: []string{"v1"}},
@@ -1143,12 +1158,41 @@ var entries = []Entry{
 			{Kind: "UUID.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
 			{Kind: "VaultDynamicSecret.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
 			{Kind: "Webhook.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
-		}, Source: Source{Chart: &ChartSource{Repository: "https://charts.external-secrets.io", Name: "external-secrets", Version: "1.3.1"}}, Namespace: "external-secrets", Ready: []Workload{
+		}, Source: Source{Chart: &ChartSource{Repository: "https://charts.external-secrets.io", Name: "external-secrets", Version: "1.2.1", Digest: "sha256:25043d79c09501fad1c3e928dacd253bd10caa2f18319b95d5aea7c8ab10e2bb"}}, Namespace: "external-secrets", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "external-secrets"},
+			{Kind: "Deployment.apps", Name: "external-secrets-cert-controller"},
+			{Kind: "Deployment.apps", Name: "external-secrets-webhook"},
+		}},
+		{Version: "0.20.4", Kubernetes: ">=1.19", Provides: []solve.API{
+			{Kind: "ExternalSecret.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "ClusterExternalSecret.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "SecretStore.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "ClusterSecretStore.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "PushSecret.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterPushSecret.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ACRAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "CloudsmithAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterGenerator.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ECRAuthorizationToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Fake.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "GCRAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "GeneratorState.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "GithubAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Grafana.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "MFA.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Password.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "QuayAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "SSHKey.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "STSSessionToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "UUID.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "VaultDynamicSecret.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Webhook.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://charts.external-secrets.io", Name: "external-secrets", Version: "0.20.4", Digest: "sha256:2d2f5bb4eb8d9cbe1f6d5d9673984c334cb363029498fe328d6c0e60fc47e7ea"}}, Namespace: "external-secrets", Ready: []Workload{
 			{Kind: "Deployment.apps", Name: "external-secrets"},
 			{Kind: "Deployment.apps", Name: "external-secrets-cert-controller"},
 			{Kind: "Deployment.apps", Name: "external-secrets-webhook"},
 		}, Images: []Image{
-			{Image: "ghcr.io/external-secrets/external-secrets:v1.3.1"},
+			{Image: "oci.external-secrets.io/external-secrets/external-secrets:v0.20.4"},
 		}},
 	}},
 	{Name: "flagger", Title: "Flagger", Description: "Brings new versions out step by step, and turns back where measurements say so.", Source: []string{"https://github.com/fluxcd/flagger/blob/0df43bacfceb0e5385d446a6a84b151d4fdb6359/pkg/apis/flagger/v1beta1/status.go"}, Kinds: []Kind{
@@ -1293,6 +1337,31 @@ var entries = []Entry{
 		{Kind: "TCPRoute.gateway.networking.k8s.io", Versions: []string{"v1alpha2"}, Health: health.Rule{Source: "apis/v1/shared_types.go RouteParentStatus, RouteConditionAccepted, RouteConditionResolvedRefs", Degraded: "status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status == \"False\" && p.condition(\"Accepted\").reason != \"Pending\" || p.condition(\"ResolvedRefs\").status == \"False\")", Progressing: "size(status.?parents.orValue([])) == 0 || status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status != \"True\")", Healthy: "status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status == \"True\")", Message: "status.?parents.orValue([]).map(p, [p.condition(\"Accepted\"), p.condition(\"ResolvedRefs\")].filter(c, c.status != \"True\").map(c, c.message).join(\"; \")).filter(m, m != \"\").join(\"; \")"}},
 		{Kind: "UDPRoute.gateway.networking.k8s.io", Versions: []string{"v1alpha2"}, Health: health.Rule{Source: "apis/v1/shared_types.go RouteParentStatus, RouteConditionAccepted, RouteConditionResolvedRefs", Degraded: "status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status == \"False\" && p.condition(\"Accepted\").reason != \"Pending\" || p.condition(\"ResolvedRefs\").status == \"False\")", Progressing: "size(status.?parents.orValue([])) == 0 || status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status != \"True\")", Healthy: "status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status == \"True\")", Message: "status.?parents.orValue([]).map(p, [p.condition(\"Accepted\"), p.condition(\"ResolvedRefs\")].filter(c, c.status != \"True\").map(c, c.message).join(\"; \")).filter(m, m != \"\").join(\"; \")"}},
 		{Kind: "ReferenceGrant.gateway.networking.k8s.io", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "apis/v1beta1/referencegrant_types.go ReferenceGrant (no status)", Healthy: "true"}},
+	}, Versions: []Version{
+		{Version: "1.6.3", Kubernetes: ">=1.30", Provides: []solve.API{
+			{Kind: "Gateway.gateway.networking.k8s.io", Versions: []string{"v1", "v1beta1"}},
+			{Kind: "GatewayClass.gateway.networking.k8s.io", Versions: []string{"v1", "v1beta1"}},
+			{Kind: "HTTPRoute.gateway.networking.k8s.io", Versions: []string{"v1", "v1beta1"}},
+			{Kind: "GRPCRoute.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "TLSRoute.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "TCPRoute.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "UDPRoute.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "ReferenceGrant.gateway.networking.k8s.io", Versions: []string{"v1beta1", "v1"}},
+			{Kind: "BackendTLSPolicy.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "ListenerSet.gateway.networking.k8s.io", Versions: []string{"v1"}},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_backendtlspolicies.yaml", SHA256: "d9824b82db284bdea67d2eb0297952be51e0e7a394f02daef0d6f3fefa5d01c0"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_gatewayclasses.yaml", SHA256: "d32070cb6930273a07c5ca183135712b1918cc140c6d9b6cef441cdf0e562345"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_gateways.yaml", SHA256: "905c89d8fefaab9088bf9d0a8d47ebd7ec4e653a914d4bfaa575a7716f07a828"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_grpcroutes.yaml", SHA256: "a96b307008290c194ad346f9bb9346dd560c12e4d4e7dfbdbe7d2fb5e812d62e"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_httproutes.yaml", SHA256: "a89d17ff5ed060fa0eac015524f9252bb291f616412c13ac8cb952ed9c25c5ad"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_listenersets.yaml", SHA256: "b81f1771dcd96dfb3bb500e07dafef79a2aa58c4a9b4b366d54ca29e8ecccb5e"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_referencegrants.yaml", SHA256: "ff8db85aaacc91fb4096975afb5782540572bf2f04842a258094cd7f50c7f38a"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_tcproutes.yaml", SHA256: "5d2891484c870865e9ae61402b412a8b81eea381fbb71fdc56406e533c9643f1"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_tlsroutes.yaml", SHA256: "b9277b755ee0f33dd245d3497ba842922ff2e2efe5070b0911e58d072d55ed9c"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_udproutes.yaml", SHA256: "a552a9aa3726367c392000a45d13e6ba07985117a5e6826364640bedfeb5e922"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_vap_safeupgrades.yaml", SHA256: "66b1d7b2c392c0e4dd4b2950e2af62811f8288a65e50708e2b3d26d4433af84c"},
+		}}, Namespace: "gateway-system"},
 	}},
 	{Name: "gloo", Title: "Gloo Gateway", Description: "Routes requests of the outside by virtual services, route tables and their options.", Source: []string{"https://github.com/solo-io/solo-kit/blob/20b36ddfc8ad6a0ec448b704b926d8b37783e09c/api/v1/status.proto"}, Kinds: []Kind{
 		{Kind: "Gateway.gateway.solo.io", Versions: []string{"v1"}, Health: health.Rule{Source: "solo-kit: api/v1/status.proto State (of versions before 1.7: its number); gloo: a status a namespace of a controller", Degraded: "status.?state.orValue(\"\") in [2, 3, \"Rejected\", \"Warning\"] || status.?statuses.orValue({}).exists(n, status.statuses[n].?state.orValue(\"\") in [2, 3, \"Rejected\", \"Warning\"])", Progressing: "status.?state.orValue(\"\") in [0, \"Pending\"] || status.?statuses.orValue({}).exists(n, status.statuses[n].?state.orValue(\"\") in [0, \"Pending\"])", Healthy: "status.?state.orValue(\"\") in [1, \"Accepted\"] || status.?statuses.orValue({}).exists(n, status.statuses[n].?state.orValue(\"\") in [1, \"Accepted\"])", Message: "status.?statuses.orValue({}).map(n, string(status.statuses[n].?reason.orValue(\"\"))).filter(r, r != \"\").join(\"; \")"}},
@@ -1667,6 +1736,55 @@ var entries = []Entry{
 		{Kind: "InferenceGraph.serving.kserve.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/serving/v1alpha1; knative.dev/pkg/apis ConditionReady", Degraded: "status.condition(\"Ready\").status == \"False\"", Progressing: "status.condition(\"Ready\").status == \"Unknown\"", Healthy: "status.condition(\"Ready\").status == \"True\""}},
 		{Kind: "ServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/serving/v1alpha1/servingruntime_types.go ServingRuntimeStatus (nothing is written)", Suspended: "spec.?disabled.orValue(false) == true", Healthy: "true"}},
 		{Kind: "ClusterServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}, ClusterScoped: true, Health: health.Rule{Source: "pkg/apis/serving/v1alpha1/servingruntime_types.go ServingRuntimeStatus (nothing is written)", Suspended: "spec.?disabled.orValue(false) == true", Healthy: "true"}},
+	}, Versions: []Version{
+		{Version: "0.15.2", Provides: []solve.API{
+			{Kind: "InferenceService.serving.kserve.io", Versions: []string{"v1beta1"}},
+			{Kind: "InferenceGraph.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterStorageContainer.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelCache.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelNode.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelNodeGroup.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "TrainedModel.serving.kserve.io", Versions: []string{"v1alpha1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io", Versions: []string{"v1"}}},
+			{API: solve.API{Kind: "Service.serving.knative.dev"}, Optional: true},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/kserve/kserve/v0.15.2/install/v0.15.2/kserve.yaml", SHA256: "e9b50af37a8704b57ab0272cf69d1ee05c33f6002cfd91a8d459877042be36b6"},
+		}}, Namespace: "kserve", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "kserve-controller-manager"},
+			{Kind: "Deployment.apps", Name: "kserve-localmodel-controller-manager"},
+		}, Images: []Image{
+			{Image: "kserve/kserve-controller:v0.15.2"},
+			{Image: "kserve/kserve-localmodel-controller:v0.15.2"},
+			{Image: "kserve/kserve-localmodelnode-agent:v0.15.2"},
+			{Image: "quay.io/brancz/kube-rbac-proxy:v0.18.0"},
+		}},
+		{Version: "0.15.1", Provides: []solve.API{
+			{Kind: "InferenceService.serving.kserve.io", Versions: []string{"v1beta1"}},
+			{Kind: "InferenceGraph.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterStorageContainer.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelCache.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelNode.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelNodeGroup.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "TrainedModel.serving.kserve.io", Versions: []string{"v1alpha1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io", Versions: []string{"v1"}}},
+			{API: solve.API{Kind: "Service.serving.knative.dev"}, Optional: true},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/kserve/kserve/v0.15.2/install/v0.15.1/kserve.yaml", SHA256: "f7ed5513d50c113674f036397e3ff6e584d5ef67a3e1a82a574ffd933f94d846"},
+		}}, Namespace: "kserve", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "kserve-controller-manager"},
+			{Kind: "Deployment.apps", Name: "kserve-localmodel-controller-manager"},
+		}, Images: []Image{
+			{Image: "kserve/kserve-controller:v0.15.1"},
+			{Image: "kserve/kserve-localmodel-controller:v0.15.1"},
+			{Image: "kserve/kserve-localmodelnode-agent:v0.15.1"},
+			{Image: "quay.io/brancz/kube-rbac-proxy:v0.18.0"},
+		}},
 	}},
 	{Name: "kubeblocks", Title: "KubeBlocks", Description: "Runs databases, message brokers and other stateful systems by one API.", Source: []string{"https://github.com/apecloud/kubeblocks/blob/0022aff94e88a9036f388efd32181cc0425a9221/apis/apps/v1/cluster_types.go"}, Kinds: []Kind{
 		{Kind: "Cluster.apps.kubeblocks.io", Versions: []string{"v1"}, Signals: []regulate.Signal{
@@ -3346,15 +3464,37 @@ var entries = []Entry{
 		}, IfPresent: true, Source: "documentation: labels of Strimzi resources"},
 		{From: []string{"StrimziPodSet.core.strimzi.io"}, Template: "spec.pods[]", Source: "core.strimzi.io/v1 StrimziPodSetSpec"},
 	}, Versions: []Version{
-		{Version: "0.50.0", Kubernetes: ">=1.27", Source: Source{Chart: &ChartSource{Repository: "https://strimzi.io/charts/", Name: "strimzi-kafka-operator", Version: "0.50.0", Values: map[string]any{"watchAnyNamespace": true}}}, Namespace: "kafka", Ready: []Workload{
+		{Version: "0.48.0", Kubernetes: ">=1.27", Provides: []solve.API{
+			{Kind: "Kafka.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaNodePool.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaTopic.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaUser.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaRebalance.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaConnect.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaConnector.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaMirrorMaker2.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaBridge.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "StrimziPodSet.core.strimzi.io", Versions: []string{"v1beta2"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://strimzi.io/charts/", Name: "strimzi-kafka-operator", Version: "0.48.0", Digest: "sha256:158ae5d1a72fa01fbef8e070d2531e75c5aa321d26bb149c59b771e9380cbff0", Values: map[string]any{"watchAnyNamespace": true}}}, Namespace: "kafka", Ready: []Workload{
 			{Kind: "Deployment.apps", Name: "strimzi-cluster-operator"},
 		}, Images: []Image{
-			{Image: "quay.io/strimzi/operator:0.50.0"},
-		}, Examples: []string{"apiVersion: kafka.strimzi.io/v1\nkind: KafkaTopic\nmetadata:\n  name: my-topic\n  labels: {strimzi.io/cluster: my-cluster}\nspec: {partitions: 3, replicas: 3}\n"}},
-		{Version: "0.49.1", Kubernetes: ">=1.27", Source: Source{Chart: &ChartSource{Repository: "https://strimzi.io/charts/", Name: "strimzi-kafka-operator", Version: "0.49.1", Values: map[string]any{"watchAnyNamespace": true}}}, Namespace: "kafka", Ready: []Workload{
+			{Image: "quay.io/strimzi/operator:0.48.0"},
+		}, Examples: []string{"apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaTopic\nmetadata:\n  name: my-topic\n  labels: {strimzi.io/cluster: my-cluster}\nspec: {partitions: 3, replicas: 3}\n"}},
+		{Version: "0.47.0", Kubernetes: ">=1.25", Provides: []solve.API{
+			{Kind: "Kafka.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaNodePool.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaTopic.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaUser.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaRebalance.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaConnect.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaConnector.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaMirrorMaker2.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaBridge.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "StrimziPodSet.core.strimzi.io", Versions: []string{"v1beta2"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://strimzi.io/charts/", Name: "strimzi-kafka-operator", Version: "0.47.0", Digest: "sha256:3907c0b2638ba59ef8a1bad7ed218dd0f6e7205569d3051983bcdf8aea202913", Values: map[string]any{"watchAnyNamespace": true}}}, Namespace: "kafka", Ready: []Workload{
 			{Kind: "Deployment.apps", Name: "strimzi-cluster-operator"},
 		}, Images: []Image{
-			{Image: "quay.io/strimzi/operator:0.49.1"},
+			{Image: "quay.io/strimzi/operator:0.47.0"},
 		}},
 	}},
 	{Name: "sveltos", Title: "Sveltos", Description: "Deploys add-ons and applications to the clusters that a profile selects.", Source: []string{"https://github.com/projectsveltos/addon-controller/blob/9d37ff65be1048657521edb0f97e1ab29c10623b/api/v1beta1/spec.go"}, Kinds: []Kind{
