@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"helm.sh/helm/v4/pkg/postrenderer"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/crd"
@@ -19,7 +20,12 @@ import (
 func (o *installOptions) wire(r *install.Runner, c *installCluster) {
 	r.Tell = o.tellEvent
 	r.Now = o.env.Now
-	r.Restorable = crd.Restorable
+	r.Restorable = func(is, was *unstructured.Unstructured) error {
+		if fine, why := crd.Restorable(was, is); !fine {
+			return errors.New(why)
+		}
+		return nil
+	}
 	r.Gate = func(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
 		return o.waitHealthy(ctx, refs, timeout, func(text string) { fmt.Fprintf(o.env.ErrOut, "  waiting: %s\n", safe(text)) })
 	}

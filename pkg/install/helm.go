@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"sync"
-	"text/template"
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
@@ -18,6 +17,8 @@ import (
 	"helm.sh/helm/v4/pkg/storage/driver"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/chart"
 )
 
 // MaxHistory is how many records are kept of a release, as Helm does.
@@ -87,9 +88,7 @@ func (a *act) see(c Change) error {
 		return fmt.Errorf("kubernetes version %q: %w", c.Kubernetes, err)
 	}
 	a.Capabilities = &common.Capabilities{KubeVersion: *v, APIVersions: common.VersionSet(c.APIs), HelmVersion: common.DefaultCapabilities.HelmVersion}
-	if !c.Lookup {
-		a.CustomTemplateFuncs = template.FuncMap{"lookup": func(...string) (map[string]any, error) { return map[string]any{}, nil }}
-	}
+	a.CustomTemplateFuncs = chart.EngineFuncs(c.Lookup)
 	return nil
 }
 
@@ -115,6 +114,7 @@ func (h *Helm) Install(ctx context.Context, c Change) error {
 	i := action.NewInstall(a.Configuration)
 	i.ReleaseName, i.Namespace = c.Release.Name, c.Release.Namespace
 	i.SkipCRDs, i.ServerSideApply = true, true
+	i.SkipSchemaValidation = true // The plan did it; Helm would fetch what schemas refer to.
 	i.TakeOwnership, i.ForceConflicts = c.TakeOwnership, c.ForceConflicts
 	i.WaitStrategy, i.WaitOptions, i.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(c.Timeout)
 	i.PostRenderer = c.PostRenderer
@@ -133,7 +133,7 @@ func (h *Helm) Upgrade(ctx context.Context, c Change) error {
 	}
 	u := action.NewUpgrade(a.Configuration)
 	u.Namespace, u.MaxHistory = c.Release.Namespace, MaxHistory
-	u.SkipCRDs, u.ServerSideApply = true, "true"
+	u.SkipCRDs, u.ServerSideApply, u.SkipSchemaValidation = true, "true", true
 	u.TakeOwnership, u.ForceConflicts = c.TakeOwnership, c.ForceConflicts
 	u.WaitStrategy, u.WaitOptions, u.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(c.Timeout)
 	u.PostRenderer = c.PostRenderer
