@@ -111,9 +111,11 @@ func (o *installOptions) completeInstalled(cmd *cobra.Command, args []string, _ 
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, stop := context.WithTimeout(cmd.Context(), completing)
+	quiet := *o.common
+	quiet.env.ErrOut = discard{}
+	ctx, stop := quiet.patient(cmd.Context())
 	defer stop()
-	c, err := o.installCluster(ctx)
+	c, err := quiet.installCluster(ctx)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
