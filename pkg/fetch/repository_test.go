@@ -100,6 +100,19 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+func TestIndexWithoutEnd(t *testing.T) {
+	line := []byte(strings.Repeat("# nothing\n", 10000))
+	repo := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	})
+	_, err := newFetcher(t, fetch.Options{}).Chart(soon(t), chartAt(repo, "db", "1.2.3", []byte("x")))
+	refused(t, err, "get index.yaml", "more than the 33554432 bytes")
+}
+
 func TestIndexDigest(t *testing.T) {
 	archive, other := chartOf(t, "db", "1.2.3"), chartOf(t, "db", "1.2.4")
 	index := repository.Index(t, map[string][]byte{"db-1.2.3.tgz": archive})
