@@ -216,7 +216,7 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	entries := len(cats.Entries())
-	var problems []string
+	var problems, warnings []string
 	if len(args) == 1 {
 		files, err := cats.filesOf(ctx, args[0])
 		if err != nil {
@@ -235,7 +235,14 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 		}
 	}
 	for _, p := range cats.Check() {
+		if p.Warning {
+			warnings = append(warnings, p.String())
+			continue
+		}
 		problems = append(problems, p.String())
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(w))
 	}
 	cats.tell(o.common)
 	if err := o.write(view.CatalogProblems(entries, problems)); err != nil {

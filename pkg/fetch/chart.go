@@ -109,7 +109,7 @@ func (f *Fetcher) archive(ctx context.Context, artifact *Artifact, at *url.URL, 
 	artifact.From, artifact.Data = at.Redacted(), data
 	if data == nil {
 		var err error
-		if data, err = f.get(withPin(ctx, source.Digest+found.digest != ""), at, f.options.Limits.Bytes); err != nil {
+		if data, err = f.get(withPin(ctx, f.options.Unverified || source.Digest+found.digest != ""), at, f.options.Limits.Bytes); err != nil {
 			return fmt.Errorf("get %s: %w", at.Redacted(), err)
 		}
 		artifact.Data = data

@@ -232,7 +232,7 @@ func (f *Fetcher) file(ctx context.Context, from, digest string) (Artifact, erro
 	if err != nil {
 		return Artifact{}, err
 	}
-	if data, err = f.get(withPin(ctx, digest != ""), u, f.options.Limits.Bytes); err != nil {
+	if data, err = f.get(withPin(ctx, f.options.Unverified || digest != ""), u, f.options.Limits.Bytes); err != nil {
 		return Artifact{}, err
 	}
 	artifact.Data, artifact.Digest, artifact.From = data, Digest(data), u.Redacted()
