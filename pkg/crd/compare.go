@@ -1,0 +1,203 @@
+package crd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Compare returns what changes where a definition takes the place of another: first what is
+// about the whole definition, then version by version in the order of the former, each by
+// field. The status of the former says in which versions objects are stored; where it has
+// none, that is its storage version. Labels, annotations and the status are not compared.
+//
+// Schemas are compared as the API server understands structural ones: a field that is not
+// named is pruned unless x-kubernetes-preserve-unknown-fields or additionalProperties keep
+// it, apiVersion, kind and metadata are there without being named. Where it cannot be told
+// that every object which the former accepts is accepted, the change is Unsafe. An error
+// says where one of the two is malformed.
+func Compare(former, next *unstructured.Unstructured) ([]Change, error) {
+	was, err := readDefinition(former)
+	if err != nil {
+		return nil, err
+	}
+	is, err := readDefinition(next)
+	if err != nil {
+		return nil, err
+	}
+	c := newComparer(was, is)
+	c.definitions(was, is)
+	for _, v := range was.versions {
+		c.version = v.name
+		if after, ok := is.version(v.name); ok {
+			c.versions(v, after)
+			continue
+		}
+		c.removed(was, v)
+	}
+	c.version = ""
+	c.stored(was, is)
+	for _, v := range is.versions {
+		if _, ok := was.version(v.name); !ok {
+			c.version = v.name
+			c.added(is, v)
+		}
+	}
+	c.version = ""
+	c.storage(was, is)
+	return c.changes, c.err
+}
+
+// comparer collects changes, and the first thing that is malformed.
+type comparer struct {
+	changes    []Change
+	severities map[string]Severity
+	version    string
+	// name is that of the definition, for errors.
+	name string
+	// keepsAll says that the former definition prunes nothing.
+	keepsAll bool
+	// reworded counts descriptions of the version that are others.
+	reworded int
+	err      error
+}
+
+func newComparer(was, is *definition) *comparer {
+	c := &comparer{severities: map[string]Severity{}, name: is.name, keepsAll: was.keepsAll}
+	for _, r := range Rules() {
+		c.severities[r.ID] = r.Severity
+	}
+	return c
+}
+
+// add notes a change. What is said of it comes after the field and the version.
+func (c *comparer) add(rule, at string, was, is any, format string, args ...any) {
+	change := Change{Rule: rule, Severity: c.severities[rule], Version: c.version, Field: at, Was: short(was), Is: short(is)}
+	what := fmt.Sprintf(format, args...)
+	if change.Was != "" || change.Is != "" {
+		what += ": it was " + orNothing(change.Was) + ", it is " + orNothing(change.Is)
+	}
+	place := at
+	if place != "" && c.version != "" {
+		place += " in " + c.version
+	} else if c.version != "" {
+		place = c.version
+	}
+	if place != "" {
+		what = place + ": " + what
+	}
+	change.Message = what
+	c.changes = append(c.changes, change)
+}
+
+func (c *comparer) malformed(at, format string, args ...any) {
+	if c.err == nil {
+		c.err = malformed(c.name, strings.TrimSpace(c.version+" "+at), format, args...)
+	}
+}
+
+// definitions compares what is about the whole.
+func (c *comparer) definitions(was, is *definition) {
+	for _, f := range []struct {
+		rule, at string
+		was, is  any
+		what     string
+	}{
+		{nameChanged, "metadata.name", was.name, is.name, "another name"},
+		{groupChanged, "spec.group", was.spec["group"], is.spec["group"], "another group"},
+		{nameChanged, "spec.names.plural", was.names["plural"], is.names["plural"], "another plural"},
+		{kindChanged, "spec.names.kind", was.names["kind"], is.names["kind"], "another kind"},
+		{scopeChanged, "spec.scope", was.spec["scope"], is.spec["scope"], "another scope"},
+		{listKindChanged, "spec.names.listKind", was.listKind(), is.listKind(), "another kind of lists"},
+		{aliasesChanged, "spec.names.singular", was.singular(), is.singular(), "another singular"},
+		{aliasesChanged, "spec.names.shortNames", was.names["shortNames"], is.names["shortNames"], "other short names"},
+		{aliasesChanged, "spec.names.categories", was.names["categories"], is.names["categories"], "other categories"},
+	} {
+		if !sameKeyword(f.at, f.was, f.is) {
+			c.add(f.rule, f.at, f.was, f.is, "%s", f.what)
+		}
+	}
+	if is.keepsAll != was.keepsAll {
+		rule, what := pruningEnded, "unknown fields are kept"
+		if was.keepsAll {
+			rule, what = pruningStarted, "unknown fields are dropped"
+		}
+		c.add(rule, "spec.preserveUnknownFields", was.keepsAll, is.keepsAll, "%s", what)
+	}
+	c.conversions(was, is)
+	c.unknown("spec.names", was.names, is.names, namesKnown)
+	c.unknown("spec", was.spec, is.spec, specKnown)
+}
+
+func namesKnown(key string) bool {
+	switch key {
+	case "plural", "kind", "listKind", "singular", "shortNames", "categories":
+		return true
+	}
+	return false
+}
+
+func specKnown(key string) bool {
+	switch key {
+	case "group", "names", "scope", "versions", "conversion", "preserveUnknownFields":
+		return true
+	}
+	return false
+}
+
+// listKind and singular are what the API server fills in.
+func (d *definition) listKind() string {
+	if s, _ := d.names["listKind"].(string); s != "" {
+		return s
+	}
+	kind, _ := d.names["kind"].(string)
+	return kind + "List"
+}
+
+func (d *definition) singular() string {
+	if s, _ := d.names["singular"].(string); s != "" {
+		return s
+	}
+	kind, _ := d.names["kind"].(string)
+	return strings.ToLower(kind)
+}
+
+func (c *comparer) conversions(was, is *definition) {
+	const at = "spec.conversion"
+	if was.strategy != is.strategy {
+		if len(was.versions) > 1 || len(was.stored) > 1 {
+			c.add(conversionChanged, at+".strategy", was.strategy, is.strategy, "another conversion, of which %d versions depend", len(was.versions))
+		} else {
+			c.add(conversionUnused, at+".strategy", was.strategy, is.strategy, "another conversion; there was a single version")
+		}
+	} else if !sameConversion(was.conversion, is.conversion) {
+		c.add(webhookChanged, at+".webhook", was.conversion["webhook"], is.conversion["webhook"], "another webhook")
+	}
+	c.unknown(at, was.conversion, is.conversion, func(key string) bool { return key == "strategy" || key == "webhook" })
+}
+
+// unknown notes what differs besides the keys that are known.
+func (c *comparer) unknown(at string, was, is map[string]any, known func(string) bool) {
+	for _, key := range keysOf(was, is) {
+		if !known(key) && !sameKeyword(key, was[key], is[key]) {
+			c.add(unknownChange, strings.TrimPrefix(at+"."+key, "."), was[key], is[key], "something changed of which no rule speaks")
+		}
+	}
+}
+
+// keysOf returns the keys of both, each once, sorted.
+func keysOf(a, b map[string]any) []string {
+	keys := make([]string, 0, len(a)+len(b))
+	for k := range a {
+		keys = append(keys, k)
+	}
+	for k := range b {
+		if _, both := a[k]; !both {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

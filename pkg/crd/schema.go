@@ -1,0 +1,251 @@
+package crd
+
+import (
+	"maps"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+)
+
+// place is where in objects a schema holds.
+type place struct {
+	path string
+	// root and embedded say that it is a whole object: apiVersion, kind and metadata are there
+	// without being named.
+	root, embedded bool
+	// metadata says that it is that of the root, of which the API server knows the fields.
+	metadata bool
+	// counted says that here, or in what holds it, the number or the combination of fields
+	// is limited: a default that is filled in may be one too many.
+	counted bool
+}
+
+func (p place) within(path string, was, is map[string]any) place {
+	next := place{path: path, counted: p.counted}
+	next.embedded = is["x-kubernetes-embedded-resource"] == true || was["x-kubernetes-embedded-resource"] == true
+	return next
+}
+
+// schema compares the schema of a place with another. Where the type itself is another, what
+// is below it is not compared.
+func (c *comparer) schema(at place, was, is map[string]any) {
+	if leaf(was) && leaf(is) && sameSchema(was, is) {
+		return // most are: so the rules are not asked one by one
+	}
+	at.counted = at.counted || counts(is)
+	if !c.types(at, was, is) {
+		return
+	}
+	c.flags(at, was, is)
+	c.values(at, was, is)
+	c.numbers(at, was, is)
+	c.text(at, was, is)
+	c.required(at, was, is)
+	c.properties(at, was, is)
+	c.additional(at, was, is)
+	c.items(at, was, is)
+	c.lists(at, was, is)
+	c.validations(at, was, is)
+	for _, key := range []string{"allOf", "anyOf", "oneOf", "not"} {
+		if !sameKeyword(key, was[key], is[key]) {
+			c.add(compositionChanged, at.path, was[key], is[key], "%s is another", key)
+		}
+	}
+	for _, key := range []string{"description", "title", "example", "externalDocs"} {
+		if !sameKeyword(key, was[key], is[key]) {
+			c.reworded++
+		}
+	}
+	c.unknownKeywords(at, was, is)
+}
+
+// leaf says that a schema has no others in it, so that comparing it as a whole is cheap.
+func leaf(schema map[string]any) bool {
+	return schema["properties"] == nil && schema["items"] == nil && schema["additionalProperties"] == nil
+}
+
+// unknownKeywords notes what no rule reads. Most schemas have none, so it costs a look.
+func (c *comparer) unknownKeywords(at place, was, is map[string]any) {
+	for key, v := range was {
+		if !keywordKnown(key) && !sameKeyword(key, v, is[key]) {
+			c.unknown(at.path, was, is, keywordKnown)
+			return
+		}
+	}
+	for key, v := range is {
+		if _, both := was[key]; !both && !keywordKnown(key) && !sameKeyword(key, nil, v) {
+			c.unknown(at.path, was, is, keywordKnown)
+			return
+		}
+	}
+}
+
+func keywordKnown(key string) bool {
+	switch key {
+	case "type", "nullable", "default", "enum", "format", "pattern", "multipleOf", "uniqueItems",
+		"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "minLength", "maxLength",
+		"minItems", "maxItems", "minProperties", "maxProperties",
+		"required", "properties", "additionalProperties", "items",
+		"allOf", "anyOf", "oneOf", "not", "description", "title", "example", "externalDocs",
+		"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string",
+		"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type", "x-kubernetes-validations":
+		return true
+	}
+	return false
+}
+
+// counts says that a schema limits how many fields there are, or which together.
+func counts(schema map[string]any) bool {
+	for _, key := range []string{"maxProperties", "enum", "allOf", "anyOf", "oneOf", "not"} {
+		if schema[key] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// types compares what a value is at all, and says whether it is worth going on.
+func (c *comparer) types(at place, was, is map[string]any) bool {
+	const either = "x-kubernetes-int-or-string"
+	if was[either] == true != (is[either] == true) {
+		c.add(intOrStringChanged, at.path, typeOf(was), typeOf(is), "another type")
+		return false
+	}
+	if !sameKeyword("type", was["type"], is["type"]) {
+		c.add(typeChanged, at.path, typeOf(was), typeOf(is), "another type")
+		return false
+	}
+	return true
+}
+
+func typeOf(schema map[string]any) any {
+	if schema["x-kubernetes-int-or-string"] == true {
+		return "integer or string"
+	}
+	if schema["type"] == nil {
+		return "any type"
+	}
+	return schema["type"]
+}
+
+func (c *comparer) flags(at place, was, is map[string]any) {
+	for _, f := range []struct {
+		key, given, withdrawn, more, less string
+	}{
+		{"nullable", nullableGranted, nullableWithdrawn, "it can be null", "it cannot be null any more"},
+		{"x-kubernetes-preserve-unknown-fields", pruningEnded, pruningStarted, "unknown fields are kept", "unknown fields are dropped"},
+		{"x-kubernetes-embedded-resource", embeddedChanged, embeddedChanged, "it is an object of its own", "it is no object of its own any more"},
+	} {
+		had, has := was[f.key] == true, is[f.key] == true
+		switch {
+		case had && !has:
+			c.add(f.withdrawn, at.path, nil, nil, "%s", f.less)
+		case has && !had:
+			c.add(f.given, at.path, nil, nil, "%s", f.more)
+		}
+	}
+}
+
+// fieldsOf returns the properties of a schema, with those that every object has.
+func (c *comparer) fieldsOf(at place, schema map[string]any) map[string]any {
+	named, ok := schema["properties"].(map[string]any)
+	if !ok && schema["properties"] != nil {
+		c.malformed(at.path, "has properties that are no object")
+	}
+	var implied map[string]any
+	text := map[string]any{"type": "string"}
+	switch {
+	case at.root:
+		implied = map[string]any{"apiVersion": text, "kind": text, "metadata": map[string]any{"type": "object"}}
+	case at.embedded:
+		implied = map[string]any{"apiVersion": text, "kind": text, "metadata": map[string]any{"type": "object"}}
+	case at.metadata:
+		implied = map[string]any{"name": text, "generateName": text}
+	default:
+		return named
+	}
+	maps.Copy(implied, named)
+	return implied
+}
+
+// open says that a schema lets fields through that it does not name.
+func (c *comparer) open(schema map[string]any) bool {
+	return c.keepsAll || schema["x-kubernetes-preserve-unknown-fields"] == true || additionalOf(schema) != nil
+}
+
+func (c *comparer) properties(at place, was, is map[string]any) {
+	before, after := c.fieldsOf(at, was), c.fieldsOf(at, is)
+	if len(before) == 0 && len(after) == 0 {
+		return
+	}
+	for _, name := range keysOf(before, after) {
+		path := field.Join(at.path, name)
+		old, had := before[name]
+		next, has := after[name]
+		former, ok := old.(map[string]any)
+		if had && !ok {
+			c.malformed(path, "has a schema that is %s, no object", short(old))
+			continue
+		}
+		latter, ok := next.(map[string]any)
+		if has && !ok {
+			c.malformed(path, "has a schema that is %s, no object", short(next))
+			continue
+		}
+		switch {
+		case had && has:
+			below := at.within(path, former, latter)
+			below.metadata = (at.root || at.embedded) && name == "metadata"
+			c.schema(below, former, latter)
+		case had:
+			c.add(fieldRemoved, path, nil, nil, "the field is not there any more")
+		case c.open(was):
+			c.add(openFieldConstrained, path, nil, typeOf(latter), "any field was kept here, and now it has a schema")
+		case at.counted && latter["default"] != nil:
+			c.add(defaultAdded, path, nil, latter["default"], "the field is new and has a default, where the fields together are limited")
+		default:
+			c.add(fieldAdded, path, nil, nil, "the field is new")
+		}
+	}
+}
+
+func (c *comparer) required(at place, was, is map[string]any) {
+	before, after := c.namesAt(at, was["required"]), c.namesAt(at, is["required"])
+	fields := c.fieldsOf(at, is)
+	for _, name := range after {
+		if contains(before, name) || always(at, name) {
+			continue
+		}
+		schema, _ := fields[name].(map[string]any)
+		if schema["default"] != nil {
+			c.add(requiredDefaulted, field.Join(at.path, name), nil, nil, "the field is required, and has the default %s", short(schema["default"]))
+			continue
+		}
+		c.add(requiredAdded, field.Join(at.path, name), nil, nil, "the field is required")
+	}
+	for _, name := range before {
+		if !contains(after, name) && !always(at, name) {
+			c.add(requiredRelaxed, field.Join(at.path, name), nil, nil, "the field is not required any more")
+		}
+	}
+}
+
+// always says that a whole object cannot be without the field.
+func always(at place, name string) bool {
+	return (at.root || at.embedded) && (name == "apiVersion" || name == "kind") || at.root && name == "metadata"
+}
+
+func (c *comparer) namesAt(at place, v any) []string {
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		c.malformed(at.path, "names required fields in %s, no list", short(v))
+	}
+	names := make([]string, 0, len(list))
+	for _, item := range list {
+		s, ok := item.(string)
+		if !ok {
+			c.malformed(at.path, "has the name %s in a list of names", short(item))
+		}
+		names = append(names, s)
+	}
+	return names
+}

@@ -1,0 +1,160 @@
+package crd
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Established says whether the API server serves what a definition defines, and else why not
+// (yet): its names are taken, it is being deleted, or the API server has not looked at it.
+func Established(u *unstructured.Unstructured) (bool, string) {
+	if u == nil {
+		return false, "there is no definition"
+	}
+	if u.GetDeletionTimestamp() != nil {
+		return false, fmt.Sprintf("%s is being deleted", u.GetName())
+	}
+	status, _ := u.Object["status"].(map[string]any)
+	list, _ := status["conditions"].([]any)
+	is := func(kind string) (state, why string) {
+		for _, item := range list {
+			c, _ := item.(map[string]any)
+			if c["type"] == kind {
+				state, _ = c["status"].(string)
+				reason, _ := c["reason"].(string)
+				message, _ := c["message"].(string)
+				return state, reason + ": " + message
+			}
+		}
+		return "", ""
+	}
+	if state, why := is("Terminating"); state == "True" {
+		return false, fmt.Sprintf("%s is being deleted: %s", u.GetName(), why)
+	}
+	if state, why := is("NamesAccepted"); state == "False" {
+		return false, fmt.Sprintf("the names of %s are not accepted: %s", u.GetName(), why)
+	}
+	switch state, why := is("Established"); state {
+	case "True":
+		return true, ""
+	case "":
+		return false, fmt.Sprintf("the API server has not looked at %s yet", u.GetName())
+	default:
+		return false, fmt.Sprintf("%s is not served: %s", u.GetName(), why)
+	}
+}
+
+// Same says that writing the second definition over the first, which a server may have,
+// changes nothing: their specs are equal in what they mean, and every label and annotation of
+// the second is there. Status, metadata of the server, labels and annotations that only the
+// first has, and what the API server fills in (names, conversion) do not count; the order of
+// versions does not either. Two that cannot be read are not the same.
+func Same(former, next *unstructured.Unstructured) bool {
+	was, err := readDefinition(former)
+	if err != nil {
+		return false
+	}
+	is, err := readDefinition(next)
+	if err != nil {
+		return false
+	}
+	if was.name != is.name || !within(next.GetLabels(), former.GetLabels()) || !within(next.GetAnnotations(), former.GetAnnotations()) {
+		return false
+	}
+	return was.sameSpec(is) && was.sameVersions(is)
+}
+
+// within says that every pair of a is in b.
+func within(a, b map[string]string) bool {
+	for k, v := range a {
+		if w, there := b[k]; !there || v != w {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *definition) sameSpec(other *definition) bool {
+	if d.strategy != other.strategy || !sameConversion(d.conversion, other.conversion) || d.listKind() != other.listKind() || d.singular() != other.singular() {
+		return false
+	}
+	for _, key := range keysOf(d.names, other.names) {
+		if key != "listKind" && key != "singular" && !sameKeyword(key, d.names[key], other.names[key]) {
+			return false
+		}
+	}
+	for _, key := range keysOf(d.conversion, other.conversion) {
+		if key != "strategy" && key != "webhook" && !sameKeyword(key, d.conversion[key], other.conversion[key]) {
+			return false
+		}
+	}
+	for _, key := range keysOf(d.spec, other.spec) {
+		switch key {
+		case "names", "conversion", "versions":
+		default:
+			if !sameKeyword(key, d.spec[key], other.spec[key]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (d *definition) sameVersions(other *definition) bool {
+	if len(d.versions) != len(other.versions) {
+		return false
+	}
+	return !slices.ContainsFunc(d.versions, func(v version) bool {
+		w, there := other.version(v.name)
+		return !there || !sameVersion(v, w)
+	})
+}
+
+func sameVersion(v, w version) bool {
+	if (v.schema == nil) != (w.schema == nil) || !sameSchema(v.schema, w.schema) {
+		return false
+	}
+	for _, key := range keysOf(v.fields, w.fields) {
+		x, y := v.fields[key], w.fields[key]
+		switch key {
+		case "schema":
+		case "additionalPrinterColumns":
+			if !sameColumns(x, y) {
+				return false
+			}
+		default:
+			if !sameKeyword(key, x, y) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sameColumns compares printer columns: those without a priority have 0.
+func sameColumns(a, b any) bool {
+	x, _ := a.([]any)
+	y, _ := b.([]any)
+	return slices.EqualFunc(x, y, func(p, q any) bool {
+		one, ok := p.(map[string]any)
+		other, too := q.(map[string]any)
+		if !ok || !too {
+			return same(p, q)
+		}
+		for _, key := range keysOf(one, other) {
+			v, w := one[key], other[key]
+			if n, number := number(v); number && n == 0 {
+				v = nil
+			}
+			if n, number := number(w); number && n == 0 {
+				w = nil
+			}
+			if !sameKeyword(key, v, w) {
+				return false
+			}
+		}
+		return true
+	})
+}

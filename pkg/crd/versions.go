@@ -1,0 +1,202 @@
+package crd
+
+import "strings"
+
+// versions compares a version with itself.
+func (c *comparer) versions(was, is version) {
+	switch {
+	case was.served && !is.served:
+		c.add(versionUnserved, "", nil, nil, "the version is not served any more")
+	case !was.served && is.served:
+		c.add(versionServed, "", nil, nil, "the version is served")
+	}
+	c.subresources(was, is)
+	c.selectable(was.fields["selectableFields"], is.fields["selectableFields"])
+	if !sameColumns(was.fields["additionalPrinterColumns"], is.fields["additionalPrinterColumns"]) {
+		c.add(columnsChanged, "", nil, nil, "other printer columns")
+	}
+	for _, key := range []string{"deprecated", "deprecationWarning"} {
+		if !sameKeyword(key, was.fields[key], is.fields[key]) {
+			c.add(deprecationChanged, "", was.fields[key], is.fields[key], "another deprecation")
+		}
+	}
+	c.unknown("", was.fields, is.fields, versionKnown)
+	c.schemas(was.schema, is.schema)
+}
+
+func versionKnown(key string) bool {
+	switch key {
+	case "name", "served", "storage", "schema", "subresources", "selectableFields", "additionalPrinterColumns", "deprecated", "deprecationWarning":
+		return true
+	}
+	return false
+}
+
+// schemas compares those of a version.
+func (c *comparer) schemas(was, is map[string]any) {
+	if (was == nil) != (is == nil) {
+		c.add(unknownChange, "", given(was), given(is), "the schema as a whole")
+		return
+	}
+	c.reworded = 0
+	c.schema(place{root: true}, was, is)
+	if c.reworded > 0 {
+		c.add(descriptionsChanged, "", nil, nil, "%d descriptions are others", c.reworded)
+	}
+}
+
+func given(m map[string]any) string {
+	if m == nil {
+		return "none"
+	}
+	return "given"
+}
+
+// removed says what becomes of those who use a version that is gone.
+func (c *comparer) removed(was *definition, v version) {
+	switch {
+	case v.served:
+		c.add(versionRemoved, "", nil, nil, "the version was served, and is not there any more")
+	case !contains(was.stored, v.name):
+		c.add(unservedRemoved, "", nil, nil, "the version was neither served nor stored, and is not there any more")
+	}
+}
+
+// stored looks for the versions in which objects are stored.
+func (c *comparer) stored(was, is *definition) {
+	for _, name := range was.stored {
+		if _, ok := is.version(name); !ok {
+			c.version = name
+			c.add(storedVersionRemoved, "", nil, nil, "objects may be stored in this version (status.storedVersions has %s), and it is not there any more", strings.Join(was.stored, ", "))
+		}
+	}
+	c.version = ""
+}
+
+// added looks at a new version. Without conversion only apiVersion changes between it and
+// the storage version, so fields of only one of them are lost.
+func (c *comparer) added(is *definition, v version) {
+	c.add(versionAdded, "", nil, nil, "the version is new")
+	storage, _ := is.version(is.storage)
+	if !v.served || v.storage || is.strategy != "None" || v.schema == nil || storage.schema == nil {
+		return
+	}
+	for _, lost := range c.between(storage.schema, v.schema) {
+		if dropsFields(lost.Rule) {
+			c.add(versionLossy, lost.Field, lost.Was, lost.Is, "nothing converts, and an object that is stored in %s and written in %s loses it (%s)", storage.name, v.name, lost.Rule)
+		}
+	}
+	for _, lost := range c.between(v.schema, storage.schema) {
+		if lost.Rule == fieldRemoved {
+			c.add(versionLossy, lost.Field, lost.Is, lost.Was, "nothing converts, and objects are stored in %s, which does not have it", storage.name)
+		}
+	}
+}
+
+func dropsFields(rule string) bool {
+	switch rule {
+	case fieldRemoved, typeChanged, intOrStringChanged, pruningStarted, additionalTightened, embeddedChanged:
+		return true
+	}
+	return false
+}
+
+// storage compares the former storage version with the new one, which reads what is stored.
+func (c *comparer) storage(was, is *definition) {
+	if was.storage == is.storage {
+		return
+	}
+	if _, there := is.version(was.storage); !there {
+		return // stored says it
+	}
+	c.add(storageVersionChanged, "spec.versions", was.storage, is.storage, "objects are stored in another version, which cannot be taken back by itself")
+	before, _ := was.version(was.storage)
+	after, _ := is.version(is.storage)
+	if is.strategy != "None" || before.schema == nil || after.schema == nil {
+		return
+	}
+	c.version = after.name
+	for _, d := range c.between(before.schema, after.schema) {
+		if d.Severity == Unsafe {
+			c.add(storageIncompatible, d.Field, d.Was, d.Is, "nothing converts, and objects are stored in %s (%s)", before.name, d.Rule)
+		}
+	}
+	c.version = ""
+}
+
+// between compares the schemas of two versions.
+func (c *comparer) between(was, is map[string]any) []Change {
+	sub := &comparer{severities: c.severities, version: c.version, name: c.name, keepsAll: c.keepsAll}
+	sub.schema(place{root: true}, was, is)
+	if c.err == nil {
+		c.err = sub.err
+	}
+	return sub.changes
+}
+
+func (c *comparer) subresources(was, is version) {
+	before, err := mapAt(c.name, was.name+" subresources", was.fields["subresources"])
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	after, err := mapAt(c.name, is.name+" subresources", is.fields["subresources"])
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	_, had := before["status"].(map[string]any)
+	_, has := after["status"].(map[string]any)
+	switch {
+	case had && !has:
+		c.add(statusWithdrawn, "", nil, nil, "the status is no subresource any more")
+	case has && !had:
+		c.add(statusAdded, "", nil, nil, "the status is a subresource")
+	}
+	c.scale(before["scale"], after["scale"])
+	c.unknown("subresources", before, after, func(key string) bool { return key == "status" || key == "scale" })
+}
+
+func (c *comparer) scale(was, is any) {
+	before, had := was.(map[string]any)
+	after, has := is.(map[string]any)
+	switch {
+	case had && !has:
+		c.add(scaleWithdrawn, "", nil, nil, "the scale subresource is withdrawn")
+		return
+	case has && !had:
+		c.add(scaleAdded, "", nil, nil, "there is a scale subresource")
+		return
+	}
+	for _, key := range keysOf(before, after) {
+		switch {
+		case same(before[key], after[key]):
+		case key == "labelSelectorPath" && before[key] == nil:
+			c.add(scaleAdded, "", nil, after[key], "the scale subresource has a selector")
+		default:
+			c.add(scaleChanged, "", before[key], after[key], "%s of the scale subresource is another", key)
+		}
+	}
+}
+
+func (c *comparer) selectable(was, is any) {
+	paths := func(v any) []string {
+		var all []string
+		list, _ := v.([]any)
+		for _, item := range list {
+			m, _ := item.(map[string]any)
+			p, _ := m["jsonPath"].(string)
+			all = append(all, strings.TrimPrefix(p, "."))
+		}
+		return all
+	}
+	before, after := paths(was), paths(is)
+	for _, p := range before {
+		if !contains(after, p) {
+			c.add(selectableRemoved, p, nil, nil, "objects cannot be selected by it any more")
+		}
+	}
+	for _, p := range after {
+		if !contains(before, p) {
+			c.add(selectableAdded, p, nil, nil, "objects can be selected by it")
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package install
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// ofSecret are the paths of a Secret whose values may flow: what names it, and nothing of
+// what it holds. An annotation may hold all of it (kubectl's last-applied-configuration).
+var ofSecret = []string{"metadata.name", "metadata.namespace", "type"}
+
+// CheckConnection says why a connection cannot be: paths that are none, or that find more
+// than one value, and values of Secrets, which are handed on by reference alone.
+func CheckConnection(c Connection) error {
+	path, err := wayOf(c.Path)
+	if err != nil {
+		return fmt.Errorf("from %s: %w", c.From, err)
+	}
+	if c.From.GroupKind() == secretKind && !slices.Contains(ofSecret, path.text) {
+		return fmt.Errorf("from %s: %s is what the Secret holds, or may hold it: let its name flow (metadata.name), and have it read where it is used", c.From, path.text)
+	}
+	to, err := wayOf(c.Field)
+	if err != nil {
+		return fmt.Errorf("to %s: %w", c.To, err)
+	}
+	switch first := to.steps[0].name; {
+	case first == "metadata" && len(to.steps) > 2 && (to.steps[1].name == "labels" || to.steps[1].name == "annotations"):
+	case slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, first):
+		return fmt.Errorf("to %s: %s is nothing that a connection sets: want a field of the spec, a label or an annotation", c.To, to.text)
+	}
+	return nil
+}
+
+// connections checks those of a part, and tells what is not there yet.
+func (m *maker) connections(p *Part) {
+	for _, c := range p.Connections {
+		refuse := func(hint, format string, args ...any) {
+			m.refuse(Refusal{Topic: "connection", Part: p.Name, Object: c.To, Message: fmt.Sprintf(format, args...), Hint: hint})
+		}
+		if err := CheckConnection(c); err != nil {
+			refuse("", "the connection of %s with %s: %v", p.Name, cmp.Or(c.Name, c.From.String()), err)
+			continue
+		}
+		to := m.objectOf(p, c.To)
+		if to == nil {
+			refuse("name an object that "+p.Name+" makes", "the connection of %s: it makes no %s", p.Name, c.To)
+			continue
+		}
+		if err := m.inSchema(c.To, to.GroupVersionKind().Version, c.Field); err != nil {
+			refuse("", "the connection of %s, to %s: %v", p.Name, c.To, err)
+			continue
+		}
+		if err := m.inSchema(c.From, "", c.Path); err != nil {
+			refuse("", "the connection of %s, from %s: %v", p.Name, c.From, err)
+			continue
+		}
+		m.foresee(p, c, to)
+	}
+}
+
+func (m *maker) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
+	for _, u := range rendered(p).Objects {
+		if identity(u) == ref {
+			return u
+		}
+	}
+	return nil
+}
+
+// foresee tells that a value is waited for, and refuses one that is there and does not fit.
+func (m *maker) foresee(p *Part, c Connection, to *unstructured.Unstructured) {
+	from := m.state.Objects[c.From]
+	var value any
+	err := error(nil)
+	if from != nil {
+		value, err = ResolveValue(from, c.Path)
+	}
+	switch {
+	case from == nil:
+		m.note("%s of %s waits for %s, which is not there yet", c.Field, p.Name, c.From)
+	case err != nil:
+		m.note("%s of %s waits for %s of %s, which is not there yet", c.Field, p.Name, c.Path, c.From)
+	default:
+		if err := Flow(c, to.DeepCopy(), value, m.schemaOf(c.To, to.GroupVersionKind().Version)); err != nil {
+			m.refuse(Refusal{Topic: "connection", Part: p.Name, Object: c.To, Message: fmt.Sprintf("the connection of %s: %v", p.Name, err)})
+		}
+	}
+}
+
+// fitted is a value as it stands in its field; the value itself where it does not fit.
+func (m *maker) fitted(p *Part, c Connection, value any) any {
+	if to := m.objectOf(p, c.To); to != nil {
+		to = to.DeepCopy()
+		if Flow(c, to, value, m.schemaOf(c.To, to.GroupVersionKind().Version)) == nil {
+			if v, err := ResolveValue(to, c.Field); err == nil {
+				return v
+			}
+		}
+	}
+	return value
+}
+
+// inSchema says that a field is one that objects of the kind have, as far as their schema is known.
+func (m *maker) inSchema(ref object.Ref, version, at string) error {
+	path, err := field.Parse(at)
+	if err != nil {
+		return err
+	}
+	if s := m.schemaOf(ref, version); s != nil {
+		return path.Check(field.OfSchema(s, metadataShape))
+	}
+	if t := builtIn(ref.GroupKind(), version); t != nil {
+		return path.Check(field.OfType(t))
+	}
+	return nil
+}
+
+// schemaOf is the schema of a version of a kind, as a part brings it or as it is there; nil
+// where it is not known. Without a version it is the stored one.
+func (m *maker) schemaOf(ref object.Ref, version string) map[string]any {
+	for _, p := range m.plan.Parts {
+		for _, u := range rendered(p).Definitions {
+			if live := m.state.Definitions[u.GetName()]; kindOf(u) == ref.GroupKind() && (live == nil || !p.KeepDefinitions) {
+				return schemaIn(u, version)
+			}
+		}
+	}
+	for _, u := range m.state.Definitions {
+		if kindOf(u) == ref.GroupKind() {
+			return schemaIn(u, version)
+		}
+	}
+	return nil
+}
+
+// schemaIn is the schema of a version in a definition.
+func schemaIn(definition *unstructured.Unstructured, version string) map[string]any {
+	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	for _, v := range versions {
+		fields, _ := v.(map[string]any)
+		if stored, _ := fields["storage"].(bool); version == fields["name"] || version == "" && stored {
+			s, _, _ := unstructured.NestedMap(fields, "schema", "openAPIV3Schema")
+			return s
+		}
+	}
+	return nil
+}
+
+var metadataShape = field.OfType(reflect.TypeFor[metav1.ObjectMeta]())

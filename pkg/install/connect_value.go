@@ -1,0 +1,299 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+)
+
+// ErrNoValue says that there is no value at a path yet: an empty text counts as none, since
+// that is what fields hold which an operator has not filled in.
+var ErrNoValue = errors.New("there is no value yet")
+
+// way is a path to one value.
+type way struct {
+	text  string
+	steps []wayStep
+}
+
+// wayStep is a field by name, or an item of a list by its index.
+type wayStep struct {
+	name  string
+	index int
+	item  bool
+}
+
+// wayOf reads a path that leads to one value: without stars, and with indices for lists.
+func wayOf(text string) (way, error) {
+	path, err := field.Parse(text)
+	if err != nil {
+		return way{}, err
+	}
+	w := way{text: path.String()}
+	for rest := w.text; rest != ""; {
+		step, n, err := readStep(rest)
+		if err != nil {
+			return way{}, fmt.Errorf("path %q: %w", field.Shorten(text), err)
+		}
+		w.steps = append(w.steps, step)
+		rest = strings.TrimPrefix(rest[n:], ".")
+	}
+	if len(w.steps) == 0 || w.steps[0].item {
+		return way{}, fmt.Errorf("path %q: want a field, such as status.host", text)
+	}
+	return w, nil
+}
+
+// readStep reads one step of a path as field.Path writes it.
+func readStep(text string) (wayStep, int, error) {
+	if text[0] != '[' {
+		n := strings.IndexAny(text, ".[")
+		if n < 0 {
+			n = len(text)
+		}
+		if text[:n] == "*" {
+			return wayStep{}, 0, errors.New("a star finds several values, and one can flow: name the field")
+		}
+		return wayStep{name: text[:n]}, n, nil
+	}
+	if quote := text[1]; quote == '"' || quote == '\'' {
+		end := strings.IndexByte(text[2:], quote)
+		return wayStep{name: text[2 : 2+end]}, end + 4, nil
+	}
+	end := strings.IndexByte(text, ']')
+	i, err := strconv.Atoi(text[1:end])
+	if err != nil {
+		return wayStep{}, 0, errors.New("[] finds several values, and one can flow: want an index, such as [0]")
+	}
+	return wayStep{index: i, item: true}, end + 1, nil
+}
+
+// ResolveValue returns a copy of the value at a path of an object; ErrNoValue where there is none.
+func ResolveValue(u *unstructured.Unstructured, path string) (any, error) {
+	w, err := wayOf(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := field.Parse(w.text)
+	if err != nil {
+		return nil, err
+	}
+	for _, value := range p.Find(u.Object) {
+		if value == "" {
+			break
+		}
+		return runtime.DeepCopyJSONValue(value), nil
+	}
+	return nil, fmt.Errorf("%s of %s: %w", w.text, identity(u), ErrNoValue)
+}
+
+// SetValue sets the field at a path, and makes what it is in where that is missing. A list
+// grows by one item at its end, and not by more.
+func SetValue(u *unstructured.Unstructured, path string, value any) error {
+	w, err := wayOf(path)
+	if err != nil {
+		return err
+	}
+	if u.Object == nil {
+		u.Object = map[string]any{}
+	}
+	set, err := setAt(u.Object, w.steps, runtime.DeepCopyJSONValue(value))
+	if err != nil {
+		return fmt.Errorf("set %s of %s: %w", w.text, identity(u), err)
+	}
+	u.Object, _ = set.(map[string]any)
+	return nil
+}
+
+// setAt returns what stands at a step with the value in it.
+func setAt(at any, steps []wayStep, value any) (any, error) {
+	if len(steps) == 0 {
+		return value, nil
+	}
+	s := steps[0]
+	if s.item {
+		list, is := at.([]any)
+		if !is && at != nil {
+			return nil, fmt.Errorf("[%d] is asked for in what is no list", s.index)
+		}
+		if s.index > len(list) {
+			return nil, fmt.Errorf("[%d] is beyond the end: the list has %d items", s.index, len(list))
+		}
+		var old any
+		if s.index < len(list) {
+			old = list[s.index]
+		}
+		set, err := setAt(old, steps[1:], value)
+		if err != nil {
+			return nil, err
+		}
+		if s.index == len(list) {
+			return append(list, set), nil
+		}
+		list[s.index] = set
+		return list, nil
+	}
+	fields, is := at.(map[string]any)
+	if !is {
+		if at != nil {
+			return nil, fmt.Errorf("%s is asked for in what has no fields", s.name)
+		}
+		fields = map[string]any{}
+	}
+	set, err := setAt(fields[s.name], steps[1:], value)
+	if err != nil {
+		return nil, err
+	}
+	fields[s.name] = set
+	return fields, nil
+}
+
+// removeValue takes the value at a path out, as if it had never been filled in: what is
+// left empty by that goes as well.
+func removeValue(u *unstructured.Unstructured, path string) {
+	if w, err := wayOf(path); err == nil {
+		removeAt(u.Object, w.steps)
+	}
+}
+
+func removeAt(at any, steps []wayStep) (empty bool) {
+	s := steps[0]
+	if s.item {
+		list, _ := at.([]any)
+		if s.index < len(list) {
+			if len(steps) == 1 || removeAt(list[s.index], steps[1:]) {
+				list[s.index] = nil
+			}
+		}
+		for _, v := range list {
+			if v != nil {
+				return false
+			}
+		}
+		return true
+	}
+	fields, _ := at.(map[string]any)
+	if v, have := fields[s.name]; have && (len(steps) == 1 || removeAt(v, steps[1:])) {
+		delete(fields, s.name)
+	}
+	return len(fields) == 0
+}
+
+// Flow sets the value of a connection in the object that it goes to, as the type that the
+// field has: by the schema where there is one, or else by what stands there. Numbers become
+// texts, and texts that are numbers or booleans become these; whatever else does not fit is
+// an error, which does not say the value.
+func Flow(c Connection, to *unstructured.Unstructured, value any, schema map[string]any) error {
+	want := ""
+	if schema != nil {
+		want = typeAt(schema, c.Field)
+	}
+	if have, err := ResolveValue(to, c.Field); want == "" && err == nil {
+		want = typeOfValue(have)
+	}
+	fit, err := fitting(value, want)
+	if err != nil {
+		return fmt.Errorf("%s of %s does not fit into %s of %s: %w", c.Path, c.From, c.Field, c.To, err)
+	}
+	return SetValue(to, c.Field, fit)
+}
+
+// fitting is a value as a JSON type; any where that is empty.
+func fitting(value any, want string) (any, error) {
+	is := typeOfValue(value)
+	text := field.Scalar(value)
+	switch {
+	case want == "" || want == is || want == "number" && is == "integer" || want == "int-or-string" && (is == "integer" || is == "string"):
+		return value, nil
+	case want == "string" && text != "":
+		return text, nil
+	case want == "integer":
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n, nil
+		}
+	case want == "number":
+		if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return f, nil
+		}
+	case want == "boolean" && (text == "true" || text == "false"):
+		return text == "true", nil
+	}
+	return nil, fmt.Errorf("it is of type %s, and %s is wanted", is, want)
+}
+
+// typeOfValue is the type of a value in a schema's words.
+func typeOfValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case int64, int32, int:
+		return "integer"
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return "integer"
+		}
+		return "number"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	}
+	return "null"
+}
+
+// typeAt is the type that a schema gives a field; empty where it leaves that open.
+func typeAt(schema map[string]any, path string) string {
+	w, err := wayOf(path)
+	if err != nil {
+		return ""
+	}
+	at := schema
+	for _, s := range w.steps {
+		var next map[string]any
+		if s.item {
+			next, _ = at["items"].(map[string]any)
+		} else {
+			properties, _ := at["properties"].(map[string]any)
+			if next, _ = properties[s.name].(map[string]any); next == nil {
+				next, _ = at["additionalProperties"].(map[string]any)
+			}
+		}
+		if next == nil {
+			return ""
+		}
+		at = next
+	}
+	if either, _ := at["x-kubernetes-int-or-string"].(bool); either {
+		return "int-or-string"
+	}
+	t, _ := at["type"].(string)
+	return t
+}
+
+// builtIn is the Go type of a built-in kind; nil for others. Without a version any will do.
+func builtIn(gk schema.GroupKind, version string) reflect.Type {
+	types := scheme.Scheme.AllKnownTypes()
+	if t, known := types[gk.WithVersion(version)]; known {
+		return t
+	}
+	if version == "" {
+		for _, v := range scheme.Scheme.PrioritizedVersionsForGroup(gk.Group) {
+			if t, known := types[gk.WithVersion(v.Version)]; known {
+				return t
+			}
+		}
+	}
+	return nil
+}

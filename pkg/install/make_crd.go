@@ -1,0 +1,82 @@
+package install
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// safe refuses changes by which objects or clients would break. With ForceDefinitions those
+// pass by which only clients may.
+func (m *maker) safe(p *Part, live, want *unstructured.Unstructured) {
+	refuse := func(hint, message string) {
+		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: identity(want), Message: p.Name + ": " + message, Hint: hint})
+	}
+	v, err := crd.Judge(live, want, m.state.Custom[want.GetName()].whole())
+	if err != nil {
+		refuse("", err.Error())
+		return
+	}
+	for i, text := range v.Refused {
+		const few = 20
+		if i == few {
+			refuse("", fmt.Sprintf("%d more reasons of %s are not told", len(v.Refused)-few, want.GetName()))
+			break
+		}
+		refuse("choose a version that is nearer to what is there, or change what is there so that it fits, and begin again", text)
+	}
+	for _, text := range v.Unsafe {
+		if m.options.ForceDefinitions {
+			m.note("%s: %s", p.Name, text)
+			continue
+		}
+		refuse("choose a version that is nearer to what is there", text)
+	}
+	for _, text := range v.Undecided {
+		m.note("%s: what is there was not held against a rule of %s: %s", p.Name, want.GetName(), text)
+	}
+}
+
+// whole are the custom resources, where they were read whole.
+func (c CustomResources) whole() []*unstructured.Unstructured {
+	if !c.Whole {
+		return nil
+	}
+	return c.Objects
+}
+
+// customOf are the custom resources of the definitions of a package that do not go with
+// releases of the same run.
+func (m *maker) customOf(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []object.Ref {
+	var out []object.Ref
+	for _, u := range m.customObjects(name, more, goes) {
+		out = append(out, identity(u))
+	}
+	return sortRefs(out)
+}
+
+func (m *maker) customObjects(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, n := range m.definitionNames(name, more) {
+		for _, u := range m.state.Custom[n].Objects {
+			if !goes[identity(u)] {
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+// definitionNames are the definitions of a package that are there: by our mark, and by what it brings.
+func (m *maker) definitionNames(name string, more []*unstructured.Unstructured) []string {
+	names := m.state.definitionsOf(name)
+	for _, u := range more {
+		if live := m.state.Definitions[u.GetName()]; live != nil && live.GetLabels()[PackageLabel] == "" {
+			names = append(names, u.GetName())
+		}
+	}
+	return distinct(names)
+}

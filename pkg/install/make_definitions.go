@@ -1,0 +1,148 @@
+package install
+
+import (
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// definitions makes and changes those of a part, where it may and where that is safe.
+func (m *maker) definitions(p *Part) {
+	step := Step{ID: "definitions/" + p.Name, Kind: ApplyDefinitions, Part: p.Name, Version: p.Version}
+	for _, want := range rendered(p).Definitions {
+		ref := identity(want)
+		if other, made := m.made[ref]; made {
+			m.shared(p, other, want)
+			continue
+		}
+		live := m.state.Definitions[want.GetName()]
+		if live == nil || m.changes(p, live, want) {
+			u := m.marked(p, want, live)
+			if live == nil {
+				m.made[ref] = p.Name
+			}
+			step.Objects = append(step.Objects, ref)
+			step.Definitions = append(step.Definitions, u)
+			if live != nil {
+				step.Irreversible = "objects that are stored in a new version meanwhile keep it"
+			}
+		}
+	}
+	if len(step.Definitions) > 0 {
+		m.step(step)
+	}
+}
+
+// shared is a definition that another part makes in the same run.
+func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
+	for _, o := range m.plan.Parts {
+		if o.Name != other {
+			continue
+		}
+		for _, u := range rendered(o).Definitions {
+			if u.GetName() == want.GetName() && !crd.Same(u, want) {
+				m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: identity(want),
+					Message: fmt.Sprintf("%s and %s both bring %s, and not the same", other, p.Name, want.GetName()), Hint: "install one of them without its definitions, by its values"})
+			}
+		}
+	}
+}
+
+// changes says whether a definition that is there is to be changed, and refuses where it must not be.
+func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
+	same := crd.Same(live, m.marked(p, want, live))
+	k, foreign := m.keeperOfDefinition(p, live)
+	switch {
+	case p.KeepDefinitions:
+		if !crd.Same(live, want) {
+			m.note("definition %s is there, and is left as it is: %s has another one", want.GetName(), p.Name)
+		}
+		return false
+	case foreign && !m.options.TakeOwnership:
+		m.already(p, live, k)
+	case foreign:
+		m.take(p, identity(live), k)
+	}
+	if !same {
+		m.safe(p, live, want)
+	}
+	return !same
+}
+
+// keeperOfDefinition says who else keeps a definition, and whether anybody does.
+func (m *maker) keeperOfDefinition(p *Part, live *unstructured.Unstructured) (Keeper, bool) {
+	k := KeptBy(live)
+	switch {
+	case k.By == "sysop" && k.Name == p.Name:
+		return Keeper{}, false
+	case k.By == "helm" && k.Name == p.Release && k.Namespace == p.Namespace && !m.foreignRelease(p):
+		return Keeper{}, false
+	}
+	return k, true
+}
+
+// already refuses to bring what is there, brought by others.
+func (m *maker) already(p *Part, live *unstructured.Unstructured, k Keeper) {
+	m.refuse(Refusal{Topic: "ownership", Part: p.Name, Object: identity(live),
+		Message: fmt.Sprintf("%s is there already: definition %s is kept by %s", p.Name, live.GetName(), k),
+		Hint:    "do without installing it, since what needs it can use what is there; or take it over with --take-ownership"})
+}
+
+// marked is a definition as it is applied: with our marks, and with the relationship
+// annotations of the catalogue where it carries none.
+func (m *maker) marked(p *Part, want, live *unstructured.Unstructured) *unstructured.Unstructured {
+	u := want.DeepCopy()
+	labels := nonNil(u.GetLabels())
+	labels[PackageLabel] = p.Name
+	u.SetLabels(labels)
+	notes := nonNil(u.GetAnnotations())
+	maps.Copy(notes, m.annotations(want, live))
+	// A release that had the definition among its objects would delete it when it lets go of it.
+	notes[resourcePolicy] = keepPolicy
+	u.SetAnnotations(notes)
+	return u
+}
+
+// annotations are those of relationships for a definition that has none of its own, neither
+// in the chart nor where it is live.
+func (m *maker) annotations(want, live *unstructured.Unstructured) map[string]string {
+	if m.options.Annotate == nil {
+		return nil
+	}
+	add := maps.Clone(m.options.Annotate(want))
+	if live == nil || len(add) == 0 {
+		return add
+	}
+	// Without what we would have put there ourselves, does it carry any?
+	notes := nonNil(live.GetAnnotations())
+	others := live.DeepCopy()
+	rest := maps.Clone(notes)
+	maps.DeleteFunc(rest, func(k, _ string) bool { _, is := add[k]; return is })
+	others.SetAnnotations(rest)
+	ours, foreign := live.GetLabels()[PackageLabel] != "", len(m.options.Annotate(others)) == 0
+	maps.DeleteFunc(add, func(k, v string) bool {
+		have, carries := notes[k]
+		return foreign && have != v || carries && have != v && !ours
+	})
+	return add
+}
+
+func nonNil(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(m)
+}
+
+// refsOf are the references of objects.
+func refsOf(us []*unstructured.Unstructured) []object.Ref {
+	out := make([]object.Ref, 0, len(us))
+	for _, u := range us {
+		out = append(out, identity(u))
+	}
+	return sortRefs(out)
+}

@@ -1,0 +1,77 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// namespaces makes those of a part that are missing: that of its release, those that its
+// chart has, and no others.
+func (m *maker) namespaces(p *Part) {
+	wanted := map[string]bool{p.Namespace: true}
+	names := []string{p.Namespace}
+	for _, u := range rendered(p).Namespaces {
+		if n := u.GetName(); !wanted[n] {
+			wanted[n] = true
+			names = append(names, n)
+		}
+	}
+	for _, n := range names {
+		ref := object.Ref{Kind: namespaceKind.Kind, Name: n}
+		phase, there := m.state.Namespaces[n]
+		_, made := m.made[ref]
+		switch {
+		case n == "" || made:
+		case phase == "Terminating":
+			m.refuse(Refusal{Topic: "namespace", Part: p.Name, Object: ref, Message: fmt.Sprintf("namespace %s is being deleted", n),
+				Hint: "wait until it is gone; what holds it up, its status says"})
+		case !there:
+			m.made[ref] = p.Name
+			m.step(Step{ID: "namespace/" + n, Kind: MakeNamespace, Part: p.Name, Namespace: n, Objects: []object.Ref{ref}})
+		case slices.ContainsFunc(rendered(p).Namespaces, func(u *unstructured.Unstructured) bool { return u.GetName() == n && marked(u) }):
+			m.note("namespace %s is there, and is left as it is: the labels and annotations that %s has for it are not set", n, p.Name)
+		}
+	}
+	for _, u := range madeBy(p) {
+		n := u.GetNamespace()
+		_, there := m.state.Namespaces[n]
+		if _, made := m.made[object.Ref{Kind: namespaceKind.Kind, Name: n}]; n != "" && !there && !made {
+			m.refuse(Refusal{Topic: "namespace", Part: p.Name, Object: identity(u), Message: fmt.Sprintf("%s is to be in namespace %s, which is not there", identity(u), n),
+				Hint: fmt.Sprintf("make it first: kubectl create namespace %s", n)})
+		}
+	}
+}
+
+func marked(u *unstructured.Unstructured) bool {
+	return len(u.GetLabels())+len(u.GetAnnotations()) > 0
+}
+
+// await waits for the objects of a part that its gate asks for; false where it has none that
+// could be waited for.
+func (m *maker) await(p *Part) (Step, bool) {
+	refs := slices.Clone(p.Ready)
+	if len(refs) == 0 {
+		for _, u := range rendered(p).Objects {
+			if ref := identity(u); ref.Name != "" && !health.Stateless(ref.GroupKind()) {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	refs = sortRefs(refs)
+	return Step{ID: "await/" + p.Name, Kind: Await, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Version: p.Version, Objects: refs, Timeout: m.options.Timeout}, len(refs) > 0
+}
+
+// kubernetes holds the range of the chart against the version of the cluster.
+func (m *maker) kubernetes(p *Part) {
+	if p.Chart == nil || p.Chart.Helm == nil || p.Chart.Helm.Metadata == nil {
+		return
+	}
+	if r, bad := CheckKubernetes(p.Name, p.Chart.Helm.Metadata.KubeVersion, m.state.Kubernetes); bad {
+		m.refuse(r)
+	}
+}

@@ -1,0 +1,304 @@
+package install
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+var claimKind = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+
+// release installs or upgrades that of a part, unless it is there as it is wanted.
+func (m *maker) release(p *Part) {
+	live := m.state.release(p.Namespace, p.Release)
+	step := Step{
+		ID: "release/" + p.Namespace + "/" + p.Release, Kind: InstallRelease, Part: p.Name,
+		Release: p.Release, Namespace: p.Namespace, Version: p.Version, Objects: refsOf(rendered(p).Objects),
+	}
+	if live == nil || live.Status == "uninstalled" {
+		m.step(step)
+		return
+	}
+	m.ownRelease(p, live)
+	m.settled(p, live)
+	if !m.foreignRelease(p) && m.unchanged(p, live) {
+		m.plan.Unchanged = append(m.plan.Unchanged, p.Name)
+		return
+	}
+	step.From, step.Was = m.versionOf(live), live.Deployed
+	// A first installation that failed is upgraded: nothing of it that holds data is deleted.
+	step.Kind = UpgradeRelease
+	if live.Deployed == 0 && (live.Status == "pending-install" || live.Status == "uninstalling") {
+		step.Kind = InstallRelease
+	}
+	m.downgrade(p, live)
+	step.Irreversible = m.lost(p, live)
+	m.step(step)
+}
+
+// foreignRelease says that the release of a part is there, and is not ours, or not of that part.
+func (m *maker) foreignRelease(p *Part) bool {
+	live := m.state.release(p.Namespace, p.Release)
+	switch {
+	case live == nil || live.Status == "uninstalled":
+		return false
+	case p.App:
+		return live.Labels[SystemLabel] != m.plan.Installation.Name
+	}
+	return live.Labels[PackageLabel] != p.Name
+}
+
+// ownRelease refuses a release of the name that is not ours; with leave it is taken, if it
+// is of the same chart: another chart would delete all that it has.
+func (m *maker) ownRelease(p *Part, live *LiveRelease) {
+	if !m.foreignRelease(p) {
+		return
+	}
+	whose := "was not installed by us"
+	switch {
+	case live.Labels[SystemLabel] != "" && p.App:
+		whose = "is of the system " + live.Labels[SystemLabel]
+	case live.Labels[PackageLabel] != "":
+		whose = "is of the package " + live.Labels[PackageLabel]
+	}
+	chart := ""
+	if c := live.Current(); c != nil {
+		chart = c.Chart
+	}
+	if m.options.TakeOwnership && chart != "" && chart == chartOf(p) {
+		m.note("the Helm release %s in %s, which %s, is taken over at revision %d", p.Release, p.Namespace, whose, live.Revision)
+		return
+	}
+	m.stranger[p.Name] = true
+	hint := fmt.Sprintf("uninstall it (helm uninstall %s -n %s), or install %s in another namespace", p.Release, p.Namespace, p.Name)
+	if chart != "" && chart == chartOf(p) {
+		hint += "; or take it over with --take-ownership"
+	}
+	m.refuse(Refusal{Topic: "release", Part: p.Name,
+		Message: fmt.Sprintf("there is a Helm release %s in %s already (chart %s), which %s", p.Release, p.Namespace, cmp.Or(chart, "unknown"), whose), Hint: hint})
+}
+
+func chartOf(p *Part) string {
+	if p.Chart == nil || p.Chart.Helm == nil || p.Chart.Helm.Metadata == nil {
+		return ""
+	}
+	return p.Chart.Helm.Metadata.Name
+}
+
+func chartVersionOf(p *Part) string {
+	if p.Chart == nil || p.Chart.Helm == nil || p.Chart.Helm.Metadata == nil {
+		return ""
+	}
+	return p.Chart.Helm.Metadata.Version
+}
+
+// settled refuses a release that somebody is at, or was when he was killed. What the run
+// left that is resumed, the run goes on with.
+func (m *maker) settled(p *Part, live *LiveRelease) {
+	if !strings.HasPrefix(live.Status, "pending-") && live.Status != "uninstalling" {
+		return
+	}
+	if m.options.Resume != "" && live.Labels[RunLabel] == m.options.Resume {
+		return
+	}
+	hint := fmt.Sprintf("wait for it; if nobody is at it any more: helm uninstall %s -n %s", p.Release, p.Namespace)
+	if live.Deployed > 0 {
+		hint = fmt.Sprintf("wait for it; if nobody is at it any more: helm rollback %s %d -n %s", p.Release, live.Deployed, p.Namespace)
+	}
+	m.refuse(Refusal{Topic: "release", Part: p.Name,
+		Message: fmt.Sprintf("the Helm release %s in %s is %s (revision %d): somebody changes it, or was killed while doing so", p.Release, p.Namespace, live.Status, live.Revision), Hint: hint})
+}
+
+// versionOf is the version of what is there, as the last run wrote it down, or that of the chart.
+func (m *maker) versionOf(live *LiveRelease) string {
+	for _, b := range m.options.Before {
+		if b.Release == live.Name && b.Namespace == live.Namespace && b.Revision == live.Deployed && b.Version != "" {
+			return b.Version
+		}
+	}
+	if c := live.Current(); c != nil {
+		return c.Version
+	}
+	return ""
+}
+
+// downgrade tells that a part goes back.
+func (m *maker) downgrade(p *Part, live *LiveRelease) {
+	record := live.Current()
+	if record == nil || record.Chart != chartOf(p) {
+		return
+	}
+	was, err := semver.NewVersion(record.Version)
+	if err != nil {
+		return
+	}
+	is, err := semver.NewVersion(chartVersionOf(p))
+	if err == nil && is.LessThan(was) && !p.App {
+		m.note("%s goes back from chart %s to %s: its project may not support that", p.Name, record.Version, chartVersionOf(p))
+	}
+}
+
+// lost says what an upgrade deletes that holds data, and refuses where a release has
+// definitions or namespaces among its objects, which Helm would delete with all that is in them.
+func (m *maker) lost(p *Part, live *LiveRelease) string {
+	record := live.Current()
+	if record == nil {
+		return ""
+	}
+	stays := map[object.Ref]bool{}
+	for _, u := range rendered(p).Objects {
+		stays[m.placed(u, p.Namespace)] = true
+	}
+	applied := map[object.Ref]bool{}
+	for i := range m.plan.Steps {
+		if s := &m.plan.Steps[i]; s.Kind == ApplyDefinitions {
+			for _, r := range s.Objects {
+				applied[r] = true
+			}
+		}
+	}
+	var data []object.Ref
+	for _, u := range record.Objects {
+		ref := m.placed(u, p.Namespace)
+		switch r, _ := m.kinds.Kind(ref.GroupKind()); {
+		case stays[ref] || u.GetAnnotations()[resourcePolicy] == keepPolicy:
+		case ref.GroupKind() == definitionKind:
+			if live := m.state.Definitions[ref.Name]; !applied[ref] && (live == nil || live.GetAnnotations()[resourcePolicy] != keepPolicy) {
+				m.wouldDelete(p, ref, "crd")
+			}
+		case ref.GroupKind() == namespaceKind:
+			if m.state.Objects[ref] == nil || m.state.Objects[ref].GetAnnotations()[resourcePolicy] != keepPolicy {
+				m.wouldDelete(p, ref, "namespace")
+			}
+		case r.Custom || ref.GroupKind() == claimKind:
+			data = append(data, ref)
+		}
+	}
+	if len(data) == 0 {
+		return ""
+	}
+	text := "deletes " + listed(sortRefs(data)) + ", and the data of it with it"
+	m.note("the upgrade of %s %s", p.Name, text)
+	return text
+}
+
+func (m *maker) wouldDelete(p *Part, ref object.Ref, kind string) {
+	m.refuse(Refusal{Topic: "data", Part: p.Name, Object: ref,
+		Message: fmt.Sprintf("the release %s has %s among its objects, and %s has it no more: Helm would delete it with all that is in it", p.Release, ref, p.Name),
+		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, resourcePolicy, keepPolicy)})
+}
+
+// listed writes references for people, the first few of many.
+func listed(refs []object.Ref) string {
+	const few = 10
+	var names []string
+	for _, r := range refs[:min(few, len(refs))] {
+		names = append(names, r.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(refs) - few; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// gone takes away what the system had and has no more, the last one made first, apps before
+// packages. A package whose custom resources are still there stays.
+func (m *maker) gone() {
+	if !m.plan.Installation.System {
+		return
+	}
+	var left []*LiveRelease
+	for i := range m.state.Releases {
+		r := &m.state.Releases[i]
+		wanted := slices.ContainsFunc(m.plan.Parts, func(p *Part) bool { return p.Release == r.Name && p.Namespace == r.Namespace })
+		if r.Labels[SystemLabel] == m.plan.Installation.Name && !wanted && r.Status != "uninstalled" {
+			left = append(left, r)
+		}
+	}
+	m.lastFirst(left)
+	goes := map[object.Ref]bool{}
+	for _, r := range left {
+		m.willGo(r, goes)
+	}
+	for _, r := range left {
+		name := r.Labels[PackageLabel]
+		if name == "" {
+			m.remove(r, m.nameOf(r))
+			continue
+		}
+		if others := m.customOf(name, nil, goes); len(others) > 0 {
+			m.note("%s is not in the system any more, and stays: there are custom resources of it, %s", name, listed(others))
+			continue
+		}
+		m.remove(r, name)
+	}
+}
+
+// lastFirst sorts releases to be taken away: apps before packages, the last one made first.
+func (m *maker) lastFirst(rs []*LiveRelease) {
+	place := func(r *LiveRelease) int {
+		return slices.IndexFunc(m.options.Before, func(b ReleaseState) bool { return b.Release == r.Name && b.Namespace == r.Namespace })
+	}
+	rank := func(r *LiveRelease) int {
+		if r.Labels[PackageLabel] != "" {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(rs, func(a, b *LiveRelease) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(place(b), place(a)), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// nameOf is the name of the part that a release was, as the last run wrote it down.
+func (m *maker) nameOf(r *LiveRelease) string {
+	for _, b := range m.options.Before {
+		if b.Release == r.Name && b.Namespace == r.Namespace {
+			return b.Part
+		}
+	}
+	return cmp.Or(r.Labels[PackageLabel], r.Name)
+}
+
+// willGo adds the objects of a release to those that go with it.
+func (m *maker) willGo(r *LiveRelease, goes map[object.Ref]bool) {
+	record := r.Current()
+	if record == nil {
+		return
+	}
+	for _, u := range record.Objects {
+		if u.GetAnnotations()[resourcePolicy] != keepPolicy {
+			goes[m.placed(u, r.Namespace)] = true
+		}
+	}
+}
+
+// remove takes a release away, with its custom resources, for which it is waited.
+func (m *maker) remove(r *LiveRelease, part string) {
+	s := Step{ID: "remove/" + r.Namespace + "/" + r.Name, Kind: RemoveRelease, Part: part, Release: r.Name, Namespace: r.Namespace, Was: r.Deployed, From: m.versionOf(r)}
+	var data []object.Ref
+	goes := map[object.Ref]bool{}
+	m.willGo(r, goes)
+	for ref := range goes {
+		s.Objects = append(s.Objects, ref)
+		if kind, _ := m.kinds.Kind(ref.GroupKind()); kind.Custom || ref.GroupKind() == claimKind {
+			data = append(data, ref)
+		}
+		if gk := ref.GroupKind(); gk == definitionKind || gk == namespaceKind {
+			m.refuse(Refusal{Topic: "data", Part: part, Object: ref, Message: fmt.Sprintf("the release %s has %s among its objects: Helm would delete it with all that is in it", r.Name, ref),
+				Hint: "take the release over first: install it with --take-ownership, which keeps them"})
+		}
+	}
+	sortRefs(s.Objects)
+	if len(data) > 0 {
+		s.Irreversible = "the data of " + listed(sortRefs(data)) + " goes with it"
+	}
+	m.step(s)
+}

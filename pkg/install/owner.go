@@ -1,0 +1,234 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// The marks by which others know what they keep.
+const (
+	// trackingNote is Argo CD's: NAME:GROUP/KIND:NAMESPACE/NAME
+	// (argo-cd@v3.6.1:util/argo/resource_tracking.go).
+	trackingNote = "argocd.argoproj.io/tracking-id"
+	// Flux writes these labels with /name and /namespace
+	// (fluxcd/kustomize-controller and helm-controller, docs/spec).
+	kustomizationLabel = "kustomize.toolkit.fluxcd.io"
+	helmReleaseLabel   = "helm.toolkit.fluxcd.io"
+	// hookNote is on what Helm made as a hook.
+	hookNote = "helm.sh/hook"
+	// resourcePolicy with keep leaves an object in peace when its release goes.
+	resourcePolicy, keepPolicy = "helm.sh/resource-policy", "keep"
+)
+
+// Keeper is who keeps an object as it is.
+type Keeper struct {
+	// By is "helm", "argocd", "flux", "applyset", "controller", "sysop" (a package or a
+	// system of ours), "manager" (somebody who applied it) or "unknown".
+	By string
+	// Name and Namespace are those of the release, the Application, the Kustomization, or
+	// of the field manager; Kind that of a controller.
+	Kind, Namespace, Name string
+	// Reverts says that what is done to the object will be put back.
+	Reverts bool
+}
+
+// String is the keeper as people say it.
+func (k Keeper) String() string {
+	in := ""
+	if k.Namespace != "" {
+		in = " in " + k.Namespace
+	}
+	switch k.By {
+	case "helm":
+		return fmt.Sprintf("the Helm release %s%s", k.Name, in)
+	case "argocd":
+		return fmt.Sprintf("the Argo CD application %s%s", k.Name, in)
+	case "flux":
+		return fmt.Sprintf("Flux's %s %s%s", k.Kind, k.Name, in)
+	case "applyset":
+		return "the ApplySet " + k.Name
+	case "controller":
+		return fmt.Sprintf("its controller, %s %s", k.Kind, k.Name)
+	case "sysop":
+		return "the package " + k.Name + ", which was installed here"
+	case "manager":
+		return fmt.Sprintf("nobody we know; %q wrote it", k.Name)
+	}
+	return "nobody we know"
+}
+
+// KeptBy says who keeps an object as it is, the one who would put it back first: Argo CD,
+// Flux, a controller, an ApplySet, a release, whoever applied it.
+func KeptBy(u *unstructured.Unstructured) Keeper {
+	for _, by := range []func(*unstructured.Unstructured) (Keeper, bool){byArgoCD, byFlux, byController, byApplySet, byHelm, byPackage, byManager} {
+		if k, is := by(u); is {
+			return k
+		}
+	}
+	return Keeper{By: "unknown"}
+}
+
+// byArgoCD believes the mark only where it is about the object itself: controllers copy annotations.
+func byArgoCD(u *unstructured.Unstructured) (Keeper, bool) {
+	app, rest, ok := strings.Cut(u.GetAnnotations()[trackingNote], ":")
+	kind, self, both := strings.Cut(rest, ":")
+	gk := u.GroupVersionKind().GroupKind()
+	namespace, name, _ := strings.Cut(self, "/")
+	if !ok || !both || kind != gk.Group+"/"+gk.Kind || name != u.GetName() || u.GetNamespace() != "" && namespace != u.GetNamespace() {
+		return Keeper{}, false
+	}
+	k := Keeper{By: "argocd", Name: app, Reverts: true}
+	if in, name, qualified := strings.Cut(app, "_"); qualified {
+		k.Namespace, k.Name = in, name
+	}
+	return k, true
+}
+
+func byFlux(u *unstructured.Unstructured) (Keeper, bool) {
+	labels := u.GetLabels()
+	for _, m := range [][2]string{{kustomizationLabel, "Kustomization"}, {helmReleaseLabel, "HelmRelease"}} {
+		if name := labels[m[0]+"/name"]; name != "" {
+			return Keeper{By: "flux", Kind: m[1], Name: name, Namespace: labels[m[0]+"/namespace"], Reverts: true}, true
+		}
+	}
+	return Keeper{}, false
+}
+
+func byController(u *unstructured.Unstructured) (Keeper, bool) {
+	if c := metav1.GetControllerOf(u); c != nil {
+		return Keeper{By: "controller", Kind: c.Kind, Name: c.Name, Reverts: true}, true
+	}
+	return Keeper{}, false
+}
+
+func byApplySet(u *unstructured.Unstructured) (Keeper, bool) {
+	id := u.GetLabels()[system.MemberLabel]
+	return Keeper{By: "applyset", Name: id}, id != ""
+}
+
+func byHelm(u *unstructured.Unstructured) (Keeper, bool) {
+	notes := u.GetAnnotations()
+	name := notes[graph.HelmName]
+	return Keeper{By: "helm", Name: name, Namespace: notes[graph.HelmNamespace]}, name != ""
+}
+
+func byPackage(u *unstructured.Unstructured) (Keeper, bool) {
+	name := u.GetLabels()[PackageLabel]
+	return Keeper{By: "sysop", Name: name}, name != ""
+}
+
+// byManager names the last who wrote more than the status.
+func byManager(u *unstructured.Unstructured) (Keeper, bool) {
+	fields := slices.DeleteFunc(slices.Clone(u.GetManagedFields()), func(m metav1.ManagedFieldsEntry) bool { return m.Subresource != "" || m.Manager == "" })
+	if len(fields) == 0 {
+		return Keeper{}, false
+	}
+	last := slices.MaxFunc(fields, func(a, b metav1.ManagedFieldsEntry) int {
+		switch {
+		case a.Time == nil || b.Time == nil:
+			return strings.Compare(a.Manager, b.Manager)
+		default:
+			return a.Time.Compare(b.Time.Time)
+		}
+	})
+	return Keeper{By: "manager", Name: last.Manager}, true
+}
+
+// foreignTo says who else keeps an object that a part wants to make, and whether there is
+// anybody: our release may be written to by others, and keeps its objects all the same.
+func (m *maker) foreignTo(p *Part, u *unstructured.Unstructured) (Keeper, bool) {
+	k := KeptBy(u)
+	if k.By == "applyset" && k.Name == m.options.Set && m.options.Set != "" {
+		if k, _ = byHelm(u); k.Name == "" {
+			k, _ = byManager(u)
+		}
+	}
+	if k.By == "helm" && k.Name == p.Release && k.Namespace == p.Namespace {
+		return Keeper{}, false
+	}
+	return k, true
+}
+
+// ownObjects refuses, or with leave notes, that objects are there that others keep.
+func (m *maker) ownObjects(p *Part) {
+	if m.stranger[p.Name] {
+		return // the release itself is refused, and with it all that it keeps
+	}
+	hooks := m.hooksBefore(p)
+	for _, u := range rendered(p).Objects {
+		ref := identity(u)
+		live, there := m.state.Objects[ref]
+		if !there || ref.Name == "" {
+			continue
+		}
+		if k, foreign := m.foreignTo(p, live); foreign {
+			m.take(p, ref, k)
+		}
+	}
+	for _, h := range rendered(p).Hooks {
+		ref := identity(h.Object)
+		live, there := m.state.Objects[ref]
+		if !there || ref.Name == "" {
+			continue
+		}
+		// Helm writes no release on hooks, and deletes what is in their way.
+		if k, foreign := m.foreignTo(p, live); foreign && (!hooks[ref] || live.GetAnnotations()[hookNote] == "") {
+			m.take(p, ref, k)
+		}
+	}
+}
+
+// hooksBefore are the hooks that the release of a part had.
+func (m *maker) hooksBefore(p *Part) map[object.Ref]bool {
+	out := map[object.Ref]bool{}
+	if r := m.state.release(p.Namespace, p.Release); r != nil {
+		for _, record := range r.Records {
+			for _, u := range record.Hooks {
+				out[m.placed(u, p.Namespace)] = true
+			}
+		}
+	}
+	return out
+}
+
+// placed is the reference of an object of a manifest, which may leave out its namespace.
+func (m *maker) placed(u *unstructured.Unstructured, namespace string) object.Ref {
+	ref := identity(u)
+	if r, known := m.kinds.Kind(ref.GroupKind()); known {
+		switch {
+		case !r.Namespaced:
+			ref.Namespace = ""
+		case ref.Namespace == "":
+			ref.Namespace = namespace
+		}
+	}
+	return ref
+}
+
+// take takes what somebody else keeps, where that is allowed, and refuses where it is not.
+func (m *maker) take(p *Part, ref object.Ref, k Keeper) {
+	if m.options.TakeOwnership {
+		text := fmt.Sprintf("%s is taken over from %s", ref, k)
+		if k.Reverts {
+			text += ", who may put it back"
+		}
+		m.note("%s", text)
+		return
+	}
+	hint := "leave it out by the values of " + p.Name + ", delete it, or take it with --take-ownership"
+	switch k.By {
+	case "argocd", "flux", "controller":
+		hint = "change it where it is kept; taken with --take-ownership, it would be put back"
+	case "helm":
+		hint = fmt.Sprintf("uninstall that release (helm uninstall %s -n %s), or take it with --take-ownership", k.Name, k.Namespace)
+	}
+	m.refuse(Refusal{Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s is there already, kept by %s", ref, k), Hint: hint})
+}

@@ -1,0 +1,74 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// CheckKubernetes holds a range of versions that a part runs on against the version of the
+// cluster. What a cluster's builder adds to the version (v1.33.2-gke.100) is left out. An
+// empty range, or version, is fine; a range that is none is refused.
+func CheckKubernetes(part, within, version string) (Refusal, bool) {
+	if strings.TrimSpace(within) == "" || version == "" {
+		return Refusal{}, false
+	}
+	refuse := func(hint, format string, args ...any) (Refusal, bool) {
+		return Refusal{Topic: "kubernetes", Part: part, Message: fmt.Sprintf(format, args...), Hint: hint}, true
+	}
+	c, err := semver.NewConstraint(within)
+	if err != nil {
+		return refuse("ask who publishes it", "%s says that it runs on Kubernetes %q, which is no range of versions", part, within)
+	}
+	v, err := semver.NewVersion(version)
+	if err != nil {
+		return refuse("", "the cluster says that it is Kubernetes %q, which is no version", version)
+	}
+	bare := semver.New(v.Major(), v.Minor(), v.Patch(), "", "")
+	if c.Check(bare) {
+		return Refusal{}, false
+	}
+	return refuse("choose another version of it, or another cluster", "%s runs on Kubernetes %s, and the cluster is %s", part, within, version)
+}
+
+// CheckImages holds the platforms of images (by reference) against those of the nodes
+// (linux/amd64): images of which no node can run any are refused, those that only some can
+// are notes. Of images that are not in the table nothing is said, nor where no node is known.
+func CheckImages(parts []*Part, platforms map[string][]string, nodes []string) ([]Refusal, []string) {
+	var refused []Refusal
+	var notes []string
+	for _, p := range parts {
+		for _, image := range rendered(p).Images {
+			has := platforms[image]
+			if len(has) == 0 || len(nodes) == 0 {
+				continue
+			}
+			var without []string
+			for _, n := range nodes {
+				if !slices.ContainsFunc(has, func(h string) bool { return h == n || strings.HasPrefix(h, n+"/") }) {
+					without = append(without, n)
+				}
+			}
+			slices.Sort(without)
+			without = slices.Compact(without)
+			switch {
+			case len(without) == 0:
+			case len(without) == len(distinct(nodes)):
+				refused = append(refused, Refusal{Topic: "images", Part: p.Name,
+					Message: fmt.Sprintf("image %s is for %s, and no node is: they are %s", image, strings.Join(has, ", "), strings.Join(without, ", ")),
+					Hint:    "choose an image for these platforms by the values of " + p.Name})
+			default:
+				notes = append(notes, fmt.Sprintf("image %s of %s is for %s: its pods must keep off nodes that are %s", image, p.Name, strings.Join(has, ", "), strings.Join(without, ", ")))
+			}
+		}
+	}
+	return refused, notes
+}
+
+func distinct(s []string) []string {
+	s = slices.Clone(s)
+	slices.Sort(s)
+	return slices.Compact(s)
+}

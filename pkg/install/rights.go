@@ -1,0 +1,227 @@
+package install
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// rightsOfRun gathers what a run does to an API server.
+type rightsOfRun struct {
+	plan  *Planned
+	state *State
+	kinds *object.Kinds
+	set   map[regulate.Right]bool
+}
+
+// Rights is what doing the plan takes, and undoing it: the journal and the lock, the records
+// of releases, every object that is made, changed or deleted, and what gates look at. Rights
+// to escalate and to bind are optional: who holds what a role gives needs none (Escalations).
+// Kinds that definitions of the run make are known by these. The rights are sorted, each
+// once; a plan without steps takes none.
+func Rights(p *Planned, state State, kinds *object.Kinds) []regulate.Right {
+	if len(p.Steps) == 0 {
+		return nil
+	}
+	r := &rightsOfRun{plan: p, state: &state, kinds: kindsWith(kinds, p.Parts), set: map[regulate.Right]bool{}}
+	r.keeping()
+	for i := range p.Steps {
+		r.step(&p.Steps[i])
+	}
+	for _, e := range Escalations(p) {
+		either := e.Either
+		either.Optional = true
+		r.set[either] = true
+	}
+	return slices.SortedFunc(maps.Keys(r.set), compareRights)
+}
+
+func compareRights(a, b regulate.Right) int {
+	optional := func(r regulate.Right) int {
+		if r.Optional {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource),
+		cmp.Compare(a.Subresource, b.Subresource), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Verb, b.Verb), cmp.Compare(optional(a), optional(b)))
+}
+
+func (r *rightsOfRun) add(right regulate.Right, verbs ...string) {
+	for _, v := range verbs {
+		right.Verb = v
+		r.set[right] = true
+	}
+}
+
+// keeping is what the journal, what it keeps beside, and the lock take. What is kept has a
+// name that is made when it is.
+func (r *rightsOfRun) keeping() {
+	in := r.plan.Installation
+	r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
+	if r.changesSecrets() {
+		r.add(regulate.Right{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
+	}
+	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
+	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: "install-" + in.Name}, "get", "update")
+}
+
+// changesSecrets says that Secrets which are there may have to be kept as they were.
+func (r *rightsOfRun) changesSecrets() bool {
+	for i := range r.plan.Steps {
+		for _, ref := range r.plan.Steps[i].Objects {
+			if _, there := r.state.Objects[ref]; there && ref.GroupKind() == secretKind {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *rightsOfRun) step(s *Step) {
+	switch s.Kind {
+	case MakeNamespace:
+		ns := regulate.Right{Resource: "namespaces"}
+		r.add(ns, "create")
+		ns.Name = s.Namespace
+		r.add(ns, "delete", "get", "patch")
+	case ApplyDefinitions, DeleteDefinitions:
+		r.definitions(s)
+	case Await:
+		r.gate(s)
+	case DeleteObjects:
+		for _, ref := range s.Objects {
+			r.object(ref, "", "delete", "get")
+			if k, known := r.kinds.Kind(ref.GroupKind()); known {
+				r.add(regulate.Right{Group: k.Group, Resource: k.Plural}, "list")
+			}
+		}
+	default:
+		r.release(s)
+	}
+}
+
+// definitions are created and changed, and deleted where that is undone. Of what is undone
+// or deleted it is asked first whether objects are there.
+func (r *rightsOfRun) definitions(s *Step) {
+	all := regulate.Right{Group: definitionKind.Group, Resource: "customresourcedefinitions"}
+	if s.Kind == ApplyDefinitions {
+		r.add(all, "create")
+	}
+	for _, ref := range s.Objects {
+		one := all
+		one.Name = ref.Name
+		r.add(one, "delete", "get")
+		if s.Kind == ApplyDefinitions {
+			r.add(one, "patch", "update")
+		}
+		u := r.state.Definitions[ref.Name]
+		for _, d := range s.Definitions {
+			if d.GetName() == ref.Name {
+				u = d
+			}
+		}
+		if u == nil {
+			continue
+		}
+		if k, ok := resourceOf(u); ok {
+			r.add(regulate.Right{Group: k.Group, Resource: k.Plural}, "list")
+		}
+	}
+}
+
+// gate reads what is awaited, and the pods that it makes.
+func (r *rightsOfRun) gate(s *Step) {
+	for _, ref := range s.Objects {
+		namespace := ref.Namespace
+		r.object(ref, "", "get")
+		if k, known := r.kinds.Kind(ref.GroupKind()); known {
+			r.add(regulate.Right{Group: k.Group, Resource: k.Plural, Namespace: namespace}, "list", "watch")
+		}
+		if namespace != "" {
+			r.add(regulate.Right{Resource: "pods", Namespace: namespace}, "list", "watch")
+		}
+	}
+}
+
+// release is what Helm takes: its records, the objects of the release as they were and as
+// they are wanted, and hooks.
+func (r *rightsOfRun) release(s *Step) {
+	secrets := regulate.Right{Resource: "secrets", Namespace: s.Namespace}
+	r.add(secrets, "create", "list")
+	live := r.state.release(s.Namespace, s.Release)
+	last := 0
+	if live != nil {
+		last = live.Revision
+		for _, n := range live.Revisions {
+			secrets.Name = RecordName(s.Release, n)
+			r.add(secrets, "delete", "get", "update")
+		}
+	}
+	if s.Kind != RemoveRelease {
+		// The revision that is made, and the one that undoing makes.
+		for n := last + 1; n <= last+2; n++ {
+			secrets.Name = RecordName(s.Release, n)
+			r.add(secrets, "delete", "get", "update")
+		}
+	}
+	var objects, hooks []*unstructured.Unstructured
+	if live != nil {
+		for _, record := range live.Records {
+			objects = append(objects, record.Objects...)
+			hooks = append(hooks, record.Hooks...)
+		}
+	}
+	if s.Kind != RemoveRelease && s.Kind != RollbackRelease {
+		for _, p := range r.plan.Parts {
+			if p.Release == s.Release && p.Namespace == s.Namespace {
+				objects = append(objects, rendered(p).Objects...)
+				hooks = append(hooks, hookObjects(rendered(p).Hooks)...)
+			}
+		}
+	}
+	// Removing is undone by making anew, so that takes the same.
+	for _, u := range objects {
+		r.object(identity(u), s.Namespace, "create", "delete", "get", "patch", "update")
+	}
+	for _, u := range hooks {
+		r.object(identity(u), s.Namespace, "create", "delete", "get", "patch", "list", "watch")
+	}
+}
+
+// object is what is done to one object. To create, list and watch are rights to a kind: the
+// object has no name when that is authorized. A namespace that is left out is that of the release.
+func (r *rightsOfRun) object(ref object.Ref, namespace string, verbs ...string) {
+	k, known := r.kinds.Kind(ref.GroupKind())
+	if !known {
+		return // it is not served: nothing will be done to it
+	}
+	right := regulate.Right{Group: k.Group, Resource: k.Plural}
+	if k.Namespaced {
+		right.Namespace = cmp.Or(ref.Namespace, namespace)
+	}
+	for _, v := range verbs {
+		right.Name = ref.Name
+		if v == "create" || v == "list" || v == "watch" {
+			right.Name = ""
+		}
+		r.add(right, v)
+	}
+}
+
+// rolesGroup is the group of roles.
+const rolesGroup = "rbac.authorization.k8s.io"
+
+func isRole(gk schema.GroupKind) bool {
+	return gk.Group == rolesGroup && (gk.Kind == "Role" || gk.Kind == "ClusterRole")
+}
+
+func isBinding(gk schema.GroupKind) bool {
+	return gk.Group == rolesGroup && (gk.Kind == "RoleBinding" || gk.Kind == "ClusterRoleBinding")
+}

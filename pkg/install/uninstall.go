@@ -1,0 +1,133 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// uninstall takes the parts away, each before those that it needs: apps first, then for each
+// package its custom resources, the operator, its definitions, as far as that is allowed.
+func (m *maker) uninstall() {
+	goes := map[object.Ref]bool{}
+	for _, p := range m.plan.Parts {
+		if r := m.state.release(p.Namespace, p.Release); r != nil {
+			m.willGo(r, goes)
+		}
+	}
+	parts := slices.Clone(m.plan.Parts)
+	slices.Reverse(parts)
+	slices.SortStableFunc(parts, func(a, b *Part) int { return rankOf(a) - rankOf(b) })
+	for _, p := range parts {
+		r := m.state.release(p.Namespace, p.Release)
+		if r == nil || r.Status == "uninstalled" {
+			m.plan.Unchanged = append(m.plan.Unchanged, p.Name)
+		} else {
+			m.strangerGoes(p, r)
+		}
+		if !p.App {
+			m.data(p, goes)
+		}
+		if r != nil && r.Status != "uninstalled" {
+			m.settled(p, r)
+			m.remove(r, p.Name)
+		}
+		if !p.App {
+			m.deleteDefinitions(p, goes)
+		}
+	}
+}
+
+func rankOf(p *Part) int {
+	if p.App {
+		return 0
+	}
+	return 1
+}
+
+func (m *maker) strangerGoes(p *Part, r *LiveRelease) {
+	if m.foreignRelease(p) {
+		m.refuse(Refusal{Topic: "release", Part: p.Name, Message: fmt.Sprintf("the Helm release %s in %s is not of %s: it was not installed by us", r.Name, r.Namespace, p.Name),
+			Hint: fmt.Sprintf("uninstall it with what installed it: helm uninstall %s -n %s", r.Name, r.Namespace)})
+	}
+}
+
+// data is what becomes of the custom resources of a package: they are deleted (DeleteData),
+// or they are why its definitions must stay.
+func (m *maker) data(p *Part, goes map[object.Ref]bool) {
+	left := m.customObjects(p.Name, rendered(p).Definitions, goes)
+	if len(left) == 0 {
+		return
+	}
+	switch {
+	case m.options.DeleteData:
+		m.deleteObjects(p, left)
+	case m.options.DeleteDefinitions:
+		m.refuse(Refusal{Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are %d custom resources of %s, which would go with its definitions: %s", len(left), p.Name, listed(refsOf(left))),
+			Hint: "delete them first, or let them go as well with --delete-data"})
+	default:
+		m.note("%d custom resources of %s stay, and its definitions with them: %s", len(left), p.Name, listed(refsOf(left)))
+		if held := slices.DeleteFunc(slices.Clone(left), func(u *unstructured.Unstructured) bool { return len(u.GetFinalizers()) == 0 }); len(held) > 0 {
+			m.note("%d of them have finalizers, which nobody answers once %s is gone: they will hang when they are deleted, until it is installed again: %s", len(held), p.Name, listed(refsOf(held)))
+		}
+	}
+}
+
+// deleteObjects deletes custom resources, but not those of others. What a custom resource
+// owns goes with it.
+func (m *maker) deleteObjects(p *Part, left []*unstructured.Unstructured) {
+	mine := map[string]bool{}
+	for _, u := range left {
+		mine[string(u.GetUID())] = true
+	}
+	var refs, foreign []object.Ref
+	for _, u := range left {
+		owned := slices.ContainsFunc(u.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID != "" && mine[string(o.UID)] })
+		switch k := KeptBy(u); {
+		case owned:
+		case k.By == "helm" || k.By == "argocd" || k.By == "flux" || k.By == "applyset" && k.Name != m.options.Set:
+			foreign = append(foreign, identity(u))
+			m.refuse(Refusal{Topic: "dependants", Part: p.Name, Object: identity(u), Message: fmt.Sprintf("%s needs %s, and is kept by %s", identity(u), p.Name, k),
+				Hint: "take it away where it is kept, and begin again"})
+			refs = append(refs, identity(u))
+		default:
+			refs = append(refs, identity(u))
+		}
+	}
+	if len(foreign) > 0 {
+		m.note("of the custom resources of %s others keep %s", p.Name, listed(sortRefs(foreign)))
+	}
+	m.step(Step{ID: "objects/" + p.Name, Kind: DeleteObjects, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Objects: sortRefs(refs),
+		Irreversible: fmt.Sprintf("%d custom resources are deleted, and their data with them", len(left))})
+}
+
+// deleteDefinitions deletes those of a package of which no custom resource is left.
+func (m *maker) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
+	names := m.definitionNames(p.Name, rendered(p).Definitions)
+	if !m.options.DeleteDefinitions || len(names) == 0 {
+		if len(names) > 0 && len(m.customObjects(p.Name, rendered(p).Definitions, goes)) == 0 {
+			m.note("%d definitions of %s stay; --delete-crds deletes those of which no object is left", len(names), p.Name)
+		}
+		return
+	}
+	step := Step{ID: "delete-definitions/" + p.Name, Kind: DeleteDefinitions, Part: p.Name, Release: p.Release, Namespace: p.Namespace,
+		Irreversible: "definitions come back only with their package"}
+	for _, n := range names {
+		live := m.state.Definitions[n]
+		if _, asked := m.state.Custom[n]; !asked {
+			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: identity(live), Message: fmt.Sprintf("whether there are custom resources of %s is not known", n), Hint: "ask for the right to list them"})
+		}
+		if k, foreign := m.keeperOfDefinition(p, live); foreign && !m.options.TakeOwnership {
+			m.note("definition %s stays: it is kept by %s", n, k)
+			continue
+		}
+		step.Objects = append(step.Objects, identity(live))
+	}
+	if len(step.Objects) > 0 {
+		m.step(step)
+	}
+}
