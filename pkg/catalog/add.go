@@ -117,12 +117,11 @@ func merge(file string, old []byte, e Entry, replace bool, done *Added) ([]byte,
 		default:
 			done.Versions = append(done.Versions, v.Version)
 		}
-		next, err := put(text, was, v, i)
+		next, now, err := put(text, was, v, i)
 		if err != nil {
 			return nil, fmt.Errorf("put version %s into %s: %w", v.Version, file, err)
 		}
-		text = next
-		was, _ = Parse(e.Name, text)
+		text, was = next, now
 	}
 	if was.Title != e.Title || was.Description != e.Description || !reflect.DeepEqual(was.Source, e.Source) {
 		done.Notes = append(done.Notes, "title, description and source stay as they are in "+file)

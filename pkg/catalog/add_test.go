@@ -209,6 +209,48 @@ func TestAddRefuses(t *testing.T) {
 	alone(t, folder, "gadget.yaml")
 }
 
+// TestAddToEvery: into entries as their authors wrote them versions are put without a change
+// to any other line.
+func TestAddToEvery(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	for i, file := range append([]string{"testdata/widget.yaml"}, files...) {
+		if i%3 != 0 {
+			continue // each is parsed many times
+		}
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := t.TempDir()
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		if err := os.WriteFile(filepath.Join(folder, name+".yaml"), before, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		more := gadget("99.0.0", "0.0.1-alpha", "1.3.5")
+		more.Name = name
+		if _, err := catalog.Add(folder, more, false); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		after, err := os.ReadFile(filepath.Join(folder, name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := slices.Collect(strings.Lines(string(after)))
+		for line := range strings.Lines(string(before)) {
+			i := slices.Index(rest, line)
+			if i < 0 {
+				t.Errorf("%s: the line %q is lost", name, line)
+				break
+			}
+			rest = rest[i+1:]
+		}
+		e, problems := catalog.Parse(name, after)
+		if len(problems) > 0 || len(e.Versions) < 3 || e.Versions[0].Version != "99.0.0" {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
 // alone wants no other file in a folder.
 func alone(t *testing.T, folder string, names ...string) {
 	t.Helper()

@@ -15,8 +15,8 @@ import (
 // put puts a version into the text of an entry: in the place of the one at index at, or among
 // the others where that is -1. All lines of others stay as they are; where the text is written
 // in a way that lines cannot be told apart (on one line, as {}), it is written anew, with its
-// comments. What comes out is read, and must be the entry that is wanted.
-func put(text []byte, was Entry, v Version, at int) ([]byte, error) {
+// comments. What comes out is read, and must be the entry that is wanted; it is returned.
+func put(text []byte, was Entry, v Version, at int) ([]byte, Entry, error) {
 	want := was
 	want.Versions = slices.Clone(was.Versions)
 	index := at
@@ -35,10 +35,10 @@ func put(text []byte, was Entry, v Version, at int) ([]byte, error) {
 			continue
 		}
 		if got, problems := Parse(was.Name, out); len(problems) == 0 && same(got, want) {
-			return out, nil
+			return out, got, nil
 		}
 	}
-	return nil, errors.New("its text is written in a way that cannot be added to: write the version by hand")
+	return nil, Entry{}, errors.New("its text is written in a way that cannot be added to: write the version by hand")
 }
 
 // same compares entries, but for the places of their relations.

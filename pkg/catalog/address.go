@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -45,7 +44,7 @@ func redacted(text string) string {
 }
 
 // ociReference is a repository of a registry, without a tag or digest.
-var ociReference = regexp.MustCompile(`^oci://[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)+$`)
+var ociReference = pattern(`^oci://[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)+$`)
 
 func ociAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
@@ -55,7 +54,7 @@ func ociAt(m *strict.Mapping, n *yaml.Node) string {
 		m.Report(n, "%q is no OCI reference: want oci://REGISTRY/PATH/NAME", redacted(text))
 	case strings.Contains(path.Base(text), ":") || strings.Contains(text, "@"):
 		m.Report(n, "%q has a tag or a digest in it: write them as version and digest", redacted(text))
-	case !ociReference.MatchString(text):
+	case !ociReference().MatchString(text):
 		m.Report(n, "%q is no OCI reference: want oci://REGISTRY/PATH/NAME, in lower case", redacted(text))
 	default:
 		return text

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -226,18 +227,24 @@ func sumOf(fsys fs.FS, name string) (string, error) {
 
 var errTooLarge = errors.New("it is too large")
 
-// rivals tells the APIs that several entries bring.
+// rivals tells the APIs that several entries bring, once for each two of them.
 func (k *checker) rivals() {
 	first := map[string]item{}
 	for _, i := range k.c.items {
+		both := map[string][]string{}
 		for _, kind := range i.apis() {
-			other, taken := first[kind]
-			switch {
-			case !taken:
+			if other, taken := first[kind]; taken && other.Name != i.Name {
+				both[other.Name] = append(both[other.Name], kind)
+			} else {
 				first[kind] = i
-			case other.Name != i.Name:
-				k.report(i, true, nil, "%s and %s both bring %s: they cannot be together, and who needs it must be told which one to take", other.Name, i.Name, kind)
 			}
+		}
+		for _, other := range slices.Sorted(maps.Keys(both)) {
+			kinds := both[other]
+			if len(kinds) > 5 {
+				kinds = append(kinds[:5:5], "...")
+			}
+			k.report(i, true, nil, "%s and %s both bring %s: they cannot be together, and who needs it must be told which one to take", other, i.Name, strings.Join(kinds, ", "))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -28,12 +29,9 @@ type Imported struct {
 
 func (im *Imported) warn(format string, args ...any) {
 	w := fmt.Sprintf(format, args...)
-	for _, told := range im.Warnings {
-		if told == w {
-			return
-		}
+	if !slices.Contains(im.Warnings, w) {
+		im.Warnings = append(im.Warnings, w)
 	}
-	im.Warnings = append(im.Warnings, w)
 }
 
 // mostImported is how many bytes of manifests an import puts into an entry; more go into a

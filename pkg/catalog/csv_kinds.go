@@ -141,7 +141,7 @@ func (c *csv) images(im *Imported) []Image {
 		if text == "" || slices.ContainsFunc(all, func(i Image) bool { return i.Image == text }) {
 			return
 		}
-		if len(text) > mostText || !imageReference.MatchString(text) {
+		if len(text) > mostText || !imageReference().MatchString(text) {
 			im.warn("the image %q is left out: that is no reference", field.Shorten(text))
 			return
 		}

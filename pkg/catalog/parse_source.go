@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
@@ -113,14 +114,20 @@ func parseManifests(all *strict.Mapping, n *yaml.Node) []ManifestSource {
 	return manifests
 }
 
+// pattern is a regular expression that is compiled when it is needed first: most commands
+// read no entry.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 var (
-	chartName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,249}$`)
-	sum       = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	chartName = pattern(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,249}$`)
+	sum       = pattern(`^[0-9a-f]{64}$`)
 )
 
 func chartNameAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
-	if text != "" && !chartName.MatchString(text) {
+	if text != "" && !chartName().MatchString(text) {
 		m.Report(n, "%q is no name of a chart: want letters, digits, dashes, dots", field.Shorten(text))
 	}
 	return text
@@ -136,7 +143,7 @@ func chartVersionAt(m *strict.Mapping, n *yaml.Node) string {
 
 func digestAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
-	if hex, ok := strings.CutPrefix(text, "sha256:"); text != "" && (!ok || !sum.MatchString(hex)) {
+	if hex, ok := strings.CutPrefix(text, "sha256:"); text != "" && (!ok || !sum().MatchString(hex)) {
 		m.Report(n, "%q is no digest: want sha256: and 64 hex digits in lower case", field.Shorten(text))
 	}
 	return text
@@ -144,7 +151,7 @@ func digestAt(m *strict.Mapping, n *yaml.Node) string {
 
 func sumAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
-	if text != "" && !sum.MatchString(text) {
+	if text != "" && !sum().MatchString(text) {
 		m.Report(n, "%q is no SHA-256 sum: want 64 hex digits in lower case", field.Shorten(text))
 	}
 	return text

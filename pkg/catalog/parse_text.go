@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -136,8 +135,8 @@ func notExample(o *yaml.Node, apis []solve.API) string {
 }
 
 var (
-	imageReference = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
-	platform       = regexp.MustCompile(`^[a-z0-9]{1,20}/[a-z0-9_]{1,20}(/[a-z0-9.]{1,20})?$`)
+	imageReference = pattern(`^[a-zA-Z0-9][a-zA-Z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+	platform       = pattern(`^[a-z0-9]{1,20}/[a-z0-9_]{1,20}(/[a-z0-9.]{1,20})?$`)
 )
 
 // parseImages reads images, each by itself or with its platforms.
@@ -165,7 +164,7 @@ func parseImages(all *strict.Mapping, n *yaml.Node) []Image {
 
 func imageAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
-	if text != "" && !imageReference.MatchString(text) {
+	if text != "" && !imageReference().MatchString(text) {
 		m.Report(n, "%q is no image: want REGISTRY/PATH:TAG@sha256:HEX", field.Shorten(text))
 	}
 	return text
@@ -177,7 +176,7 @@ func platformsAt(m *strict.Mapping, n *yaml.Node) []string {
 		text := short(m, item)
 		switch {
 		case text == "":
-		case !platform.MatchString(text):
+		case !platform().MatchString(text):
 			m.Report(item, "%q is no platform: want OS/ARCHITECTURE, as linux/arm64", field.Shorten(text))
 		case slices.Contains(all, text):
 			m.Report(item, "a second %s: want one", text)
