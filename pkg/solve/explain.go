@@ -222,25 +222,26 @@ func (r *rules) ends(left []*reason) string {
 		}
 		switch n := asked[need.Package]; {
 		case n > 2:
-			return fmt.Sprintf("no version of %s is in all of these (there are %s)", p.name, several(p.versions))
+			return fmt.Sprintf("no version of %s is in all of these (%s)", p.name, thereAre(p))
 		case n == 2:
-			return fmt.Sprintf("no version of %s is in both (there are %s)", p.name, several(p.versions))
+			return fmt.Sprintf("no version of %s is in both (%s)", p.name, thereAre(p))
 		case slices.ContainsFunc(left, func(o *reason) bool { return o.Package == p.name && (o.Kind == Stays || o.Kind == NotDown) }):
 			return ""
-		case len(p.versions) == 1:
-			return fmt.Sprintf("there is only %s", p.versions[0].Version)
 		}
-		return fmt.Sprintf("no version of %s is that (there are %s)", p.name, several(p.versions))
+		return fmt.Sprintf("no version of %s is that (%s)", p.name, thereAre(p))
 	}
 	return ""
 }
 
-func (r *rules) noProvider(a API) string {
-	var others []string
-	for _, name := range r.offers[a.Kind] {
-		others = append(others, name)
+func thereAre(p *pack) string {
+	if len(p.versions) == 1 {
+		return "there is only " + p.versions[0].Version
 	}
-	if len(others) > 0 {
+	return "there are " + several(p.versions)
+}
+
+func (r *rules) noProvider(a API) string {
+	if others := r.offers[a.Kind]; len(others) > 0 {
 		return fmt.Sprintf("no package brings that version of %s (%s bring others)", a.Kind, joined(others))
 	}
 	kinds := make([]string, 0, len(r.offers))
