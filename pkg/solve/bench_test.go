@@ -55,8 +55,7 @@ func BenchmarkSolveUnsatisfiable(b *testing.B) {
 	q := solve.Question{Available: available, Wants: want(needs("p000", "")), Kubernetes: "1.31.2"}
 	for b.Loop() {
 		_, err := solve.Solve(b.Context(), q)
-		var conflict *solve.ConflictError
-		if !errors.As(err, &conflict) {
+		if _, ok := errors.AsType[*solve.ConflictError](err); !ok {
 			b.Fatal(err)
 		}
 	}

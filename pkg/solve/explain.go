@@ -29,7 +29,7 @@ func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
 	for i, g := range r.reasons {
 		all[i] = yes(g.holds)
 	}
-	_, core, err := r.search.solve(ctx, all)
+	_, core, err := r.solve(ctx, all)
 	if err != nil {
 		return nil, err
 	}
@@ -38,13 +38,15 @@ func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(core)
-	backward, err := r.shrink(ctx, core)
-	if err != nil {
-		return nil, err
-	}
-	if len(backward) < len(forward) {
-		forward = backward
+	if len(forward) > 3 {
+		slices.Reverse(core)
+		backward, err := r.shrink(ctx, core)
+		if err != nil {
+			return nil, err
+		}
+		if len(backward) < len(forward) {
+			forward = backward
+		}
 	}
 	var out []*reason
 	for _, g := range r.reasons {
@@ -58,7 +60,7 @@ func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
 func (r *rules) shrink(ctx context.Context, core []literal) ([]literal, error) {
 	for i := 0; i < len(core); {
 		rest := slices.Delete(slices.Clone(core), i, i+1)
-		ok, smaller, err := r.search.solve(ctx, rest)
+		ok, smaller, err := r.solve(ctx, rest)
 		switch {
 		case err != nil:
 			return nil, err
