@@ -45,8 +45,10 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 		}
 		for _, u := range rendered(o).Definitions {
 			if u.GetName() == want.GetName() && !crd.Same(u, want) {
-				m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: identity(want),
-					Message: fmt.Sprintf("%s and %s both bring %s, and not the same", other, p.Name, want.GetName()), Hint: "install one of them without its definitions, by its values"})
+				m.refuse(Refusal{
+					Topic: "definitions", Part: p.Name, Object: identity(want),
+					Message: fmt.Sprintf("%s and %s both bring %s, and not the same", other, p.Name, want.GetName()), Hint: "install one of them without its definitions, by its values",
+				})
 			}
 		}
 	}
@@ -87,9 +89,11 @@ func (m *maker) keeperOfDefinition(p *Part, live *unstructured.Unstructured) (Ke
 
 // already refuses to bring what is there, brought by others.
 func (m *maker) already(p *Part, live *unstructured.Unstructured, k Keeper) {
-	m.refuse(Refusal{Topic: "ownership", Part: p.Name, Object: identity(live),
+	m.refuse(Refusal{
+		Topic: "ownership", Part: p.Name, Object: identity(live),
 		Message: fmt.Sprintf("%s is there already: definition %s is kept by %s", p.Name, live.GetName(), k),
-		Hint:    "do without installing it, since what needs it can use what is there; or take it over with --take-ownership"})
+		Hint:    "do without installing it, since what needs it can use what is there; or take it over with --take-ownership",
+	})
 }
 
 // marked is a definition as it is applied: with our marks, and with the relationship

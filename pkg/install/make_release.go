@@ -80,8 +80,10 @@ func (m *maker) ownRelease(p *Part, live *LiveRelease) {
 	if chart != "" && chart == chartOf(p) {
 		hint += "; or take it over with --take-ownership"
 	}
-	m.refuse(Refusal{Topic: "release", Part: p.Name,
-		Message: fmt.Sprintf("there is a Helm release %s in %s already (chart %s), which %s", p.Release, p.Namespace, cmp.Or(chart, "unknown"), whose), Hint: hint})
+	m.refuse(Refusal{
+		Topic: "release", Part: p.Name,
+		Message: fmt.Sprintf("there is a Helm release %s in %s already (chart %s), which %s", p.Release, p.Namespace, cmp.Or(chart, "unknown"), whose), Hint: hint,
+	})
 }
 
 func chartOf(p *Part) string {
@@ -111,8 +113,10 @@ func (m *maker) settled(p *Part, live *LiveRelease) {
 	if live.Deployed > 0 {
 		hint = fmt.Sprintf("wait for it; if nobody is at it any more: helm rollback %s %d -n %s", p.Release, live.Deployed, p.Namespace)
 	}
-	m.refuse(Refusal{Topic: "release", Part: p.Name,
-		Message: fmt.Sprintf("the Helm release %s in %s is %s (revision %d): somebody changes it, or was killed while doing so", p.Release, p.Namespace, live.Status, live.Revision), Hint: hint})
+	m.refuse(Refusal{
+		Topic: "release", Part: p.Name,
+		Message: fmt.Sprintf("the Helm release %s in %s is %s (revision %d): somebody changes it, or was killed while doing so", p.Release, p.Namespace, live.Status, live.Revision), Hint: hint,
+	})
 }
 
 // versionOf is the version of what is there, as the last run wrote it down, or that of the chart.
@@ -189,9 +193,11 @@ func (m *maker) lost(p *Part, live *LiveRelease) string {
 }
 
 func (m *maker) wouldDelete(p *Part, ref object.Ref, kind string) {
-	m.refuse(Refusal{Topic: "data", Part: p.Name, Object: ref,
+	m.refuse(Refusal{
+		Topic: "data", Part: p.Name, Object: ref,
 		Message: fmt.Sprintf("the release %s has %s among its objects, and %s has it no more: Helm would delete it with all that is in it", p.Release, ref, p.Name),
-		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, resourcePolicy, keepPolicy)})
+		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, resourcePolicy, keepPolicy),
+	})
 }
 
 // listed writes references for people, the first few of many.
@@ -292,8 +298,10 @@ func (m *maker) remove(r *LiveRelease, part string) {
 			data = append(data, ref)
 		}
 		if gk := ref.GroupKind(); gk == definitionKind || gk == namespaceKind {
-			m.refuse(Refusal{Topic: "data", Part: part, Object: ref, Message: fmt.Sprintf("the release %s has %s among its objects: Helm would delete it with all that is in it", r.Name, ref),
-				Hint: "take the release over first: install it with --take-ownership, which keeps them"})
+			m.refuse(Refusal{
+				Topic: "data", Part: part, Object: ref, Message: fmt.Sprintf("the release %s has %s among its objects: Helm would delete it with all that is in it", r.Name, ref),
+				Hint: "take the release over first: install it with --take-ownership, which keeps them",
+			})
 		}
 	}
 	sortRefs(s.Objects)

@@ -322,8 +322,10 @@ func TestMakeReleases(t *testing.T) {
 			r.Status, r.Revision, r.Revisions, r.Labels[RunLabel] = "pending-upgrade", 2, []int{1, 2}, "killed"
 		}, options: func(o *MakeOptions) { o.Resume = "killed" }, step: Step{Kind: UpgradeRelease, Was: 1}},
 		{name: "pending first installation", release: func(r *LiveRelease) { r.Status, r.Deployed = "pending-install", 0 }, topic: "release", say: []string{"helm uninstall cert -n cert-system"}},
-		{name: "pending first installation, resumed", release: func(r *LiveRelease) { r.Status, r.Deployed, r.Labels[RunLabel] = "pending-install", 0, "killed" },
-			options: func(o *MakeOptions) { o.Resume = "killed" }, step: Step{Kind: InstallRelease}},
+		{
+			name: "pending first installation, resumed", release: func(r *LiveRelease) { r.Status, r.Deployed, r.Labels[RunLabel] = "pending-install", 0, "killed" },
+			options: func(o *MakeOptions) { o.Resume = "killed" }, step: Step{Kind: InstallRelease},
+		},
 		{name: "failed, after one that is deployed", release: func(r *LiveRelease) { r.Status, r.Revision, r.Revisions = "failed", 2, []int{1, 2} }, step: Step{Kind: UpgradeRelease, Was: 1}},
 		{name: "failed at first", release: func(r *LiveRelease) { r.Status, r.Deployed = "failed", 0 }, step: Step{Kind: UpgradeRelease}},
 		{name: "uninstalled, with its history", release: func(r *LiveRelease) { r.Status, r.Deployed, r.Labels = "uninstalled", 0, nil }, step: Step{Kind: InstallRelease}},

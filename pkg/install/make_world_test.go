@@ -113,8 +113,10 @@ func shopParts(t *testing.T) []*Part {
 }
 
 func emptyState() State {
-	return State{Kubernetes: "v1.33.2", Kinds: planKinds(), Namespaces: map[string]string{"default": "Active"}, Definitions: map[string]*unstructured.Unstructured{},
-		Objects: map[object.Ref]*unstructured.Unstructured{}, Custom: map[string]CustomResources{}}
+	return State{
+		Kubernetes: "v1.33.2", Kinds: planKinds(), Namespaces: map[string]string{"default": "Active"}, Definitions: map[string]*unstructured.Unstructured{},
+		Objects: map[object.Ref]*unstructured.Unstructured{}, Custom: map[string]CustomResources{},
+	}
 }
 
 var shopSystem = Installation{Name: "shop", Namespace: "shop", System: true}

@@ -64,6 +64,9 @@ func (r *rightsOfRun) add(right regulate.Right, verbs ...string) {
 // name that is made when it is.
 func (r *rightsOfRun) keeping() {
 	in := r.plan.Installation
+	if _, there := r.state.Namespaces[in.Namespace]; !there {
+		r.step(&Step{Kind: MakeNamespace, Namespace: in.Namespace})
+	}
 	r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
 	if r.changesSecrets() {
 		r.add(regulate.Right{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
@@ -91,6 +94,8 @@ func (r *rightsOfRun) step(s *Step) {
 		r.add(ns, "create")
 		ns.Name = s.Namespace
 		r.add(ns, "delete", "get", "patch")
+		// Before it is deleted in undoing, it is looked whether somebody else put something in it.
+		r.add(regulate.Right{Group: "*", Resource: "*", Namespace: s.Namespace, Optional: true}, "list")
 	case ApplyDefinitions, DeleteDefinitions:
 		r.definitions(s)
 	case Await:

@@ -152,9 +152,11 @@ func CheckEscalations(all []Escalation, missing []regulate.Right) ([]Refusal, []
 		if len(not) > few {
 			text += fmt.Sprintf(" and %d more", len(not)-few)
 		}
-		refused = append(refused, Refusal{Topic: "rights", Part: e.Part, Object: e.Object,
+		refused = append(refused, Refusal{
+			Topic: "rights", Part: e.Part, Object: e.Object,
 			Message: fmt.Sprintf("%s gives rights that you do not hold (%s), and you may not %s", e.Object, text, e.Either),
-			Hint:    "ask for the right to " + e.Either.String() + ", which --print-rbac prints"})
+			Hint:    "ask for the right to " + e.Either.String() + ", which --print-rbac prints",
+		})
 	}
 	slices.SortStableFunc(refused, func(a, b Refusal) int { return cmp.Compare(a.Part, b.Part) })
 	return refused, notes

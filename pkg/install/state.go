@@ -109,7 +109,7 @@ type Reader interface {
 	Get(ctx context.Context, r object.Resource, namespace, name string) (*unstructured.Unstructured, error)
 	// List reads objects whole, those of all namespaces where that is empty.
 	List(ctx context.Context, r object.Resource, namespace, selector string) ([]*unstructured.Unstructured, error)
-	// ListMetadata reads their metadata alone.
+	// ListMetadata reads their metadata alone; each has the kind of the resource.
 	ListMetadata(ctx context.Context, r object.Resource, namespace, selector string) ([]*unstructured.Unstructured, error)
 }
 
