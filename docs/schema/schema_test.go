@@ -23,7 +23,7 @@ import (
 // schemas are the files beside this one.
 var schemas = []string{
 	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
-	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems",
+	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems", "entry",
 }
 
 func compile(t *testing.T, name string) *jsonschema.Schema {

@@ -23,6 +23,8 @@ type atomicOptions struct {
 	files     []string
 	args      []string
 	recursive bool
+	// docs are the manifests, where they come from no file.
+	docs []source.Document
 	// footprints is a file that says what custom resources run.
 	footprints string
 	autoscaler bool
@@ -117,6 +119,9 @@ func (o *atomicOptions) gather(ctx context.Context) (*foreseen, error) {
 // manifests reads the files of -f. Standard input may never end: an interrupt ends the
 // waiting, not the reading.
 func (o *atomicOptions) manifests(ctx context.Context) ([]source.Document, error) {
+	if o.docs != nil {
+		return o.docs, nil
+	}
 	type read struct {
 		docs []source.Document
 		err  error

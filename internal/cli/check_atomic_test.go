@@ -25,11 +25,6 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-func refOfObject(u *unstructured.Unstructured) object.Ref {
-	gvk := u.GroupVersionKind()
-	return object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
-}
-
 const statefulSet = `
 apiVersion: apps/v1
 kind: StatefulSet

@@ -158,7 +158,7 @@ the binary, and --from FILE reads a snapshot.`,
 			quietLogs()
 		}
 	}
-	root.AddCommand(newGraph(env), newCheck(env), newHealth(env), newPath(env), newImpact(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRegulate(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newVersion(env))
+	root.AddCommand(newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRegulate(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUninstall(env), newUpgrade(env), newVersion(env))
 	return root
 }
 

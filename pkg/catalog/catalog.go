@@ -8,16 +8,12 @@ package catalog
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 //go:generate go test . -run TestCompiled -update
@@ -38,6 +34,10 @@ type Entry struct {
 	Signals []regulate.Signal `json:"signals,omitempty"`
 	// Relations are the relationship rules, by themselves not bound to a cluster.
 	Relations []declare.Spec `json:"relations"`
+	// Versions are those that can be installed, in the order in which they are written; none
+	// where it is only known what the operator does. An entry that has some may be without
+	// kinds and relations.
+	Versions []Version `json:"versions,omitempty"`
 }
 
 // Kind is a custom kind that an operator defines.
@@ -128,86 +128,6 @@ func (e Entry) Origin() string { return "catalogue " + e.Name }
 func served(kind string, kinds *object.Kinds) bool {
 	_, ok := kinds.Kind(declare.GroupKind(kind))
 	return ok
-}
-
-// Parse reads an entry, which is kept in the file name.yaml.
-func Parse(name string, data []byte) (Entry, []strict.Problem) {
-	root, problem := strict.Document(data)
-	switch {
-	case problem != nil:
-		return Entry{}, []strict.Problem{*problem}
-	case root == nil:
-		return Entry{}, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty"}}
-	}
-	var e Entry
-	m := &strict.Mapping{}
-	var more []strict.Problem
-	m.Fields = []strict.Field{
-		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
-		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, "Operator") }},
-		{Name: "name", Required: true, Set: func(n *yaml.Node) { m.Want(n, name); e.Name = n.Value }},
-		{Name: "title", Required: true, Set: func(n *yaml.Node) { e.Title = m.Text(n) }},
-		{Name: "description", Required: true, Set: func(n *yaml.Node) { e.Description = m.Text(n) }},
-		{Name: "source", Required: true, Set: func(n *yaml.Node) { e.Source = m.Texts(n) }},
-		{Name: "kinds", Required: true, Set: func(n *yaml.Node) { e.Kinds, more = parseKinds(n, data); m.Problems = append(m.Problems, more...) }},
-		{Name: "signals", Set: func(n *yaml.Node) { e.Signals, more = parsePatterns(n); m.Problems = append(m.Problems, more...) }},
-		{Name: "relations", Required: true, Set: func(n *yaml.Node) {
-			e.Relations, more = declare.FromNode(n, declare.Options{})
-			m.Problems = append(m.Problems, more...)
-		}},
-	}
-	m.Read(root)
-	return e, m.Problems
-}
-
-func parseKinds(n *yaml.Node, text []byte) ([]Kind, []strict.Problem) {
-	all := &strict.Mapping{}
-	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		all.Report(n, "want a list of the kinds that the operator defines")
-	}
-	var kinds []Kind
-	for _, item := range n.Content {
-		var k Kind
-		m := &strict.Mapping{}
-		m.Fields = []strict.Field{
-			{Name: "kind", Required: true, Set: func(n *yaml.Node) { k.Kind = kindAt(m, n) }},
-			{Name: "versions", Required: true, Set: func(n *yaml.Node) { k.Versions = m.Texts(n) }},
-			{Name: "clusterScoped", Set: func(n *yaml.Node) { k.ClusterScoped = m.Bool(n) }},
-			{Name: "composes", Set: func(n *yaml.Node) {
-				if n.Kind != yaml.SequenceNode {
-					m.Report(n, "want a list of kinds")
-				}
-				for _, item := range n.Content {
-					k.Composes = append(k.Composes, kindAt(m, item))
-				}
-			}},
-			{Name: "health", Set: func(n *yaml.Node) {
-				var problems []strict.Problem
-				k.Health, problems = parseHealth(n, text)
-				m.Problems = append(m.Problems, problems...)
-			}},
-			{Name: "signals", Set: func(n *yaml.Node) {
-				var problems []strict.Problem
-				k.Signals, problems = regulate.ParseSignals(n)
-				m.Problems = append(m.Problems, problems...)
-			}},
-		}
-		m.Read(item)
-		if !strings.Contains(k.Kind, ".") {
-			m.Report(item, "a custom kind is written Kind.group")
-		}
-		all.Problems = append(all.Problems, m.Problems...)
-		kinds = append(kinds, k)
-	}
-	return kinds, all.Problems
-}
-
-func kindAt(m *strict.Mapping, n *yaml.Node) string {
-	text := m.Text(n)
-	if wrong := declare.CheckKind(text); text != "" && wrong != "" {
-		m.Report(n, "%q %s", text, wrong)
-	}
-	return text
 }
 
 // String returns the title with the name.

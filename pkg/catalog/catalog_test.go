@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,8 +85,16 @@ func TestCompiled(t *testing.T) {
 func goSource(t *testing.T, entries []catalog.Entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	b.WriteString("// Code generated from catalog/*.yaml by go generate; DO NOT EDIT.\n\npackage catalog\n\nimport (\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/declare\"\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/health\"\n\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate\"\n)\n\nvar entries = ")
-	literal(&b, reflect.ValueOf(entries), false)
+	var list bytes.Buffer
+	literal(&list, reflect.ValueOf(entries), false)
+	b.WriteString("// Code generated from catalog/*.yaml by go generate; DO NOT EDIT.\n\npackage catalog\n\nimport (\n")
+	for _, name := range []string{"declare", "health", "regulate", "solve"} {
+		if typed := regexp.MustCompile(`[^\w."]` + name + `\.[A-Z]\w*\{`); typed.Match(list.Bytes()) {
+			fmt.Fprintf(&b, "\t\"github.com/kubectl-sysop/kubectl-sysop/pkg/%s\"\n", name)
+		}
+	}
+	b.WriteString(")\n\nvar entries = ")
+	b.Write(list.Bytes())
 	b.WriteString("\n")
 	out, err := format.Source(b.Bytes())
 	if err != nil {
@@ -104,6 +113,8 @@ func literal(b *bytes.Buffer, v reflect.Value, item bool) {
 		fmt.Fprint(b, v.Bool())
 	case reflect.Int64:
 		fmt.Fprintf(b, "int64(%d)", v.Int())
+	case reflect.Float64:
+		fmt.Fprintf(b, "float64(%s)", strconv.FormatFloat(v.Float(), 'g', -1, 64))
 	case reflect.Interface:
 		if v.IsNil() {
 			b.WriteString("nil")

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 )
 
 var entries = []Entry{
@@ -42,11 +43,35 @@ var entries = []Entry{
 		{From: []string{"ApplicationSet.argoproj.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.generators[].*.generators[].plugin.configMapRef", Source: "pkg/apis/application/v1alpha1/applicationset_types.go"},
 		{From: []string{"ApplicationSet.argoproj.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.generators[].*.generators[].pullRequest.*.tokenRef.secretName", Source: "pkg/apis/application/v1alpha1/applicationset_types.go"},
 		{From: []string{"ApplicationSet.argoproj.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.generators[].*.generators[].scmProvider.*.tokenRef.secretName", Source: "pkg/apis/application/v1alpha1/applicationset_types.go"},
+	}, Versions: []Version{
+		{Version: "3.5.7", Kubernetes: ">=1.33", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/argoproj/argo-cd/v3.5.7/manifests/install.yaml", SHA256: "09bfbb9041b4a8503c6e4fa22cf41c403fa62be17526de353648a4551f5beb77"},
+		}}, Namespace: "argocd", Ready: []Workload{
+			{Kind: "StatefulSet.apps", Name: "argocd-application-controller"},
+			{Kind: "Deployment.apps", Name: "argocd-applicationset-controller"},
+			{Kind: "Deployment.apps", Name: "argocd-dex-server"},
+			{Kind: "Deployment.apps", Name: "argocd-notifications-controller"},
+			{Kind: "Deployment.apps", Name: "argocd-redis"},
+			{Kind: "Deployment.apps", Name: "argocd-repo-server"},
+			{Kind: "Deployment.apps", Name: "argocd-server"},
+		}, Images: []Image{
+			{Image: "quay.io/argoproj/argocd:v3.5.7"},
+			{Image: "ghcr.io/dexidp/dex:v2.45.1"},
+			{Image: "public.ecr.aws/docker/library/redis:8.2.3-alpine"},
+		}, Examples: []string{"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: guestbook, namespace: argocd}\nspec:\n  project: default\n  source: {repoURL: \"https://github.com/argoproj/argocd-example-apps.git\", targetRevision: HEAD, path: guestbook}\n  destination: {server: \"https://kubernetes.default.svc\", namespace: guestbook}\n"}},
 	}},
 	{Name: "argo-events", Title: "Argo Events", Description: "Takes events from sources over a bus to sensors, which start workflows and other objects.", Source: []string{"https://github.com/argoproj/argo-events/tree/dd1e83b5c8a6c5fd4ce5e7e1531762b981e7a1ed/pkg/apis/events/v1alpha1"}, Kinds: []Kind{
 		{Kind: "EventBus.argoproj.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/events/v1alpha1/status_types.go Status.IsReady: every condition of the kind is True; eventbus_types.go", Degraded: "status.condition(\"Deployed\").status == \"False\" || status.condition(\"Configured\").status == \"False\"", Progressing: "status.condition(\"Deployed\").status == \"Unknown\" || status.condition(\"Configured\").status == \"Unknown\"", Healthy: "status.condition(\"Deployed\").status == \"True\" && status.condition(\"Configured\").status == \"True\""}},
 		{Kind: "EventSource.argoproj.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/events/v1alpha1/status_types.go Status.IsReady: every condition of the kind is True; eventsource_types.go", Degraded: "status.condition(\"Deployed\").status == \"False\" || status.condition(\"SourcesProvided\").status == \"False\"", Progressing: "status.condition(\"Deployed\").status == \"Unknown\" || status.condition(\"SourcesProvided\").status == \"Unknown\"", Healthy: "status.condition(\"Deployed\").status == \"True\" && status.condition(\"SourcesProvided\").status == \"True\""}},
 		{Kind: "Sensor.argoproj.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/events/v1alpha1/status_types.go Status.IsReady: every condition of the kind is True; sensor_types.go", Degraded: "status.condition(\"Deployed\").status == \"False\" || status.condition(\"DependenciesProvided\").status == \"False\" || status.condition(\"TriggersProvided\").status == \"False\"", Progressing: "status.condition(\"Deployed\").status == \"Unknown\" || status.condition(\"DependenciesProvided\").status == \"Unknown\" || status.condition(\"TriggersProvided\").status == \"Unknown\"", Healthy: "status.condition(\"Deployed\").status == \"True\" && status.condition(\"DependenciesProvided\").status == \"True\" && status.condition(\"TriggersProvided\").status == \"True\""}},
+	}, Versions: []Version{
+		{Version: "1.9.7", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/argoproj/argo-events/v1.9.7/manifests/install.yaml", SHA256: "88de6c2a4f0ed13b511cee554fe7bc9287568406001b347bad903fe2cf41a128"},
+		}}, Namespace: "argo-events", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "controller-manager"},
+		}, Images: []Image{
+			{Image: "quay.io/argoproj/argo-events:v1.9.7"},
+		}, Examples: []string{"apiVersion: argoproj.io/v1alpha1\nkind: EventBus\nmetadata: {name: default}\nspec:\n  nats: {native: {replicas: 3, auth: token}}\n"}},
 	}},
 	{Name: "argo-rollouts", Title: "Argo Rollouts", Description: "Brings new versions of a workload out step by step, moves traffic to them, and turns back where measurements say so.", Source: []string{"https://github.com/argoproj/argo-rollouts/tree/v1.10.2/manifests/crds", "https://github.com/argoproj/argo-rollouts/tree/v1.10.2/pkg/apis/rollouts/v1alpha1", "https://github.com/argoproj-labs/rollouts-plugin-trafficrouter-gatewayapi/blob/main/pkg/plugin/types.go"}, Kinds: []Kind{
 		{Kind: "Rollout.argoproj.io", Versions: []string{"v1alpha1"}, Composes: []string{"ReplicaSet", "AnalysisRun.argoproj.io", "Experiment.argoproj.io", "TrafficSplit.split.smi-spec.io", "Ingress"}, Health: health.Rule{Source: "pkg/apis/rollouts/v1alpha1/types.go RolloutPhase, RolloutConditionType; utils/conditions/conditions.go", Degraded: "status.?phase.orValue(\"\") == \"Degraded\" || status.condition(\"InvalidSpec\").status == \"True\" || status.condition(\"Progressing\").status == \"False\" && status.condition(\"Progressing\").reason in [\"RolloutAborted\", \"ProgressDeadlineExceeded\"] || status.?abort.orValue(false) == true", Progressing: "status.?phase.orValue(\"\") == \"Progressing\" || !has(status.phase) && status.condition(\"Progressing\").status != \"Unknown\" && spec.?paused.orValue(false) != true && (status.?updatedReplicas.orValue(0) < spec.?replicas.orValue(1) || status.?availableReplicas.orValue(0) < spec.?replicas.orValue(1) || has(spec.?strategy.canary) && status.?replicas.orValue(0) > status.?updatedReplicas.orValue(0))", Suspended: "status.?phase.orValue(\"\") == \"Paused\" || spec.?paused.orValue(false) == true || status.condition(\"Progressing\").status == \"Unknown\" && status.condition(\"Progressing\").reason == \"RolloutPaused\"", Healthy: "status.?phase.orValue(\"\") == \"Healthy\" || !has(status.phase) && status.condition(\"Available\").status == \"True\""}, Signals: []regulate.Signal{
@@ -141,6 +166,12 @@ var entries = []Entry{
 		{From: []string{"AnalysisTemplate.argoproj.io", "ClusterAnalysisTemplate.argoproj.io", "AnalysisRun.argoproj.io"}, Relation: "needs", Host: "spec.metrics[].provider.kayenta.address", Leaf: true, Source: "pkg/apis/rollouts/v1alpha1/analysis_types.go"},
 		{From: []string{"AnalysisTemplate.argoproj.io", "ClusterAnalysisTemplate.argoproj.io", "AnalysisRun.argoproj.io"}, Relation: "needs", Host: "spec.metrics[].provider.web.url", Leaf: true, Source: "pkg/apis/rollouts/v1alpha1/analysis_types.go"},
 		{From: []string{"Experiment.argoproj.io"}, Template: "spec.templates[].template", Source: "pkg/apis/rollouts/v1alpha1/experiment_types.go"},
+	}, Versions: []Version{
+		{Version: "1.10.2", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://github.com/argoproj/argo-rollouts/releases/download/v1.10.2/install.yaml"},
+		}}, Namespace: "argo-rollouts", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "argo-rollouts"},
+		}},
 	}},
 	{Name: "argo-workflows", Title: "Argo Workflows", Description: "Runs workflows of many steps, each of them in a pod, once, on a schedule or on an event.", Source: []string{"https://github.com/argoproj/argo-workflows/tree/v3.7.3/manifests/base/crds/full", "https://github.com/argoproj/argo-workflows/tree/v3.7.3/pkg/apis/workflow/v1alpha1"}, Kinds: []Kind{
 		{Kind: "Workflow.argoproj.io", Versions: []string{"v1alpha1"}, Composes: []string{"Pod", "PersistentVolumeClaim", "PodDisruptionBudget", "WorkflowTaskSet.argoproj.io", "WorkflowTaskResult.argoproj.io", "WorkflowArtifactGCTask.argoproj.io"}, Health: health.Rule{Source: "pkg/apis/workflow/v1alpha1/workflow_types.go WorkflowPhase", Degraded: "status.?phase.orValue(\"\") in [\"Failed\", \"Error\"]", Progressing: "status.?phase.orValue(\"\") in [\"Pending\", \"Running\"] && spec.?suspend.orValue(false) != true", Suspended: "status.?phase.orValue(\"\") in [\"Pending\", \"Running\"] && spec.?suspend.orValue(false) == true", Healthy: "status.?phase.orValue(\"\") == \"Succeeded\""}, Signals: []regulate.Signal{
@@ -277,6 +308,13 @@ var entries = []Entry{
 		{From: []string{"WorkflowEventBinding.argoproj.io"}, To: []string{"ClusterWorkflowTemplate.argoproj.io"}, Relation: "needs", Field: "spec.submit.workflowTemplateRef", When: []declare.Condition{
 			{Path: ".clusterScope", Values: []string{"true"}},
 		}, Source: "pkg/apis/workflow/v1alpha1/event_types.go"},
+	}, Versions: []Version{
+		{Version: "3.7.3", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://github.com/argoproj/argo-workflows/releases/download/v3.7.3/install.yaml"},
+		}}, Namespace: "argo", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "argo-server"},
+			{Kind: "Deployment.apps", Name: "workflow-controller"},
+		}},
 	}},
 	{Name: "bitpoke-mysql", Title: "Bitpoke MySQL operator", Description: "Runs MySQL clusters with asynchronous replication and failover by Orchestrator, and their backups, databases and users.", Source: []string{"https://github.com/bitpoke/mysql-operator/tree/v0.6.2/pkg/apis/mysql/v1alpha1"}, Kinds: []Kind{
 		{Kind: "MysqlCluster.mysql.presslabs.org", Versions: []string{"v1alpha1"}, Composes: []string{"StatefulSet.apps", "Service", "ConfigMap", "Secret", "PodDisruptionBudget.policy"}, Health: health.Rule{Source: "pkg/apis/mysql/v1alpha1/mysqlcluster_types.go ClusterConditionType", Degraded: "status.condition(\"PendingFailoverAck\").status == \"True\"", Progressing: "status.condition(\"FailoverInProgress\").status == \"True\" || status.condition(\"Ready\").status in [\"False\", \"Unknown\"]", Suspended: "spec.?replicas.orValue(1) == 0 && status.?readyNodes.orValue(0) == 0", Healthy: "status.condition(\"Ready\").status == \"True\""}, Signals: []regulate.Signal{
@@ -365,6 +403,29 @@ var entries = []Entry{
 		{From: []string{"Issuer.cert-manager.io", "ClusterIssuer.cert-manager.io"}, Relation: "needs", Host: "spec.venafi.tpp.url", Source: "pkg/apis/certmanager/v1/types_issuer.go"},
 		{From: []string{"Issuer.cert-manager.io", "ClusterIssuer.cert-manager.io"}, Relation: "needs", Host: "spec.acme.solvers[].dns01.acmeDNS.host", Source: "pkg/apis/acme/v1/types_issuer.go"},
 		{From: []string{"Issuer.cert-manager.io", "ClusterIssuer.cert-manager.io"}, Relation: "needs", Host: "spec.acme.solvers[].dns01.rfc2136.nameserver", Source: "pkg/apis/acme/v1/types_issuer.go"},
+	}, Versions: []Version{
+		{Version: "1.21.2", Kubernetes: ">=1.22", Source: Source{Chart: &ChartSource{OCI: "oci://quay.io/jetstack/charts/cert-manager", Version: "v1.21.2", Values: map[string]any{"crds": map[string]any{"enabled": true}}}}, Namespace: "cert-manager", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "cert-manager"},
+			{Kind: "Deployment.apps", Name: "cert-manager-cainjector"},
+			{Kind: "Deployment.apps", Name: "cert-manager-webhook"},
+		}, Images: []Image{
+			{Image: "quay.io/jetstack/cert-manager-controller:v1.21.2"},
+			{Image: "quay.io/jetstack/cert-manager-cainjector:v1.21.2"},
+			{Image: "quay.io/jetstack/cert-manager-webhook:v1.21.2"},
+			{Image: "quay.io/jetstack/cert-manager-acmesolver:v1.21.2"},
+			{Image: "quay.io/jetstack/cert-manager-startupapicheck:v1.21.2"},
+		}, Examples: []string{"apiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: selfsigned}\nspec: {selfSigned: {}}\n", "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: example}\nspec:\n  secretName: example-tls\n  dnsNames: [example.example.com]\n  issuerRef: {name: selfsigned}\n"}},
+		{Version: "1.20.2", Kubernetes: ">=1.22", Source: Source{Chart: &ChartSource{OCI: "oci://quay.io/jetstack/charts/cert-manager", Version: "v1.20.2", Values: map[string]any{"crds": map[string]any{"enabled": true}}}}, Namespace: "cert-manager", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "cert-manager"},
+			{Kind: "Deployment.apps", Name: "cert-manager-cainjector"},
+			{Kind: "Deployment.apps", Name: "cert-manager-webhook"},
+		}, Images: []Image{
+			{Image: "quay.io/jetstack/cert-manager-controller:v1.20.2"},
+			{Image: "quay.io/jetstack/cert-manager-cainjector:v1.20.2"},
+			{Image: "quay.io/jetstack/cert-manager-webhook:v1.20.2"},
+			{Image: "quay.io/jetstack/cert-manager-acmesolver:v1.20.2"},
+			{Image: "quay.io/jetstack/cert-manager-startupapicheck:v1.20.2"},
+		}},
 	}},
 	{Name: "clickhouse-altinity", Title: "ClickHouse operator", Description: "Runs ClickHouse clusters, and the keepers beside them.", Source: []string{"https://github.com/Altinity/clickhouse-operator/blob/ca64ce920daa084eb01c98e733926279797104b6/pkg/apis/clickhouse.altinity.com/v1/type_status.go"}, Kinds: []Kind{
 		{Kind: "ClickHouseInstallation.clickhouse.altinity.com", Versions: []string{"v1"}, Health: health.Rule{Source: "pkg/apis/clickhouse.altinity.com/v1/type_status.go StatusCompleted and the others; spec.stop", Degraded: "status.?status.orValue(\"\") == \"Aborted\"", Progressing: "status.?status.orValue(\"\") in [\"InProgress\", \"Terminating\"]", Suspended: "spec.?stop.orValue(\"\") in [\"yes\", \"true\", \"1\"]", Healthy: "status.?status.orValue(\"\") == \"Completed\"", Message: "status.?status.orValue(\"\") == \"Aborted\" ? string(status.?error.orValue(\"\")) : \"\""}, Signals: []regulate.Signal{
@@ -483,6 +544,69 @@ var entries = []Entry{
 		{From: []string{"ObjectStore.barmancloud.cnpg.io"}, Relation: "needs", Host: "spec.configuration.endpointURL", Source: "plugin-barman-cloud: api/v1/objectstore_types.go"},
 		{From: []string{"ObjectStore.barmancloud.cnpg.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.instanceSidecarConfiguration.env[].valueFrom.secretKeyRef", Source: "plugin-barman-cloud: api/v1/objectstore_types.go"},
 		{From: []string{"ObjectStore.barmancloud.cnpg.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.instanceSidecarConfiguration.env[].valueFrom.configMapKeyRef", Source: "plugin-barman-cloud: api/v1/objectstore_types.go"},
+	}, Versions: []Version{
+		{Version: "1.30.1", Kubernetes: ">=1.31", Provides: []solve.API{
+			{Kind: "Cluster.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Pooler.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Backup.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "ScheduledBackup.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Database.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "DatabaseRole.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Publication.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Subscription.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "ImageCatalog.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "ClusterImageCatalog.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "FailoverQuorum.postgresql.cnpg.io", Versions: []string{"v1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "PodMonitor.monitoring.coreos.com"}, Optional: true},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/cloudnative-pg/cloudnative-pg/v1.30.1/releases/cnpg-1.30.1.yaml", SHA256: "37237f145d8138256ea25ae830f87759255665ff08f8d552fdd8224a5ec032fb"},
+		}}, Namespace: "cnpg-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "cnpg-controller-manager"},
+		}, Images: []Image{
+			{Image: "ghcr.io/cloudnative-pg/cloudnative-pg:1.30.1"},
+		}, Examples: []string{"apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: cluster-example}\nspec:\n  instances: 3\n  storage: {size: 1Gi}\n"}},
+		{Version: "1.30.0", Kubernetes: ">=1.31", Provides: []solve.API{
+			{Kind: "Cluster.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Pooler.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Backup.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "ScheduledBackup.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Database.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "DatabaseRole.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Publication.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Subscription.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "ImageCatalog.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "ClusterImageCatalog.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "FailoverQuorum.postgresql.cnpg.io", Versions: []string{"v1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "PodMonitor.monitoring.coreos.com"}, Optional: true},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/cloudnative-pg/cloudnative-pg/v1.30.0/releases/cnpg-1.30.0.yaml", SHA256: "f8bede43fe4ee0d478c2355b204a36876b2ae4faac60f2a9452280b293da3b88"},
+		}}, Namespace: "cnpg-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "cnpg-controller-manager"},
+		}, Images: []Image{
+			{Image: "ghcr.io/cloudnative-pg/cloudnative-pg:1.30.0"},
+		}},
+		{Version: "1.29.1", Kubernetes: ">=1.31", Provides: []solve.API{
+			{Kind: "Cluster.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Pooler.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Backup.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "ScheduledBackup.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Database.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Publication.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "Subscription.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "ImageCatalog.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "ClusterImageCatalog.postgresql.cnpg.io", Versions: []string{"v1"}},
+			{Kind: "FailoverQuorum.postgresql.cnpg.io", Versions: []string{"v1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "PodMonitor.monitoring.coreos.com"}, Optional: true},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/cloudnative-pg/cloudnative-pg/v1.30.0/releases/cnpg-1.29.1.yaml", SHA256: "e0c5ff41bf5b01c0775bf225929b8423d543cd23e9742e4274fe7de8499cf93a"},
+		}}, Namespace: "cnpg-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "cnpg-controller-manager"},
+		}, Images: []Image{
+			{Image: "ghcr.io/cloudnative-pg/cloudnative-pg:1.29.1"},
+		}},
 	}},
 	{Name: "cluster-api", Title: "Cluster API", Description: "Makes, scales, upgrades and repairs Kubernetes clusters that are described in a management cluster.", Source: []string{"https://github.com/kubernetes-sigs/cluster-api/tree/v1.14.2/core/config/crd/bases", "https://github.com/kubernetes-sigs/cluster-api/tree/v1.14.2/controlplane/kubeadm/config/crd/bases", "https://github.com/kubernetes-sigs/cluster-api/tree/v1.14.2/bootstrap/kubeadm/config/crd/bases", "https://github.com/kubernetes-sigs/cluster-api/tree/v1.14.2/api"}, Kinds: []Kind{
 		{Kind: "Cluster.cluster.x-k8s.io", Versions: []string{"v1beta2", "v1beta1"}, Health: health.Rule{Source: "api/core/v1beta2/cluster_types.go, cluster_phase_types.go ClusterPhase", Degraded: "(!(spec.?paused.orValue(false) == true || \"cluster.x-k8s.io/paused\" in metadata.?annotations.orValue({}))) && (status.?phase.orValue(\"\") == \"Failed\" || status.?phase.orValue(\"\") == \"Provisioned\" && status.condition(\"Available\").status == \"False\")", Progressing: "(!(spec.?paused.orValue(false) == true || \"cluster.x-k8s.io/paused\" in metadata.?annotations.orValue({}))) && (status.?phase.orValue(\"\") in [\"Pending\", \"Provisioning\", \"Deleting\"] || status.condition(\"Ready\").status == \"False\")", Suspended: "spec.?paused.orValue(false) == true || \"cluster.x-k8s.io/paused\" in metadata.?annotations.orValue({})", Healthy: "status.?phase.orValue(\"\") == \"Provisioned\""}, Signals: []regulate.Signal{
@@ -554,6 +678,22 @@ var entries = []Entry{
 		{Kind: "HTTPProxy.projectcontour.io", Versions: []string{"v1"}, Health: health.Rule{Source: "apis/projectcontour/v1/detailedconditions.go ValidConditionType; httpproxy.go currentStatus", Degraded: "status.condition(\"Valid\").status == \"False\" || status.?currentStatus.orValue(\"\") in [\"invalid\", \"orphaned\"]", Progressing: "status.?currentStatus.orValue(\"\") == \"NotReconciled\"", Healthy: "status.condition(\"Valid\").status == \"True\"", Message: "status.condition(\"Valid\").message == \"\" ? string(status.?description.orValue(\"\")) : status.condition(\"Valid\").message"}},
 		{Kind: "ExtensionService.projectcontour.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "apis/projectcontour/v1/detailedconditions.go ValidConditionType", Degraded: "status.condition(\"Valid\").status == \"False\"", Healthy: "status.condition(\"Valid\").status == \"True\""}},
 		{Kind: "TLSCertificateDelegation.projectcontour.io", Versions: []string{"v1"}, Health: health.Rule{Source: "apis/projectcontour/v1/detailedconditions.go ValidConditionType", Degraded: "status.condition(\"Valid\").status == \"False\"", Healthy: "status.condition(\"Valid\").status == \"True\""}},
+	}, Versions: []Version{
+		{Version: "1.33.8", Provides: []solve.API{
+			{Kind: "HTTPProxy.projectcontour.io", Versions: []string{"v1"}},
+			{Kind: "ExtensionService.projectcontour.io", Versions: []string{"v1alpha1"}},
+			{Kind: "TLSCertificateDelegation.projectcontour.io", Versions: []string{"v1"}},
+			{Kind: "ContourConfiguration.projectcontour.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ContourDeployment.projectcontour.io", Versions: []string{"v1alpha1"}},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/projectcontour/contour/v1.33.8/examples/render/contour.yaml", SHA256: "5738381ac751bf5983c6125f6ee0489b2e2ab2b8bf732c7de409476f3b103696"},
+		}}, Namespace: "projectcontour", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "contour"},
+			{Kind: "DaemonSet.apps", Name: "envoy"},
+		}, Images: []Image{
+			{Image: "ghcr.io/projectcontour/contour:v1.33.8"},
+			{Image: "docker.io/envoyproxy/envoy:distroless-v1.38.9"},
+		}, Examples: []string{"apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: example}\nspec:\n  virtualhost: {fqdn: example.example.com}\n  routes:\n  - services:\n    - {name: example, port: 80}\n"}},
 	}},
 	{Name: "crossplane", Title: "Crossplane", Description: "Serves composite APIs and makes the resources they are composed of, in the cluster and, by providers, outside it.", Source: []string{"https://github.com/crossplane/crossplane/tree/v2.2.0/cluster/crds", "https://github.com/crossplane/crossplane/tree/v2.2.0/apis", "https://github.com/crossplane/crossplane-runtime/tree/v2.1.0/apis/common", "https://github.com/crossplane-contrib/provider-kubernetes/tree/main/apis"}, Kinds: []Kind{
 		{Kind: "CompositeResourceDefinition.apiextensions.crossplane.io", Versions: []string{"v2", "v1"}, ClusterScoped: true, Composes: []string{"CustomResourceDefinition"}, Health: health.Rule{Source: "apis/apiextensions/v1/conditions.go TypeEstablished, TypeOffered", Progressing: "status.condition(\"Established\").status in [\"False\", \"Unknown\"]", Healthy: "status.condition(\"Established\").status == \"True\""}},
@@ -605,6 +745,35 @@ var entries = []Entry{
 		{From: []string{"Object.kubernetes.crossplane.io", "Object.kubernetes.m.crossplane.io"}, To: []string{"Secret"}, Relation: "owns", Field: "spec.writeConnectionSecretToRef", Inferred: true, Source: "crossplane-runtime/apis/common/resource.go"},
 		{From: []string{"ProviderConfig.kubernetes.crossplane.io", "ProviderConfig.kubernetes.m.crossplane.io", "ClusterProviderConfig.kubernetes.m.crossplane.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.credentials.secretRef", Source: "crossplane-runtime/apis/common/resource.go"},
 		{From: []string{"ProviderConfig.kubernetes.crossplane.io", "ProviderConfig.kubernetes.m.crossplane.io", "ClusterProviderConfig.kubernetes.m.crossplane.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.identity.secretRef", Source: "provider-kubernetes/pkg/kube/config"},
+	}, Versions: []Version{
+		{Version: "2.2.0", Provides: []solve.API{
+			{Kind: "CompositeResourceDefinition.apiextensions.crossplane.io", Versions: []string{"v2", "v1"}},
+			{Kind: "Composition.apiextensions.crossplane.io", Versions: []string{"v1"}},
+			{Kind: "CompositionRevision.apiextensions.crossplane.io", Versions: []string{"v1"}},
+			{Kind: "EnvironmentConfig.apiextensions.crossplane.io", Versions: []string{"v1beta1"}},
+			{Kind: "ManagedResourceDefinition.apiextensions.crossplane.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ManagedResourceActivationPolicy.apiextensions.crossplane.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Usage.apiextensions.crossplane.io", Versions: []string{"v1beta1", "v1alpha1"}},
+			{Kind: "Usage.protection.crossplane.io", Versions: []string{"v1beta1"}},
+			{Kind: "ClusterUsage.protection.crossplane.io", Versions: []string{"v1beta1"}},
+			{Kind: "Operation.ops.crossplane.io", Versions: []string{"v1alpha1"}},
+			{Kind: "CronOperation.ops.crossplane.io", Versions: []string{"v1alpha1"}},
+			{Kind: "WatchOperation.ops.crossplane.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Configuration.pkg.crossplane.io", Versions: []string{"v1"}},
+			{Kind: "ConfigurationRevision.pkg.crossplane.io", Versions: []string{"v1"}},
+			{Kind: "Provider.pkg.crossplane.io", Versions: []string{"v1"}},
+			{Kind: "ProviderRevision.pkg.crossplane.io", Versions: []string{"v1"}},
+			{Kind: "Function.pkg.crossplane.io", Versions: []string{"v1", "v1beta1"}},
+			{Kind: "FunctionRevision.pkg.crossplane.io", Versions: []string{"v1", "v1beta1"}},
+			{Kind: "DeploymentRuntimeConfig.pkg.crossplane.io", Versions: []string{"v1beta1"}},
+			{Kind: "ImageConfig.pkg.crossplane.io", Versions: []string{"v1beta1"}},
+			{Kind: "Lock.pkg.crossplane.io", Versions: []string{"v1beta1"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://charts.crossplane.io/stable", Name: "crossplane", Version: "2.2.0"}}, Namespace: "crossplane-system", Definitions: "leave", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "crossplane"},
+			{Kind: "Deployment.apps", Name: "crossplane-rbac-manager"},
+		}, Images: []Image{
+			{Image: "xpkg.crossplane.io/crossplane/crossplane:v2.2.0"},
+		}},
 	}},
 	{Name: "crunchy-pgo", Title: "Crunchy Postgres Operator (PGO)", Description: "Runs PostgreSQL clusters with Patroni, pgBackRest and PgBouncer, and pgAdmin for them.", Source: []string{"https://github.com/CrunchyData/postgres-operator/tree/054ed3840fc361bde75f54e974955c2fb93ae9bd/pkg/apis/postgres-operator.crunchydata.com", "https://access.crunchydata.com/documentation/postgres-operator/latest/guides/additional-pvcs"}, Kinds: []Kind{
 		{Kind: "PostgresCluster.postgres-operator.crunchydata.com", Versions: []string{"v1", "v1beta1"}, Composes: []string{"StatefulSet.apps", "Deployment.apps", "Service", "Secret", "ConfigMap", "ServiceAccount", "Role.rbac.authorization.k8s.io", "RoleBinding.rbac.authorization.k8s.io", "PersistentVolumeClaim", "PodDisruptionBudget.policy", "Job.batch", "CronJob.batch", "Endpoints", "VolumeSnapshot.snapshot.storage.k8s.io"}, Health: health.Rule{Source: "pkg/apis/postgres-operator.crunchydata.com/v1beta1/postgrescluster_types.go PostgresInstanceSetStatus, condition types; spec.shutdown, spec.paused", Progressing: "size(status.?instances.orValue([])) < size(spec.?instances.orValue([])) || status.?instances.orValue([]).exists(i, i.?readyReplicas.orValue(0) < i.?replicas.orValue(1)) || status.condition(\"PGBackRestRepoHostReady\").status == \"False\" || status.condition(\"ProxyAvailable\").status == \"False\" || status.condition(\"PersistentVolumeResizing\").status == \"True\"", Suspended: "spec.?shutdown.orValue(false) == true || spec.?paused.orValue(false) == true", Healthy: "status.?instances.orValue([]).all(i, i.?readyReplicas.orValue(0) >= i.?replicas.orValue(1))"}, Signals: []regulate.Signal{
@@ -768,6 +937,12 @@ var entries = []Entry{
 		{From: []string{"StackConfigPolicy.stackconfigpolicy.k8s.elastic.co"}, To: []string{"ConfigMap", "Secret"}, Relation: "needs", Field: "spec.variablesFrom[]", Source: "pkg/apis/stackconfigpolicy/v1alpha1 VariableSource"},
 		{From: []string{"AutoOpsAgentPolicy.autoops.k8s.elastic.co"}, To: []string{"Elasticsearch.elasticsearch.k8s.elastic.co"}, Relation: "serves", Selector: "spec.resourceSelector", Namespaces: "spec.namespaceSelector", Empty: "all", Crosses: true, Source: "pkg/controller/autoops/reconcile.go"},
 		{From: []string{"AutoOpsAgentPolicy.autoops.k8s.elastic.co"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.autoOpsRef.secretName", Source: "pkg/apis/autoops/v1alpha1/autoopsagentpolicy_types.go"},
+	}, Versions: []Version{
+		{Version: "3.5.0", Kubernetes: ">=1.21", Source: Source{Chart: &ChartSource{Repository: "https://helm.elastic.co", Name: "eck-operator", Version: "3.5.0"}}, Namespace: "elastic-system", Ready: []Workload{
+			{Kind: "StatefulSet.apps", Name: "elastic-operator"},
+		}, Images: []Image{
+			{Image: "docker.elastic.co/eck/eck-operator:3.5.0"},
+		}, Examples: []string{"apiVersion: elasticsearch.k8s.elastic.co/v1\nkind: Elasticsearch\nmetadata: {name: elasticsearch-sample}\nspec:\n  version: 9.4.3\n  nodeSets:\n  - name: default\n    count: 3\n    config: {node.store.allow_mmap: false}\n"}},
 	}},
 	{Name: "etcd-operator", Title: "etcd operators", Description: "Run etcd clusters, and take and restore their snapshots.", Source: []string{"https://github.com/etcd-io/etcd-operator/blob/30c16094406e7c974d9befb363159c282ecc3421/charts/etcd-operator/templates/crds/operator.etcd.io_etcdclusters.yaml", "https://github.com/cozystack/etcd-operator/tree/b3b926575277aa5320b6a07b6cbb0990ca500eef/api/v1alpha2", "https://github.com/aenix-io/etcd-operator/blob/387462c97beca2eb9d3f5e5b825858d80ba62162/api/v1alpha1/etcdcluster_types.go", "https://github.com/coreos/etcd-operator/tree/edd4038b35324377cb374d0fa9108ae710e1f5fd/pkg/apis/etcd/v1beta2"}, Kinds: []Kind{
 		{Kind: "EtcdCluster.operator.etcd.io", Versions: []string{"v1alpha1"}, Composes: []string{"StatefulSet.apps", "Service", "ConfigMap"}},
@@ -958,6 +1133,67 @@ var entries = []Entry{
 		{From: []string{"Grafana.generators.external-secrets.io"}, Relation: "needs", Host: "spec.url", Source: "generators.external-secrets.io_grafanas.yaml"},
 		{From: []string{"Webhook.generators.external-secrets.io"}, Relation: "needs", Host: "spec.url", Source: "generators.external-secrets.io_webhooks.yaml"},
 		{From: []string{"VaultDynamicSecret.generators.external-secrets.io"}, Relation: "needs", Host: "spec.provider.server", Source: "generators.external-secrets.io_vaultdynamicsecrets.yaml"},
+	}, Versions: []Version{
+		{Version: "1.2.1", Kubernetes: ">=1.19", Provides: []solve.API{
+			{Kind: "ExternalSecret.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "ClusterExternalSecret.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "SecretStore.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "ClusterSecretStore.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "PushSecret.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterPushSecret.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ACRAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "CloudsmithAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterGenerator.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ECRAuthorizationToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Fake.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "GCRAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "GeneratorState.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "GithubAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Grafana.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "MFA.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Password.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "QuayAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "SSHKey.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "STSSessionToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "UUID.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "VaultDynamicSecret.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Webhook.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://charts.external-secrets.io", Name: "external-secrets", Version: "1.2.1", Digest: "sha256:25043d79c09501fad1c3e928dacd253bd10caa2f18319b95d5aea7c8ab10e2bb"}}, Namespace: "external-secrets", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "external-secrets"},
+			{Kind: "Deployment.apps", Name: "external-secrets-cert-controller"},
+			{Kind: "Deployment.apps", Name: "external-secrets-webhook"},
+		}},
+		{Version: "0.20.4", Kubernetes: ">=1.19", Provides: []solve.API{
+			{Kind: "ExternalSecret.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "ClusterExternalSecret.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "SecretStore.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "ClusterSecretStore.external-secrets.io", Versions: []string{"v1"}},
+			{Kind: "PushSecret.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterPushSecret.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ACRAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "CloudsmithAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterGenerator.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ECRAuthorizationToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Fake.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "GCRAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "GeneratorState.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "GithubAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Grafana.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "MFA.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Password.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "QuayAccessToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "SSHKey.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "STSSessionToken.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "UUID.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "VaultDynamicSecret.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+			{Kind: "Webhook.generators.external-secrets.io", Versions: []string{"v1alpha1"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://charts.external-secrets.io", Name: "external-secrets", Version: "0.20.4", Digest: "sha256:2d2f5bb4eb8d9cbe1f6d5d9673984c334cb363029498fe328d6c0e60fc47e7ea"}}, Namespace: "external-secrets", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "external-secrets"},
+			{Kind: "Deployment.apps", Name: "external-secrets-cert-controller"},
+			{Kind: "Deployment.apps", Name: "external-secrets-webhook"},
+		}, Images: []Image{
+			{Image: "oci.external-secrets.io/external-secrets/external-secrets:v0.20.4"},
+		}},
 	}},
 	{Name: "flagger", Title: "Flagger", Description: "Brings new versions out step by step, and turns back where measurements say so.", Source: []string{"https://github.com/fluxcd/flagger/blob/0df43bacfceb0e5385d446a6a84b151d4fdb6359/pkg/apis/flagger/v1beta1/status.go"}, Kinds: []Kind{
 		{Kind: "Canary.flagger.app", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "pkg/apis/flagger/v1beta1/status.go CanaryPhase", Degraded: "status.?phase.orValue(\"\") == \"Failed\"", Progressing: "status.?phase.orValue(\"\") in [\"Initializing\", \"Progressing\", \"Promoting\", \"Finalising\", \"Terminating\"]", Suspended: "status.?phase.orValue(\"\") in [\"Waiting\", \"WaitingPromotion\"] || spec.?suspend.orValue(false) == true", Healthy: "status.?phase.orValue(\"\") in [\"Initialized\", \"Succeeded\"]", Message: "status.condition(\"Promoted\").message"}, Signals: []regulate.Signal{
@@ -965,6 +1201,12 @@ var entries = []Entry{
 		}},
 		{Kind: "MetricTemplate.flagger.app", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "pkg/apis/flagger/v1beta1/metric.go (nothing writes its status)", Healthy: "true"}},
 		{Kind: "AlertProvider.flagger.app", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "pkg/apis/flagger/v1beta1/alert.go (nothing writes its status)", Healthy: "true"}},
+	}, Versions: []Version{
+		{Version: "1.36.1", Kubernetes: ">=1.19", Source: Source{Chart: &ChartSource{Repository: "https://flagger.app", Name: "flagger", Version: "1.36.1"}}, Namespace: "flagger-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "flagger"},
+		}, Images: []Image{
+			{Image: "ghcr.io/fluxcd/flagger:1.36.1"},
+		}},
 	}},
 	{Name: "flink", Title: "Flink operator", Description: "Runs Flink clusters, and jobs on them.", Source: []string{"https://github.com/apache/flink-kubernetes-operator/blob/bad872d04e324fde2b6396e18bae5a37d804f59b/docs/content/docs/custom-resource/reference.md"}, Kinds: []Kind{
 		{Kind: "FlinkDeployment.flink.apache.org", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "docs/content/docs/custom-resource/reference.md ResourceLifecycleState, JobManagerDeploymentStatus; status.error", Degraded: "status.?lifecycleState.orValue(\"\") in [\"FAILED\", \"ROLLED_BACK\"] || status.?jobStatus.?state.orValue(\"\") in [\"FAILED\", \"FAILING\"] || status.?jobManagerDeploymentStatus.orValue(\"\") == \"ERROR\"", Progressing: "status.?lifecycleState.orValue(\"\") in [\"CREATED\", \"UPGRADING\", \"ROLLING_BACK\", \"DELETING\"] || status.?lifecycleState.orValue(\"\") == \"DEPLOYED\" && status.?jobStatus.?state.orValue(\"RUNNING\") in [\"CREATED\", \"INITIALIZING\", \"RECONCILING\", \"RESTARTING\"]", Suspended: "status.?lifecycleState.orValue(\"\") == \"SUSPENDED\"", Healthy: "status.?lifecycleState.orValue(\"\") in [\"STABLE\", \"DEPLOYED\"]", Message: "status.?error.orValue(\"\")"}, Signals: []regulate.Signal{
@@ -1073,6 +1315,18 @@ var entries = []Entry{
 		{From: []string{"ImageUpdateAutomation.image.toolkit.fluxcd.io"}, To: []string{"GitRepository.source.toolkit.fluxcd.io"}, Relation: "needs", Field: "spec.sourceRef", Source: "image-automation-controller/api/v1/reference.go"},
 		{From: []string{"ImageUpdateAutomation.image.toolkit.fluxcd.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.git.commit.signingKey.secretRef", Source: "image-automation-controller/api/v1/git.go"},
 		{From: []string{"ImageUpdateAutomation.image.toolkit.fluxcd.io"}, To: []string{"ImagePolicy.image.toolkit.fluxcd.io"}, Relation: "needs", Selector: "spec.policySelector", Empty: "all", Source: "image-automation-controller/api/v1/imageupdateautomation_types.go"},
+	}, Versions: []Version{
+		{Version: "2.9.5", Kubernetes: ">=1.33", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://github.com/fluxcd/flux2/releases/download/v2.9.5/install.yaml"},
+		}}, Namespace: "flux-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "source-controller"},
+			{Kind: "Deployment.apps", Name: "kustomize-controller"},
+			{Kind: "Deployment.apps", Name: "helm-controller"},
+			{Kind: "Deployment.apps", Name: "notification-controller"},
+			{Kind: "Deployment.apps", Name: "image-reflector-controller"},
+			{Kind: "Deployment.apps", Name: "image-automation-controller"},
+			{Kind: "Deployment.apps", Name: "source-watcher"},
+		}},
 	}},
 	{Name: "gateway-api", Title: "Gateway API", Description: "Takes requests of the outside in by gateways, to which routes of several teams attach.", Source: []string{"https://github.com/kubernetes-sigs/gateway-api/tree/aead4456b9a59545af18fd7540e912bb81053cbd/apis/v1"}, Kinds: []Kind{
 		{Kind: "Gateway.gateway.networking.k8s.io", Versions: []string{"v1"}, Health: health.Rule{Source: "apis/v1/gateway_types.go GatewayConditionAccepted, GatewayConditionProgrammed", Degraded: "status.condition(\"Accepted\").status == \"False\" && status.condition(\"Accepted\").reason != \"Pending\" || status.condition(\"Programmed\").status == \"False\" && !(status.condition(\"Programmed\").reason in [\"Pending\", \"AddressNotAssigned\"]) || status.?listeners.orValue([]).exists(l, l.?conditions.orValue([]).exists(c,\n  c.?type.orValue(\"\") in [\"Accepted\", \"Programmed\", \"ResolvedRefs\"] && c.?status.orValue(\"\") == \"False\" && c.?reason.orValue(\"\") != \"Pending\" ||\n  c.?type.orValue(\"\") == \"Conflicted\" && c.?status.orValue(\"\") == \"True\"))", Progressing: "status.condition(\"Accepted\").status == \"Unknown\" || status.condition(\"Programmed\").status == \"Unknown\" || status.condition(\"Accepted\").status == \"False\" && status.condition(\"Accepted\").reason == \"Pending\" || status.condition(\"Programmed\").status == \"False\" && status.condition(\"Programmed\").reason in [\"Pending\", \"AddressNotAssigned\"]", Healthy: "status.condition(\"Programmed\").status == \"True\" && status.condition(\"Accepted\").status == \"True\""}},
@@ -1083,6 +1337,31 @@ var entries = []Entry{
 		{Kind: "TCPRoute.gateway.networking.k8s.io", Versions: []string{"v1alpha2"}, Health: health.Rule{Source: "apis/v1/shared_types.go RouteParentStatus, RouteConditionAccepted, RouteConditionResolvedRefs", Degraded: "status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status == \"False\" && p.condition(\"Accepted\").reason != \"Pending\" || p.condition(\"ResolvedRefs\").status == \"False\")", Progressing: "size(status.?parents.orValue([])) == 0 || status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status != \"True\")", Healthy: "status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status == \"True\")", Message: "status.?parents.orValue([]).map(p, [p.condition(\"Accepted\"), p.condition(\"ResolvedRefs\")].filter(c, c.status != \"True\").map(c, c.message).join(\"; \")).filter(m, m != \"\").join(\"; \")"}},
 		{Kind: "UDPRoute.gateway.networking.k8s.io", Versions: []string{"v1alpha2"}, Health: health.Rule{Source: "apis/v1/shared_types.go RouteParentStatus, RouteConditionAccepted, RouteConditionResolvedRefs", Degraded: "status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status == \"False\" && p.condition(\"Accepted\").reason != \"Pending\" || p.condition(\"ResolvedRefs\").status == \"False\")", Progressing: "size(status.?parents.orValue([])) == 0 || status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status != \"True\")", Healthy: "status.?parents.orValue([]).exists(p, p.condition(\"Accepted\").status == \"True\")", Message: "status.?parents.orValue([]).map(p, [p.condition(\"Accepted\"), p.condition(\"ResolvedRefs\")].filter(c, c.status != \"True\").map(c, c.message).join(\"; \")).filter(m, m != \"\").join(\"; \")"}},
 		{Kind: "ReferenceGrant.gateway.networking.k8s.io", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "apis/v1beta1/referencegrant_types.go ReferenceGrant (no status)", Healthy: "true"}},
+	}, Versions: []Version{
+		{Version: "1.6.3", Kubernetes: ">=1.30", Provides: []solve.API{
+			{Kind: "Gateway.gateway.networking.k8s.io", Versions: []string{"v1", "v1beta1"}},
+			{Kind: "GatewayClass.gateway.networking.k8s.io", Versions: []string{"v1", "v1beta1"}},
+			{Kind: "HTTPRoute.gateway.networking.k8s.io", Versions: []string{"v1", "v1beta1"}},
+			{Kind: "GRPCRoute.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "TLSRoute.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "TCPRoute.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "UDPRoute.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "ReferenceGrant.gateway.networking.k8s.io", Versions: []string{"v1beta1", "v1"}},
+			{Kind: "BackendTLSPolicy.gateway.networking.k8s.io", Versions: []string{"v1"}},
+			{Kind: "ListenerSet.gateway.networking.k8s.io", Versions: []string{"v1"}},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_backendtlspolicies.yaml", SHA256: "d9824b82db284bdea67d2eb0297952be51e0e7a394f02daef0d6f3fefa5d01c0"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_gatewayclasses.yaml", SHA256: "d32070cb6930273a07c5ca183135712b1918cc140c6d9b6cef441cdf0e562345"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_gateways.yaml", SHA256: "905c89d8fefaab9088bf9d0a8d47ebd7ec4e653a914d4bfaa575a7716f07a828"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_grpcroutes.yaml", SHA256: "a96b307008290c194ad346f9bb9346dd560c12e4d4e7dfbdbe7d2fb5e812d62e"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_httproutes.yaml", SHA256: "a89d17ff5ed060fa0eac015524f9252bb291f616412c13ac8cb952ed9c25c5ad"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_listenersets.yaml", SHA256: "b81f1771dcd96dfb3bb500e07dafef79a2aa58c4a9b4b366d54ca29e8ecccb5e"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_referencegrants.yaml", SHA256: "ff8db85aaacc91fb4096975afb5782540572bf2f04842a258094cd7f50c7f38a"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_tcproutes.yaml", SHA256: "5d2891484c870865e9ae61402b412a8b81eea381fbb71fdc56406e533c9643f1"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_tlsroutes.yaml", SHA256: "b9277b755ee0f33dd245d3497ba842922ff2e2efe5070b0911e58d072d55ed9c"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_udproutes.yaml", SHA256: "a552a9aa3726367c392000a45d13e6ba07985117a5e6826364640bedfeb5e922"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-sigs/gateway-api/v1.6.3/config/crd/standard/gateway.networking.k8s.io_vap_safeupgrades.yaml", SHA256: "66b1d7b2c392c0e4dd4b2950e2af62811f8288a65e50708e2b3d26d4433af84c"},
+		}}, Namespace: "gateway-system"},
 	}},
 	{Name: "gloo", Title: "Gloo Gateway", Description: "Routes requests of the outside by virtual services, route tables and their options.", Source: []string{"https://github.com/solo-io/solo-kit/blob/20b36ddfc8ad6a0ec448b704b926d8b37783e09c/api/v1/status.proto"}, Kinds: []Kind{
 		{Kind: "Gateway.gateway.solo.io", Versions: []string{"v1"}, Health: health.Rule{Source: "solo-kit: api/v1/status.proto State (of versions before 1.7: its number); gloo: a status a namespace of a controller", Degraded: "status.?state.orValue(\"\") in [2, 3, \"Rejected\", \"Warning\"] || status.?statuses.orValue({}).exists(n, status.statuses[n].?state.orValue(\"\") in [2, 3, \"Rejected\", \"Warning\"])", Progressing: "status.?state.orValue(\"\") in [0, \"Pending\"] || status.?statuses.orValue({}).exists(n, status.statuses[n].?state.orValue(\"\") in [0, \"Pending\"])", Healthy: "status.?state.orValue(\"\") in [1, \"Accepted\"] || status.?statuses.orValue({}).exists(n, status.statuses[n].?state.orValue(\"\") in [1, \"Accepted\"])", Message: "status.?statuses.orValue({}).map(n, string(status.statuses[n].?reason.orValue(\"\"))).filter(r, r != \"\").join(\"; \")"}},
@@ -1193,6 +1472,12 @@ var entries = []Entry{
 		{From: []string{"JobSet.jobset.x-k8s.io"}, To: []string{"PersistentVolumeClaim"}, Relation: "owns", Label: "jobset.sigs.k8s.io/jobset-name", Value: "{metadata.name}", Source: "pkg/controllers/volume_claim_policy.go"},
 		{From: []string{"JobSet.jobset.x-k8s.io"}, To: []string{"StorageClass"}, Relation: "needs", Field: "spec.volumeClaimPolicies[].templates[].spec.storageClassName", Source: "api/jobset/v1alpha2/jobset_types.go"},
 		{From: []string{"JobSet.jobset.x-k8s.io"}, To: []string{"*"}, Relation: "needs", Field: "spec.volumeClaimPolicies[].templates[].spec.dataSourceRef", Source: "api/jobset/v1alpha2/jobset_types.go"},
+	}, Versions: []Version{
+		{Version: "0.11.0", Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io"}, Optional: true},
+		}, Source: Source{Chart: &ChartSource{OCI: "oci://registry.k8s.io/jobset/charts/jobset", Version: "0.11.0"}}, Namespace: "jobset-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "jobset-controller"},
+		}},
 	}},
 	{Name: "k8ssandra", Title: "K8ssandra", Description: "Runs Apache Cassandra clusters over several datacenters, repairs them and backs them up.", Source: []string{"https://github.com/k8ssandra/cass-operator/blob/515392ece37856e32770697ad8258b8bd94d1639/apis/cassandra/v1beta1/cassandradatacenter_types.go", "https://github.com/k8ssandra/cass-operator/blob/bd3c39fe04d88f465b31af25c3e5e71fb0b98601/apis/control/v1alpha1/cassandratask_types.go", "https://github.com/k8ssandra/k8ssandra-operator/tree/main/apis"}, Kinds: []Kind{
 		{Kind: "CassandraDatacenter.cassandra.datastax.com", Versions: []string{"v1beta1"}, Composes: []string{"StatefulSet.apps", "Service", "Secret", "PodDisruptionBudget.policy", "CassandraTask.control.k8ssandra.io"}, Health: health.Rule{Source: "cass-operator: apis/cassandra/v1beta1/cassandradatacenter_types.go ProgressState, DatacenterConditionType", Degraded: "status.condition(\"Valid\").status == \"False\"", Progressing: "spec.?stopped.orValue(false) != true && status.condition(\"Stopped\").status != \"True\" && (status.?cassandraOperatorProgress.orValue(\"\") == \"Updating\" || status.condition(\"Ready\").status in [\"False\", \"Unknown\"])", Suspended: "spec.?stopped.orValue(false) == true || status.condition(\"Stopped\").status == \"True\"", Healthy: "status.condition(\"Ready\").status == \"True\" && status.?cassandraOperatorProgress.orValue(\"\") == \"Ready\""}, Signals: []regulate.Signal{
@@ -1322,6 +1607,15 @@ var entries = []Entry{
 		{From: []string{"TriggerAuthentication.keda.sh", "ClusterTriggerAuthentication.keda.sh"}, Relation: "needs", Host: "spec.oauth2.tokenUrl", Source: "apis/keda/v1alpha1/triggerauthentication_types.go"},
 		{From: []string{"CloudEventSource.eventing.keda.sh", "ClusterCloudEventSource.eventing.keda.sh"}, To: []string{"TriggerAuthentication.keda.sh", "ClusterTriggerAuthentication.keda.sh"}, Relation: "needs", Field: "spec.authenticationRef", Source: "apis/eventing/v1alpha1/cloudeventsource_types.go"},
 		{From: []string{"CloudEventSource.eventing.keda.sh", "ClusterCloudEventSource.eventing.keda.sh"}, Relation: "needs", Host: "spec.destination.http.uri", Source: "apis/eventing/v1alpha1/cloudeventsource_types.go"},
+	}, Versions: []Version{
+		{Version: "2.21.1", Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io"}, Optional: true},
+			{API: solve.API{Kind: "ServiceMonitor.monitoring.coreos.com"}, Optional: true},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://kedacore.github.io/charts", Name: "keda", Version: "2.21.1"}}, Namespace: "keda", Examples: []string{"apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: example}\nspec:\n  scaleTargetRef: {name: example}\n  triggers:\n  - type: cron\n    metadata: {timezone: Europe/Berlin, start: 0 6 * * *, end: 0 20 * * *, desiredReplicas: \"3\"}\n"}},
+		{Version: "2.21.0", Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io"}, Optional: true},
+			{API: solve.API{Kind: "ServiceMonitor.monitoring.coreos.com"}, Optional: true},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://kedacore.github.io/charts", Name: "keda", Version: "2.21.0"}}, Namespace: "keda"},
 	}},
 	{Name: "keycloak", Title: "Keycloak operator", Description: "Runs Keycloak, and imports realms into it.", Source: []string{"https://github.com/keycloak/keycloak/tree/a5131aa2818f44ade09892da145769155cdd5e56/operator/src/main/java/org/keycloak/operator/crds/v2alpha1"}, Kinds: []Kind{
 		{Kind: "Keycloak.k8s.keycloak.org", Versions: []string{"v2alpha1"}, Health: health.Rule{Source: "deployment/KeycloakStatusCondition.java READY, HAS_ERRORS, ROLLING_UPDATE", Degraded: "status.condition(\"HasErrors\").status == \"True\"", Progressing: "status.condition(\"Ready\").status in [\"False\", \"Unknown\"]", Healthy: "status.condition(\"Ready\").status == \"True\""}},
@@ -1397,11 +1691,28 @@ var entries = []Entry{
 		{From: []string{"ServerlessService.networking.internal.knative.dev"}, To: []string{"*"}, Relation: "serves", Field: "spec.objectRef", Source: "networking/pkg/apis/networking/v1alpha1/serverlessservice_types.go"},
 		{From: []string{"Ingress.networking.internal.knative.dev"}, To: []string{"Service"}, Relation: "serves", Field: "spec.rules[].http.paths[].splits[]", Namespace: ".serviceNamespace", NameField: ".serviceName", Source: "networking/config/ingress.yaml"},
 		{From: []string{"Ingress.networking.internal.knative.dev"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.tls[]", Namespace: ".secretNamespace", NameField: ".secretName", Source: "networking/config/ingress.yaml"},
+	}, Versions: []Version{
+		{Version: "1.21.0", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://github.com/knative/serving/releases/download/knative-v1.21.0/serving-crds.yaml"},
+			{URL: "https://github.com/knative/serving/releases/download/knative-v1.21.0/serving-core.yaml"},
+		}}, Namespace: "knative-serving", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "activator"},
+			{Kind: "Deployment.apps", Name: "autoscaler"},
+			{Kind: "Deployment.apps", Name: "controller"},
+			{Kind: "Deployment.apps", Name: "webhook"},
+		}, Examples: []string{"apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: hello}\nspec:\n  template:\n    spec:\n      containers:\n      - image: ghcr.io/knative/helloworld-go:latest\n        ports: [{containerPort: 8080}]\n"}},
 	}},
 	{Name: "kro", Title: "kro", Description: "Makes an API of a graph of objects, and makes the objects of each instance.", Source: []string{"https://github.com/kubernetes-sigs/kro/tree/02ace3ce1eafc94811d409c3b48ebcd89b456eb7/api/v1alpha1"}, Kinds: []Kind{
 		{Kind: "ResourceGraphDefinition.kro.run", Versions: []string{"v1alpha1"}, ClusterScoped: true},
 	}, Signals: []regulate.Signal{
 		{Kind: "*.kro.run", Except: []string{"ResourceGraphDefinition"}, Preset: "pause", Mode: "pause-reconcile", Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{"kro.run/reconcile": "suspended"}}}, Same: []any{"disabled"}, Resume: map[string]any{"metadata": map[string]any{"annotations": map[string]any{"kro.run/reconcile": nil}}}, Effect: "the instance is not reconciled, and says so in its status; what was made stays", Caveat: "also for instances whose kinds a ResourceGraphDefinition puts into another group: annotate these by hand; disabled is the older word", Source: "kubernetes-sigs/kro@0302e659:api/v1alpha1/groupversion_info.go:37-54; https://kro.run/0.9.1/docs/concepts/instances"},
+	}, Versions: []Version{
+		{Version: "0.9.4", Provides: []solve.API{
+			{Kind: "ResourceGraphDefinition.kro.run", Versions: []string{"v1alpha1"}},
+			{Kind: "GraphRevision.internal.kro.run", Versions: []string{"v1alpha1"}},
+		}, Source: Source{Chart: &ChartSource{OCI: "oci://registry.k8s.io/kro/charts/kro", Version: "0.9.4"}}, Namespace: "kro-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "kro"},
+		}},
 	}},
 	{Name: "kruise", Title: "OpenKruise", Description: "Runs workloads that update in place, in parts or on every node, and rolls changes of them out in steps.", Source: []string{"https://github.com/openkruise/kruise-api/tree/02a36ed84d99c682ef17a56da6221f67caa07551/apps", "https://github.com/openkruise/rollouts/tree/2e34e4874a87dfa7d0d5ca9bda85099055be4c0e/api"}, Kinds: []Kind{
 		{Kind: "CloneSet.apps.kruise.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "kruise-api/apps/v1alpha1/cloneset_types.go CloneSetStatus, CloneSetConditionFailedScale; updateStrategy.paused, partition", Degraded: "spec.?updateStrategy.?paused.orValue(false) != true && status.?updatedReadyReplicas.orValue(0) < spec.?replicas.orValue(1) && (status.condition(\"FailedScale\").status == \"True\" || status.condition(\"FailedUpdate\").status == \"True\")", Progressing: "spec.?updateStrategy.?paused.orValue(false) != true && (status.?updatedReplicas.orValue(0) < status.?expectedUpdatedReplicas.orValue(0) || spec.?updateStrategy.?partition.orValue(0) in [0, \"0%\"] && status.?updatedReadyReplicas.orValue(0) < spec.?replicas.orValue(1))", Suspended: "spec.?updateStrategy.?paused.orValue(false) == true || !(spec.?updateStrategy.?partition.orValue(0) in [0, \"0%\"]) && status.?updatedReplicas.orValue(0) < status.?replicas.orValue(0)", Healthy: "status.?updatedReadyReplicas.orValue(0) >= spec.?replicas.orValue(1)"}, Signals: []regulate.Signal{
@@ -1425,6 +1736,55 @@ var entries = []Entry{
 		{Kind: "InferenceGraph.serving.kserve.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/serving/v1alpha1; knative.dev/pkg/apis ConditionReady", Degraded: "status.condition(\"Ready\").status == \"False\"", Progressing: "status.condition(\"Ready\").status == \"Unknown\"", Healthy: "status.condition(\"Ready\").status == \"True\""}},
 		{Kind: "ServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "pkg/apis/serving/v1alpha1/servingruntime_types.go ServingRuntimeStatus (nothing is written)", Suspended: "spec.?disabled.orValue(false) == true", Healthy: "true"}},
 		{Kind: "ClusterServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}, ClusterScoped: true, Health: health.Rule{Source: "pkg/apis/serving/v1alpha1/servingruntime_types.go ServingRuntimeStatus (nothing is written)", Suspended: "spec.?disabled.orValue(false) == true", Healthy: "true"}},
+	}, Versions: []Version{
+		{Version: "0.15.2", Provides: []solve.API{
+			{Kind: "InferenceService.serving.kserve.io", Versions: []string{"v1beta1"}},
+			{Kind: "InferenceGraph.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterStorageContainer.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelCache.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelNode.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelNodeGroup.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "TrainedModel.serving.kserve.io", Versions: []string{"v1alpha1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io", Versions: []string{"v1"}}},
+			{API: solve.API{Kind: "Service.serving.knative.dev"}, Optional: true},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/kserve/kserve/v0.15.2/install/v0.15.2/kserve.yaml", SHA256: "e9b50af37a8704b57ab0272cf69d1ee05c33f6002cfd91a8d459877042be36b6"},
+		}}, Namespace: "kserve", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "kserve-controller-manager"},
+			{Kind: "Deployment.apps", Name: "kserve-localmodel-controller-manager"},
+		}, Images: []Image{
+			{Image: "kserve/kserve-controller:v0.15.2"},
+			{Image: "kserve/kserve-localmodel-controller:v0.15.2"},
+			{Image: "kserve/kserve-localmodelnode-agent:v0.15.2"},
+			{Image: "quay.io/brancz/kube-rbac-proxy:v0.18.0"},
+		}},
+		{Version: "0.15.1", Provides: []solve.API{
+			{Kind: "InferenceService.serving.kserve.io", Versions: []string{"v1beta1"}},
+			{Kind: "InferenceGraph.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterServingRuntime.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "ClusterStorageContainer.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelCache.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelNode.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "LocalModelNodeGroup.serving.kserve.io", Versions: []string{"v1alpha1"}},
+			{Kind: "TrainedModel.serving.kserve.io", Versions: []string{"v1alpha1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io", Versions: []string{"v1"}}},
+			{API: solve.API{Kind: "Service.serving.knative.dev"}, Optional: true},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/kserve/kserve/v0.15.2/install/v0.15.1/kserve.yaml", SHA256: "f7ed5513d50c113674f036397e3ff6e584d5ef67a3e1a82a574ffd933f94d846"},
+		}}, Namespace: "kserve", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "kserve-controller-manager"},
+			{Kind: "Deployment.apps", Name: "kserve-localmodel-controller-manager"},
+		}, Images: []Image{
+			{Image: "kserve/kserve-controller:v0.15.1"},
+			{Image: "kserve/kserve-localmodel-controller:v0.15.1"},
+			{Image: "kserve/kserve-localmodelnode-agent:v0.15.1"},
+			{Image: "quay.io/brancz/kube-rbac-proxy:v0.18.0"},
+		}},
 	}},
 	{Name: "kubeblocks", Title: "KubeBlocks", Description: "Runs databases, message brokers and other stateful systems by one API.", Source: []string{"https://github.com/apecloud/kubeblocks/blob/0022aff94e88a9036f388efd32181cc0425a9221/apis/apps/v1/cluster_types.go"}, Kinds: []Kind{
 		{Kind: "Cluster.apps.kubeblocks.io", Versions: []string{"v1"}, Signals: []regulate.Signal{
@@ -1538,6 +1898,12 @@ var entries = []Entry{
 		{From: []string{"Workload.kueue.x-k8s.io"}, To: []string{"ResourceFlavor.kueue.x-k8s.io"}, Relation: "needs", Field: "status.admission.podSetAssignments[].flavors.*", Source: "apis/kueue/v1beta2/workload_types.go"},
 		{From: []string{"Workload.kueue.x-k8s.io"}, To: []string{"AdmissionCheck.kueue.x-k8s.io"}, Relation: "needs", Field: "status.admissionChecks[]", Source: "apis/kueue/v1beta2/workload_types.go"},
 		{From: []string{"Workload.kueue.x-k8s.io"}, To: []string{"MultiKueueCluster.kueue.x-k8s.io"}, Relation: "needs", Field: "status.clusterName", Source: "apis/kueue/v1beta2/workload_types.go"},
+	}, Versions: []Version{
+		{Version: "0.15.0", Kubernetes: ">=1.29", Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io"}, Optional: true},
+		}, Source: Source{Chart: &ChartSource{OCI: "oci://registry.k8s.io/kueue/charts/kueue", Version: "0.15.0"}}, Namespace: "kueue-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "kueue-controller-manager"},
+		}, Examples: []string{"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: default-flavor}\n"}},
 	}},
 	{Name: "leader-worker-set", Title: "LeaderWorkerSet", Description: "Runs replicas that are each a leader pod with its workers.", Source: []string{"https://github.com/kubernetes-sigs/lws/tree/v0.8.0/config/crd/bases", "https://github.com/kubernetes-sigs/lws/tree/v0.8.0/api/leaderworkerset/v1"}, Kinds: []Kind{
 		{Kind: "LeaderWorkerSet.leaderworkerset.x-k8s.io", Versions: []string{"v1"}, Composes: []string{"StatefulSet", "Service", "ControllerRevision"}, Health: health.Rule{Source: "api/leaderworkerset/v1/leaderworkerset_types.go LeaderWorkerSetConditionType", Progressing: "status.condition(\"Progressing\").status == \"True\" || status.condition(\"UpdateInProgress\").status == \"True\" || status.condition(\"Available\").status == \"False\"", Healthy: "status.condition(\"Available\").status == \"True\""}},
@@ -1546,6 +1912,12 @@ var entries = []Entry{
 		{From: []string{"LeaderWorkerSet.leaderworkerset.x-k8s.io"}, Template: "spec.leaderWorkerTemplate.workerTemplate", Source: "api/leaderworkerset/v1/leaderworkerset_types.go"},
 		{From: []string{"LeaderWorkerSet.leaderworkerset.x-k8s.io"}, To: []string{"StorageClass"}, Relation: "needs", Field: "spec.leaderWorkerTemplate.volumeClaimTemplates[].spec.storageClassName", Source: "api/leaderworkerset/v1/leaderworkerset_types.go"},
 		{From: []string{"LeaderWorkerSet.leaderworkerset.x-k8s.io"}, To: []string{"*"}, Relation: "needs", Field: "spec.leaderWorkerTemplate.volumeClaimTemplates[].spec.dataSourceRef", Source: "api/leaderworkerset/v1/leaderworkerset_types.go"},
+	}, Versions: []Version{
+		{Version: "0.8.0", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://github.com/kubernetes-sigs/lws/releases/download/v0.8.0/manifests.yaml"},
+		}}, Namespace: "lws-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "lws-controller-manager"},
+		}},
 	}},
 	{Name: "longhorn", Title: "Longhorn", Description: "Keeps volumes as replicas on the disks of the nodes.", Source: []string{"https://github.com/longhorn/longhorn-manager/blob/bd80931328f54148ad77dfb27b36994e039fd58b/k8s/pkg/apis/longhorn/v1beta2/volume.go"}, Kinds: []Kind{
 		{Kind: "Volume.longhorn.io", Versions: []string{"v1beta2"}, Health: health.Rule{Source: "k8s/pkg/apis/longhorn/v1beta2/volume.go VolumeState, VolumeRobustness", Degraded: "status.?robustness.orValue(\"\") in [\"degraded\", \"faulted\"]", Progressing: "status.?state.orValue(\"\") in [\"creating\", \"attaching\", \"detaching\", \"deleting\"] || status.?state.orValue(\"\") == \"attached\" && status.?robustness.orValue(\"\") == \"unknown\"", Healthy: "status.?robustness.orValue(\"\") == \"healthy\" || status.?state.orValue(\"\") == \"detached\""}},
@@ -1734,6 +2106,29 @@ var entries = []Entry{
 		{From: []string{"Backup.k8s.mariadb.com", "PhysicalBackup.k8s.mariadb.com", "Restore.k8s.mariadb.com"}, To: []string{"PersistentVolumeClaim"}, Relation: "needs", Field: "spec.stagingStorage.volume.persistentVolumeClaim.claimName", Source: "api/v1alpha1/backup_types.go, physicalbackup_types.go, restore_types.go"},
 		{From: []string{"Backup.k8s.mariadb.com", "PhysicalBackup.k8s.mariadb.com", "Restore.k8s.mariadb.com"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.stagingStorage.volume.csi.nodePublishSecretRef", Source: "api/v1alpha1/backup_types.go, physicalbackup_types.go, restore_types.go"},
 		{From: []string{"PointInTimeRecovery.k8s.mariadb.com"}, To: []string{"PhysicalBackup.k8s.mariadb.com"}, Relation: "needs", Field: "spec.physicalBackupRef", Source: "api/v1alpha1/pointintimerecovery_types.go"},
+	}, Versions: []Version{
+		{Version: "25.10.4", Kubernetes: ">=1.26", Provides: []solve.API{
+			{Kind: "MariaDB.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "MaxScale.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "Backup.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "PhysicalBackup.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "Restore.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "Connection.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "Database.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "User.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "Grant.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "SqlJob.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+			{Kind: "ExternalMariaDB.k8s.mariadb.com", Versions: []string{"v1alpha1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io"}, Optional: true},
+			{API: solve.API{Kind: "ServiceMonitor.monitoring.coreos.com"}, Optional: true},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://helm.mariadb.com/mariadb-operator", Name: "mariadb-operator", Version: "25.10.4", Values: map[string]any{"crds": map[string]any{"enabled": true}}}}, Namespace: "mariadb-operator", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "mariadb-operator"},
+			{Kind: "Deployment.apps", Name: "mariadb-operator-cert-controller"},
+			{Kind: "Deployment.apps", Name: "mariadb-operator-webhook"},
+		}, Images: []Image{
+			{Image: "docker-registry3.mariadb.com/mariadb-operator/mariadb-operator:25.10.4"},
+		}, Examples: []string{"apiVersion: k8s.mariadb.com/v1alpha1\nkind: MariaDB\nmetadata: {name: mariadb-min}\nspec:\n  rootEmptyPassword: true\n  storage: {ephemeral: true}\n"}},
 	}},
 	{Name: "minio", Title: "MinIO operator", Description: "Runs MinIO tenants.", Source: []string{"https://github.com/minio/operator/blob/74489556915f80e274087a110340b3601eb39e11/pkg/apis/minio.min.io/v2/types.go"}, Kinds: []Kind{
 		{Kind: "Tenant.minio.min.io", Versions: []string{"v2"}, Health: health.Rule{Source: "pkg/apis/minio.min.io/v2/types.go TenantStatus: currentState, healthStatus", Degraded: "status.?healthStatus.orValue(\"\") == \"red\"", Progressing: "status.?healthStatus.orValue(\"\") == \"yellow\" || status.?currentState.orValue(\"Initialized\") != \"Initialized\"", Healthy: "status.?healthStatus.orValue(\"\") == \"green\"", Message: "status.?healthMessage.orValue(\"\")"}},
@@ -1783,6 +2178,12 @@ var entries = []Entry{
 		{From: []string{"MongoDBSearch.mongodb.com"}, Template: "spec.clusters[].shardOverrides[].statefulSet.spec.template", Source: "api/mongodb/v1/wrap.go"},
 		{From: []string{"MongoDBSearch.mongodb.com"}, Template: "spec.clusters[].loadBalancer.managed.deployment.spec.template", Source: "api/mongodb/v1/wrap.go"},
 		{From: []string{"MongoDBSearch.mongodb.com"}, Template: "spec.observability.metricsForwarder.deployment.spec.template", Source: "api/mongodb/v1/wrap.go"},
+	}, Versions: []Version{
+		{Version: "0.13.0", Provides: []solve.API{
+			{Kind: "MongoDBCommunity.mongodbcommunity.mongodb.com", Versions: []string{"v1"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://mongodb.github.io/helm-charts", Name: "community-operator", Version: "0.13.0"}}, Namespace: "mongodb", Images: []Image{
+			{Image: "quay.io/mongodb/mongodb-kubernetes-operator:0.13.0"},
+		}},
 	}},
 	{Name: "moodle", Title: "Moodle (KubePlus)", Description: "Runs Moodle sites on a MySQL that another operator keeps.", Source: []string{"https://github.com/cloud-ark/operatorcharts (moodle-operator-chart-0.5.1.tgz)", "https://github.com/cloud-ark/kubeplus"}, Kinds: []Kind{
 		{Kind: "Moodle.moodlecontroller.kubeplus", Versions: []string{"v1"}, Composes: []string{"Deployment", "Service", "PersistentVolume", "PersistentVolumeClaim", "Secret", "Ingress"}},
@@ -1913,6 +2314,10 @@ var entries = []Entry{
 			{Preset: "pause", Mode: "pause-reconcile", Patch: map[string]any{"spec": map[string]any{"managementState": "unmanaged"}}, Resume: map[string]any{"spec": map[string]any{"managementState": "managed"}}, Effect: "the operator leaves it alone; the collector runs", Source: "open-telemetry/opentelemetry-operator@be8944414:apis/v1beta1/common.go:13-25"},
 		}},
 		{Kind: "Instrumentation.opentelemetry.io", Versions: []string{"v1alpha1"}, Health: health.Rule{Source: "apis/v1alpha1/instrumentation_types.go InstrumentationStatus (empty)", Healthy: "true"}},
+	}, Versions: []Version{
+		{Version: "0.159.0", Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io", Versions: []string{"v1"}}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://open-telemetry.github.io/opentelemetry-helm-charts", Name: "opentelemetry-operator", Version: "0.123.0", Values: map[string]any{"manager": map[string]any{"collectorImage": map[string]any{"repository": "otel/opentelemetry-collector-k8s"}}}}}, Namespace: "opentelemetry-operator-system"},
 	}},
 	{Name: "oracle-mysql", Title: "MySQL Operator for Kubernetes", Description: "Runs InnoDB Clusters of MySQL with group replication, read replicas, routers and backups.", Source: []string{"https://github.com/mysql/mysql-operator/blob/53487f0e6fc9a1441c0d039fcee585c111b7cf95/internal/helm/mysql-operator/crds/crd.yaml", "https://github.com/mysql/mysql-operator/blob/e80768ea/helm/mysql-operator/crds/crd.yaml"}, Kinds: []Kind{
 		{Kind: "InnoDBCluster.mysql.oracle.com", Versions: []string{"v2"}, Composes: []string{"StatefulSet.apps", "Deployment.apps", "Service", "ConfigMap", "Secret", "ServiceAccount", "RoleBinding.rbac.authorization.k8s.io", "PodDisruptionBudget.policy", "CronJob.batch"}, Health: health.Rule{Source: "mysqloperator/controller/diagnose.py ClusterDiagStatus", Degraded: "status.?cluster.?status.orValue(\"\") in [\"OFFLINE\", \"OFFLINE_UNCERTAIN\", \"NO_QUORUM\", \"NO_QUORUM_UNCERTAIN\", \"SPLIT_BRAIN\", \"SPLIT_BRAIN_UNCERTAIN\", \"ONLINE_UNCERTAIN\", \"INVALID\"]", Progressing: "status.?cluster.?status.orValue(\"\") in [\"PENDING\", \"INITIALIZING\", \"FINALIZING\", \"ONLINE_PARTIAL\"]", Healthy: "status.?cluster.?status.orValue(\"\") == \"ONLINE\"", Message: "\"the cluster is \" + string(status.?cluster.?status.orValue(\"\")) + \", \" + string(status.?cluster.?onlineInstances.orValue(0)) + \" instances are online\""}},
@@ -2117,6 +2522,21 @@ var entries = []Entry{
 		{From: []string{"PerconaServerMongoDBClusterSync.psmdb.percona.com"}, To: []string{"RuntimeClass"}, Relation: "needs", Field: "spec.runtimeClassName", Source: "pkg/apis/psmdb/v1/perconaservermongodbclustersync_types.go"},
 		{From: []string{"PerconaServerMongoDBClusterSync.psmdb.percona.com"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.env[].valueFrom.secretKeyRef", Source: "pkg/apis/psmdb/v1/perconaservermongodbclustersync_types.go"},
 		{From: []string{"PerconaServerMongoDBClusterSync.psmdb.percona.com"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.env[].valueFrom.configMapKeyRef", Source: "pkg/apis/psmdb/v1/perconaservermongodbclustersync_types.go"},
+	}, Versions: []Version{
+		{Version: "1.23.0", Provides: []solve.API{
+			{Kind: "PerconaServerMongoDB.psmdb.percona.com", Versions: []string{"v1", "v1-10-0", "v1-11-0", "v1-12-0"}},
+			{Kind: "PerconaServerMongoDBBackup.psmdb.percona.com", Versions: []string{"v1"}},
+			{Kind: "PerconaServerMongoDBRestore.psmdb.percona.com", Versions: []string{"v1"}},
+			{Kind: "PerconaServerMongoDBClusterSync.psmdb.percona.com", Versions: []string{"v1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io"}, Optional: true},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/percona/percona-server-mongodb-operator/v1.23.0/deploy/bundle.yaml", SHA256: "7a15d140eb1154f331f88b77b426fa17de326a201c50fa8a5f23df890e83112a"},
+		}}, Namespace: "psmdb", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "percona-server-mongodb-operator"},
+		}, Images: []Image{
+			{Image: "percona/percona-server-mongodb-operator:1.23.0"},
+		}},
 	}},
 	{Name: "percona-mysql", Title: "Percona Operators for MySQL", Description: "Run MySQL clusters with Galera, group or asynchronous replication, their proxies, backups and restores.", Source: []string{"https://github.com/percona/percona-xtradb-cluster-operator/tree/v1.20.0/pkg/apis/pxc/v1", "https://github.com/percona/percona-server-mysql-operator/blob/cfaffa309d87a7951db7273a67042dc418719932/api/v1/perconaservermysql_types.go", "https://github.com/percona/percona-server-mysql-operator/blob/0eecc9f75be07ef84d68bd98d031e7e32e4e7fdf/api/v1/perconaservermysqlclusterset_types.go", "https://github.com/percona/k8sps-docs/blob/276094510c7e15bff02b55bbad921bac7b207f27/docs/backups-encrypted.md"}, Kinds: []Kind{
 		{Kind: "PerconaXtraDBCluster.pxc.percona.com", Versions: []string{"v1"}, Composes: []string{"StatefulSet.apps", "Deployment.apps", "Service", "ConfigMap", "Secret", "PodDisruptionBudget.policy", "Issuer.cert-manager.io", "Certificate.cert-manager.io"}, Health: health.Rule{Source: "pkg/apis/pxc/v1/pxc_types.go AppState", Degraded: "status.?state.orValue(\"\") == \"error\"", Progressing: "status.?state.orValue(\"\") in [\"initializing\", \"stopping\", \"unknown\"]", Suspended: "status.?state.orValue(\"\") == \"paused\"", Healthy: "status.?state.orValue(\"\") == \"ready\""}, Signals: []regulate.Signal{
@@ -2247,6 +2667,20 @@ var entries = []Entry{
 		{From: []string{"PerconaServerMySQLRestore.ps.percona.com"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.pitr.backupSource.binlogServer.storage.s3.credentialsSecret", Source: "api/v1/perconaservermysqlbackup_types.go, perconaservermysqlrestore_types.go"},
 		{From: []string{"PerconaServerMySQLClusterSet.ps.percona.com"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.credentialsSecret", Source: "api/v1/perconaservermysqlclusterset_types.go"},
 		{From: []string{"PerconaServerMySQLClusterSet.ps.percona.com"}, Relation: "needs", Host: "spec.clusters[].endpoints[].host", Source: "api/v1/perconaservermysqlclusterset_types.go"},
+	}, Versions: []Version{
+		{Version: "1.20.0", Provides: []solve.API{
+			{Kind: "PerconaXtraDBCluster.pxc.percona.com", Versions: []string{"v1", "v1-10-0", "v1-11-0"}},
+			{Kind: "PerconaXtraDBClusterBackup.pxc.percona.com", Versions: []string{"v1"}},
+			{Kind: "PerconaXtraDBClusterRestore.pxc.percona.com", Versions: []string{"v1"}},
+		}, Requires: []solve.Requirement{
+			{API: solve.API{Kind: "Certificate.cert-manager.io"}, Optional: true},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/percona/percona-xtradb-cluster-operator/v1.20.0/deploy/bundle.yaml", SHA256: "1be11438498f39c2a61bef3c857ce7b65c8c49721cc4121ae7bd585f138e470f"},
+		}}, Namespace: "pxc", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "percona-xtradb-cluster-operator"},
+		}, Images: []Image{
+			{Image: "percona/percona-xtradb-cluster-operator:1.20.0"},
+		}},
 	}},
 	{Name: "percona-postgresql", Title: "Percona Operator for PostgreSQL", Description: "Runs PostgreSQL clusters with Patroni, pgBackRest and PgBouncer, their backups, restores and upgrades.", Source: []string{"https://github.com/percona/percona-postgresql-operator/tree/v2.9.0/pkg/apis/pgv2.percona.com/v2", "https://github.com/percona/k8spg-docs/blob/07146f8c5ea583845a527c7ff6c30b402b974066/docs/ReleaseNotes/Kubernetes-Operator-for-PostgreSQL-RN3.0.0.md"}, Kinds: []Kind{
 		{Kind: "PerconaPGCluster.pgv2.percona.com", Versions: []string{"v2"}, Composes: []string{"PostgresCluster.upstream.pgv2.percona.com", "PostgresCluster.postgres-operator.crunchydata.com", "Issuer.cert-manager.io", "Certificate.cert-manager.io"}, Health: health.Rule{Source: "pkg/apis/pgv2.percona.com/v2/perconapgcluster_types.go AppState", Progressing: "status.?state.orValue(\"\") in [\"initializing\", \"stopping\"]", Suspended: "status.?state.orValue(\"\") == \"paused\"", Healthy: "status.?state.orValue(\"\") == \"ready\""}, Signals: []regulate.Signal{
@@ -2359,6 +2793,23 @@ var entries = []Entry{
 		{From: []string{"PerconaPGUpgrade.pgv2.percona.com"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.initContainers[].env[].valueFrom.configMapKeyRef", Source: "pkg/apis/pgv2.percona.com/v2/perconapgupgrade_types.go"},
 		{From: []string{"PerconaPGUpgrade.pgv2.percona.com"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.initContainers[].envFrom[].secretRef", Source: "pkg/apis/pgv2.percona.com/v2/perconapgupgrade_types.go"},
 		{From: []string{"PerconaPGUpgrade.pgv2.percona.com"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.initContainers[].envFrom[].configMapRef", Source: "pkg/apis/pgv2.percona.com/v2/perconapgupgrade_types.go"},
+	}, Versions: []Version{
+		{Version: "2.9.0", Provides: []solve.API{
+			{Kind: "PerconaPGCluster.pgv2.percona.com", Versions: []string{"v2"}},
+			{Kind: "PerconaPGBackup.pgv2.percona.com", Versions: []string{"v2"}},
+			{Kind: "PerconaPGRestore.pgv2.percona.com", Versions: []string{"v2"}},
+			{Kind: "PerconaPGUpgrade.pgv2.percona.com", Versions: []string{"v2"}},
+			{Kind: "CrunchyBridgeCluster.postgres-operator.crunchydata.com", Versions: []string{"v1beta1"}},
+			{Kind: "PGAdmin.postgres-operator.crunchydata.com", Versions: []string{"v1beta1"}},
+			{Kind: "PGUpgrade.postgres-operator.crunchydata.com", Versions: []string{"v1beta1"}},
+			{Kind: "PostgresCluster.postgres-operator.crunchydata.com", Versions: []string{"v1beta1"}},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/percona/percona-postgresql-operator/v2.9.0/deploy/bundle.yaml", SHA256: "77335f7f31672ad70b00079f7f742d8f7b84b33f39151298de669665095f2ac7"},
+		}}, Namespace: "postgres-operator", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "percona-postgresql-operator"},
+		}, Images: []Image{
+			{Image: "docker.io/percona/percona-postgresql-operator:2.9.0"},
+		}},
 	}},
 	{Name: "prometheus-operator", Title: "Prometheus Operator", Description: "Runs Prometheus and Alertmanager, and lets applications bring their own monitors, rules and receivers.", Source: []string{"https://github.com/prometheus-operator/prometheus-operator/tree/v0.95.1/pkg/apis/monitoring"}, Kinds: []Kind{
 		{Kind: "Prometheus.monitoring.coreos.com", Versions: []string{"v1"}, Composes: []string{"StatefulSet", "Service", "Secret", "ConfigMap"}, Health: health.Rule{Source: "v1/types.go ConditionType, ConditionStatus; spec.paused", Degraded: "status.condition(\"Reconciled\").status == \"False\" || status.condition(\"Available\").status == \"False\"", Progressing: "status.condition(\"Available\").status in [\"Degraded\", \"Unknown\"] || status.condition(\"Reconciled\").status == \"Unknown\"", Suspended: "spec.?paused.orValue(false) == true", Healthy: "status.condition(\"Available\").status == \"True\""}, Signals: []regulate.Signal{
@@ -2555,6 +3006,43 @@ var entries = []Entry{
 		{From: []string{"ScrapeConfig.monitoring.coreos.com"}, Relation: "needs", Host: "spec.eurekaSDConfigs[].server", Source: "v1alpha1/scrapeconfig_types.go"},
 		{From: []string{"ScrapeConfig.monitoring.coreos.com"}, Relation: "needs", Host: "spec.nomadSDConfigs[].server", Source: "v1alpha1/scrapeconfig_types.go"},
 		{From: []string{"ScrapeConfig.monitoring.coreos.com"}, Relation: "needs", Host: "spec.puppetDBSDConfigs[].url", Source: "v1alpha1/scrapeconfig_types.go"},
+	}, Versions: []Version{
+		{Version: "0.94.1", Kubernetes: ">=1.16", Provides: []solve.API{
+			{Kind: "Prometheus.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "PrometheusAgent.monitoring.coreos.com", Versions: []string{"v1alpha1"}},
+			{Kind: "Alertmanager.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "ThanosRuler.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "ServiceMonitor.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "PodMonitor.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "Probe.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "ScrapeConfig.monitoring.coreos.com", Versions: []string{"v1alpha1"}},
+			{Kind: "PrometheusRule.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "AlertmanagerConfig.monitoring.coreos.com", Versions: []string{"v1alpha1"}},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/prometheus-operator/prometheus-operator/refs/tags/v0.94.1/bundle.yaml", SHA256: "7ab177610b271c70c57c7d6fc550a1e934eff4f707a5d8b61dfaa3845d52deea"},
+		}}, Namespace: "default", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "prometheus-operator"},
+		}, Images: []Image{
+			{Image: "quay.io/prometheus-operator/prometheus-operator:v0.94.1"},
+		}, Examples: []string{"apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: example-app}\nspec:\n  selector: {matchLabels: {app: example-app}}\n  endpoints:\n  - port: web\n"}},
+		{Version: "0.93.1", Kubernetes: ">=1.16", Provides: []solve.API{
+			{Kind: "Prometheus.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "PrometheusAgent.monitoring.coreos.com", Versions: []string{"v1alpha1"}},
+			{Kind: "Alertmanager.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "ThanosRuler.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "ServiceMonitor.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "PodMonitor.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "Probe.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "ScrapeConfig.monitoring.coreos.com", Versions: []string{"v1alpha1"}},
+			{Kind: "PrometheusRule.monitoring.coreos.com", Versions: []string{"v1"}},
+			{Kind: "AlertmanagerConfig.monitoring.coreos.com", Versions: []string{"v1alpha1"}},
+		}, Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/prometheus-operator/prometheus-operator/refs/tags/v0.93.1/bundle.yaml", SHA256: "1d38ea4ab904545f3203862c1a793b18fd53ab1e571fdbf47afb4dc9e33a98b8"},
+		}}, Namespace: "default", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "prometheus-operator"},
+		}, Images: []Image{
+			{Image: "quay.io/prometheus-operator/prometheus-operator:v0.93.1"},
+		}},
 	}},
 	{Name: "rabbitmq-cluster", Title: "RabbitMQ Cluster Operator", Description: "Runs RabbitMQ clusters.", Source: []string{"https://github.com/rabbitmq/cluster-operator/blob/357ebfeb6fc7cae570896a0262829a3833d1a034/api/v1beta1/rabbitmqcluster_types.go", "https://github.com/rabbitmq/cluster-operator/tree/38c235f5cdc28104d3948fdfd07e2969076ffe55/docs/examples/external-admin-secret-credentials"}, Kinds: []Kind{
 		{Kind: "RabbitmqCluster.rabbitmq.com", Versions: []string{"v1beta1"}, Composes: []string{"StatefulSet.apps", "Service", "Secret", "ConfigMap", "ServiceAccount", "Role.rbac.authorization.k8s.io", "RoleBinding.rbac.authorization.k8s.io", "PersistentVolumeClaim"}, Health: health.Rule{Source: "internal/status/status.go; api/v1beta1/rabbitmqcluster_status.go ClusterAvailable, AllReplicasReady, ReconcileSuccess", Degraded: "status.condition(\"ReconcileSuccess\").status == \"False\" && status.condition(\"ReconcileSuccess\").reason == \"Error\" || status.condition(\"ClusterAvailable\").status == \"False\" && status.condition(\"AllReplicasReady\").status == \"True\"", Progressing: "status.condition(\"AllReplicasReady\").status in [\"False\", \"Unknown\"] || status.condition(\"ClusterAvailable\").status in [\"False\", \"Unknown\"]", Suspended: "metadata.?labels[?\"rabbitmq.com/pauseReconciliation\"].orValue(\"\") == \"true\"", Healthy: "status.condition(\"ClusterAvailable\").status == \"True\" && status.condition(\"AllReplicasReady\").status == \"True\""}, Signals: []regulate.Signal{
@@ -2580,6 +3068,12 @@ var entries = []Entry{
 		{From: []string{"RabbitmqCluster.rabbitmq.com"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.override.statefulSet.spec.template.spec.containers[].envFrom[].secretRef", Source: "api/v1beta1/rabbitmqcluster_types.go"},
 		{From: []string{"RabbitmqCluster.rabbitmq.com"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.override.statefulSet.spec.template.spec.containers[].envFrom[].configMapRef", Source: "api/v1beta1/rabbitmqcluster_types.go"},
 		{From: []string{"RabbitmqCluster.rabbitmq.com"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.override.statefulSet.spec.template.spec.initContainers[].env[].valueFrom.secretKeyRef", Source: "api/v1beta1/rabbitmqcluster_types.go"},
+	}, Versions: []Version{
+		{Version: "2.21.1", Kubernetes: ">=1.19", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://github.com/rabbitmq/cluster-operator/releases/download/v2.21.1/cluster-operator.yml"},
+		}}, Namespace: "rabbitmq-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "rabbitmq-cluster-operator"},
+		}, Examples: []string{"apiVersion: rabbitmq.com/v1beta1\nkind: RabbitmqCluster\nmetadata: {name: hello-world}\n"}},
 	}},
 	{Name: "rabbitmq-topology", Title: "RabbitMQ Messaging Topology Operator", Description: "Keeps queues, exchanges, users, permissions and policies of RabbitMQ clusters as objects.", Source: []string{"https://github.com/rabbitmq/messaging-topology-operator/blob/3a1acbc3a38f92ced28d93ab517926d5f3f2521c/docs/api/rabbitmq.com.ref.asciidoc", "https://github.com/rabbitmq/messaging-topology-operator/tree/main/api"}, Kinds: []Kind{
 		{Kind: "Binding.rabbitmq.com", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "api/v1beta1 Condition: Ready, FailedCreateOrUpdate", Degraded: "status.condition(\"Ready\").status == \"False\"", Progressing: "status.condition(\"Ready\").status == \"Unknown\"", Healthy: "status.condition(\"Ready\").status == \"True\""}},
@@ -2811,6 +3305,12 @@ var entries = []Entry{
 		{Kind: "SealedSecret.bitnami.com", Versions: []string{"v1alpha1"}, Composes: []string{"Secret"}, Health: health.Rule{Source: "pkg/apis/sealedsecrets/v1alpha1/types.go SealedSecretSynced", Degraded: "status.condition(\"Synced\").status == \"False\"", Healthy: "status.condition(\"Synced\").status == \"True\""}},
 	}, Relations: []declare.Spec{
 		{From: []string{"SealedSecret.bitnami.com"}, To: []string{"Secret"}, Relation: "owns", Name: "{metadata.name}", Source: "pkg/apis/sealedsecrets/v1alpha1/sealedsecret_expansion.go"},
+	}, Versions: []Version{
+		{Version: "0.39.1", Kubernetes: ">=1.16", Source: Source{Chart: &ChartSource{Repository: "https://bitnami.github.io/sealed-secrets", Name: "sealed-secrets", Version: "2.19.3"}}, Namespace: "kube-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "sealed-secrets"},
+		}, Images: []Image{
+			{Image: "docker.io/bitnami/sealed-secrets-controller:0.39.1"},
+		}},
 	}},
 	{Name: "solr", Title: "Solr operator", Description: "Runs SolrCloud, its backups and its exporter for Prometheus.", Source: []string{"https://github.com/apache/solr-operator/blob/71756759843490e83319c383568a39ce696a5301/api/v1beta1/solrcloud_types.go"}, Kinds: []Kind{
 		{Kind: "SolrCloud.solr.apache.org", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "api/v1beta1/solrcloud_types.go SolrCloudStatus: replicas, readyReplicas, upToDateNodes", Progressing: "status.?readyReplicas.orValue(0) < spec.?replicas.orValue(3) || status.?upToDateNodes.orValue(0) < status.?replicas.orValue(0)", Suspended: "spec.?replicas.orValue(3) == 0 && status.?readyReplicas.orValue(0) == 0", Healthy: "status.?readyReplicas.orValue(0) >= spec.?replicas.orValue(3)"}},
@@ -2963,6 +3463,39 @@ var entries = []Entry{
 			{Path: "metadata.labels[\"strimzi.io/kind\"]", Values: []string{"Kafka", ""}},
 		}, IfPresent: true, Source: "documentation: labels of Strimzi resources"},
 		{From: []string{"StrimziPodSet.core.strimzi.io"}, Template: "spec.pods[]", Source: "core.strimzi.io/v1 StrimziPodSetSpec"},
+	}, Versions: []Version{
+		{Version: "0.48.0", Kubernetes: ">=1.27", Provides: []solve.API{
+			{Kind: "Kafka.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaNodePool.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaTopic.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaUser.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaRebalance.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaConnect.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaConnector.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaMirrorMaker2.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaBridge.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "StrimziPodSet.core.strimzi.io", Versions: []string{"v1beta2"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://strimzi.io/charts/", Name: "strimzi-kafka-operator", Version: "0.48.0", Digest: "sha256:158ae5d1a72fa01fbef8e070d2531e75c5aa321d26bb149c59b771e9380cbff0", Values: map[string]any{"watchAnyNamespace": true}}}, Namespace: "kafka", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "strimzi-cluster-operator"},
+		}, Images: []Image{
+			{Image: "quay.io/strimzi/operator:0.48.0"},
+		}, Examples: []string{"apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaTopic\nmetadata:\n  name: my-topic\n  labels: {strimzi.io/cluster: my-cluster}\nspec: {partitions: 3, replicas: 3}\n"}},
+		{Version: "0.47.0", Kubernetes: ">=1.25", Provides: []solve.API{
+			{Kind: "Kafka.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaNodePool.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaTopic.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaUser.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaRebalance.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaConnect.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaConnector.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaMirrorMaker2.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "KafkaBridge.kafka.strimzi.io", Versions: []string{"v1beta2"}},
+			{Kind: "StrimziPodSet.core.strimzi.io", Versions: []string{"v1beta2"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://strimzi.io/charts/", Name: "strimzi-kafka-operator", Version: "0.47.0", Digest: "sha256:3907c0b2638ba59ef8a1bad7ed218dd0f6e7205569d3051983bcdf8aea202913", Values: map[string]any{"watchAnyNamespace": true}}}, Namespace: "kafka", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "strimzi-cluster-operator"},
+		}, Images: []Image{
+			{Image: "quay.io/strimzi/operator:0.47.0"},
+		}},
 	}},
 	{Name: "sveltos", Title: "Sveltos", Description: "Deploys add-ons and applications to the clusters that a profile selects.", Source: []string{"https://github.com/projectsveltos/addon-controller/blob/9d37ff65be1048657521edb0f97e1ab29c10623b/api/v1beta1/spec.go"}, Kinds: []Kind{
 		{Kind: "ClusterProfile.config.projectsveltos.io", Versions: []string{"v1beta1"}, ClusterScoped: true, Signals: []regulate.Signal{
@@ -3110,6 +3643,21 @@ var entries = []Entry{
 		{From: []string{"VolumeGroupSnapshotContent.groupsnapshot.storage.k8s.io"}, To: []string{"VolumeGroupSnapshot.groupsnapshot.storage.k8s.io"}, Relation: "serves", Field: "spec.volumeGroupSnapshotRef", IfPresent: true, Source: "client/apis/volumegroupsnapshot/v1/types.go"},
 		{From: []string{"VolumeGroupSnapshotContent.groupsnapshot.storage.k8s.io"}, To: []string{"VolumeGroupSnapshotClass.groupsnapshot.storage.k8s.io"}, Relation: "needs", Field: "spec.volumeGroupSnapshotClassName", IfPresent: true, Source: "client/apis/volumegroupsnapshot/v1/types.go"},
 		{From: []string{"VolumeGroupSnapshotContent.groupsnapshot.storage.k8s.io"}, To: []string{"CSIDriver"}, Relation: "needs", Field: "spec.driver", IfPresent: true, Source: "client/apis/volumegroupsnapshot/v1/types.go"},
+	}, Versions: []Version{
+		{Version: "8.7.0", Kubernetes: ">=1.20", Source: Source{Manifests: []ManifestSource{
+			{URL: "https://raw.githubusercontent.com/kubernetes-csi/external-snapshotter/refs/tags/client/v8.7.0/client/config/crd/snapshot.storage.k8s.io_volumesnapshotclasses.yaml", SHA256: "75e6565aac2c0f2949ed13ea884bbaa388cb7be576b558b709cf1168e011828d"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-csi/external-snapshotter/refs/tags/client/v8.7.0/client/config/crd/snapshot.storage.k8s.io_volumesnapshotcontents.yaml", SHA256: "895a3c1e73b60f06a0deb566dd123d01bdf1b2efc5d5ff5231ff8bbcf42dafc7"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-csi/external-snapshotter/refs/tags/client/v8.7.0/client/config/crd/snapshot.storage.k8s.io_volumesnapshots.yaml", SHA256: "b032116e987fb1d7d93cec7d942833adeb9d95c9bdc7e00c10b280c2fe4a6c33"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-csi/external-snapshotter/refs/tags/client/v8.7.0/client/config/crd/groupsnapshot.storage.k8s.io_volumegroupsnapshotclasses.yaml", SHA256: "0ac1b24c628e73fbe3352c21c7929707453252a64072184727a82d2f3c42fc51"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-csi/external-snapshotter/refs/tags/client/v8.7.0/client/config/crd/groupsnapshot.storage.k8s.io_volumegroupsnapshotcontents.yaml", SHA256: "dc148b9798e4aa080ab3e2dc0681e029ef75ca31adfdf96cf0a14ec309ea9c79"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-csi/external-snapshotter/refs/tags/client/v8.7.0/client/config/crd/groupsnapshot.storage.k8s.io_volumegroupsnapshots.yaml", SHA256: "59abaccbe9e85a611848489da53d855db4ab606894b0c4cab109a574b4a95b10"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-csi/external-snapshotter/refs/tags/v8.7.0/deploy/kubernetes/snapshot-controller/rbac-snapshot-controller.yaml", SHA256: "99c4ac480b6c9563be0d85599e29cc7b68b25a82d250b0e789726727551e8d38"},
+			{URL: "https://raw.githubusercontent.com/kubernetes-csi/external-snapshotter/refs/tags/v8.7.0/deploy/kubernetes/snapshot-controller/setup-snapshot-controller.yaml", SHA256: "54b9342a7433c377b83a671babf416660078a716ec2e63f658a77aa629de5581"},
+		}}, Namespace: "kube-system", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "snapshot-controller"},
+		}, Images: []Image{
+			{Image: "registry.k8s.io/sig-storage/snapshot-controller:v8.6.0"},
+		}},
 	}},
 	{Name: "zalando-postgres", Title: "Zalando Postgres Operator", Description: "Runs PostgreSQL clusters with Patroni, with their users, poolers and logical backups.", Source: []string{"https://github.com/zalando/postgres-operator/tree/v1.15.1/pkg/apis/acid.zalan.do/v1", "https://github.com/zalando/postgres-operator/blob/v1.15.1/docs/reference/cluster_manifest.md"}, Kinds: []Kind{
 		{Kind: "postgresql.acid.zalan.do", Versions: []string{"v1"}, Composes: []string{"StatefulSet.apps", "Service", "Secret", "Endpoints", "PodDisruptionBudget.policy", "Deployment.apps", "CronJob.batch", "FabricEventStream.zalando.org"}, Health: health.Rule{Source: "pkg/apis/acid.zalan.do/v1/const.go ClusterStatusRunning and the others", Degraded: "status.?PostgresClusterStatus.orValue(\"\") in [\"CreateFailed\", \"UpdateFailed\", \"SyncFailed\", \"Invalid\"]", Progressing: "status.?PostgresClusterStatus.orValue(\"\") in [\"Creating\", \"Updating\", \"Syncing\", \"Terminating\"]", Suspended: "spec.?numberOfInstances.orValue(1) == 0 && status.?PostgresClusterStatus.orValue(\"\") == \"Running\"", Healthy: "status.?PostgresClusterStatus.orValue(\"\") == \"Running\"", Message: "\"the cluster is \" + string(status.?PostgresClusterStatus.orValue(\"\"))"}, Signals: []regulate.Signal{
@@ -3150,6 +3698,25 @@ var entries = []Entry{
 			{Path: "configuration.teams_api.enable_teams_api", Values: []string{"true"}},
 		}, Source: "pkg/apis/acid.zalan.do/v1/operator_configuration_type.go"},
 		{From: []string{"OperatorConfiguration.acid.zalan.do"}, To: []string{"PriorityClass"}, Relation: "needs", Field: "configuration.kubernetes.pod_priority_class_name", Source: "pkg/apis/acid.zalan.do/v1/operator_configuration_type.go"},
+	}, Versions: []Version{
+		{Version: "1.15.1", Provides: []solve.API{
+			{Kind: "postgresql.acid.zalan.do", Versions: []string{"v1"}},
+			{Kind: "OperatorConfiguration.acid.zalan.do", Versions: []string{"v1"}},
+			{Kind: "PostgresTeam.acid.zalan.do", Versions: []string{"v1"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://opensource.zalando.com/postgres-operator/charts/postgres-operator", Name: "postgres-operator", Version: "1.15.1", Digest: "sha256:64d9c1d7be7e5bc4661099806b77dc509cb547938c2de6c7105f9665e9ee0aab"}}, Namespace: "postgres-operator", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "zalando-postgres-postgres-operator"},
+		}, Images: []Image{
+			{Image: "ghcr.io/zalando/postgres-operator:v1.15.1"},
+		}, Examples: []string{"apiVersion: acid.zalan.do/v1\nkind: postgresql\nmetadata: {name: acid-minimal-cluster}\nspec:\n  teamId: acid\n  volume: {size: 1Gi}\n  numberOfInstances: 2\n  users: {zalando: [superuser, createdb]}\n  databases: {foo: zalando}\n  postgresql: {version: \"17\"}\n"}},
+		{Version: "1.15.0", Provides: []solve.API{
+			{Kind: "postgresql.acid.zalan.do", Versions: []string{"v1"}},
+			{Kind: "OperatorConfiguration.acid.zalan.do", Versions: []string{"v1"}},
+			{Kind: "PostgresTeam.acid.zalan.do", Versions: []string{"v1"}},
+		}, Source: Source{Chart: &ChartSource{Repository: "https://opensource.zalando.com/postgres-operator/charts/postgres-operator", Name: "postgres-operator", Version: "1.15.0", Digest: "sha256:002dd47647bf51fbba023bd1762d807be478cf37de7a44b80cd01ac1f20bd94a"}}, Namespace: "postgres-operator", Ready: []Workload{
+			{Kind: "Deployment.apps", Name: "zalando-postgres-postgres-operator"},
+		}, Images: []Image{
+			{Image: "ghcr.io/zalando/postgres-operator:v1.15.0"},
+		}},
 	}},
 	{Name: "zookeeper", Title: "ZooKeeper operator", Description: "Runs ZooKeeper ensembles.", Source: []string{"https://github.com/pravega/zookeeper-operator/blob/9daf6d0b9678ba460aadea026fcfb5113a4ec2fa/api/v1beta1/status.go"}, Kinds: []Kind{
 		{Kind: "ZookeeperCluster.zookeeper.pravega.io", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "api/v1beta1/status.go ClusterConditionType: PodsReady, Upgrading, Error; readyReplicas, replicas", Degraded: "status.condition(\"Error\").status == \"True\"", Progressing: "status.condition(\"Upgrading\").status == \"True\" || status.?readyReplicas.orValue(0) < status.?replicas.orValue(1)", Healthy: "status.?readyReplicas.orValue(0) >= status.?replicas.orValue(1)"}},

@@ -115,7 +115,7 @@ func (c *comparer) definitions(was, is *definition) {
 		{aliasesChanged, "spec.names.shortNames", was.names["shortNames"], is.names["shortNames"], "other short names"},
 		{aliasesChanged, "spec.names.categories", was.names["categories"], is.names["categories"], "other categories"},
 	} {
-		if !same(f.was, f.is) {
+		if !sameKeyword(f.at, f.was, f.is) {
 			c.add(f.rule, f.at, f.was, f.is, "%s", f.what)
 		}
 	}
@@ -201,4 +201,3 @@ func keysOf(a, b map[string]any) []string {
 	slices.Sort(keys)
 	return keys
 }
-

@@ -67,8 +67,8 @@ func Judge(former, next *unstructured.Unstructured, live []*unstructured.Unstruc
 	for _, b := range v.Broken {
 		v.Refused = append(v.Refused, b.Message)
 	}
-	v.Undecided, err = undecided(v.Changes, next, live)
-	return v, err
+	v.Undecided = undecided(v.Changes, live)
+	return v, nil
 }
 
 // newlyBroken returns what only the new definition refuses.
@@ -84,20 +84,19 @@ func newlyBroken(former, next *unstructured.Unstructured, live []*unstructured.U
 	return slices.DeleteFunc(broken, func(b Broken) bool { return slices.Contains(before, b) }), nil
 }
 
-// undecided names rules in CEL where some are new: the others hold already.
-func undecided(changes []Change, next *unstructured.Unstructured, live []*unstructured.Unstructured) ([]string, error) {
-	if !slices.ContainsFunc(changes, func(c Change) bool { return c.Rule == validationAdded || c.Rule == versionAdded || c.Rule == fieldAdded }) {
-		return nil, nil
+// undecided names the rules in CEL that are new: the others hold already.
+func undecided(changes []Change, live []*unstructured.Unstructured) []string {
+	count := map[string]int{}
+	for _, u := range live {
+		count[u.GroupVersionKind().Version]++
 	}
-	open, err := Undecided(next, live)
-	if err != nil {
-		return nil, err
+	var open []string
+	for _, c := range changes {
+		if n := count[c.Version]; c.Rule == validationAdded && n > 0 {
+			open = append(open, fmt.Sprintf("%s: whether it holds for the objects that are there (%d) is not decided, since rules in CEL are not evaluated", orWhole(c.Field, c.Version), n))
+		}
 	}
-	return slices.DeleteFunc(open, func(line string) bool {
-		return !slices.ContainsFunc(changes, func(c Change) bool {
-			return c.Rule == validationAdded && strings.HasPrefix(line, orWhole(c.Field, c.Version)+":")
-		})
-	}), nil
+	return open
 }
 
 // Restorable says whether the former definition can be put back in the place of the current

@@ -102,7 +102,7 @@ func (r *reader) read(u *unstructured.Unstructured) []Broken {
 		}
 		broken = append(broken, refused(u, path, says))
 	}
-	for _, err := range listtype.ValidateListSetsAndMaps(at.NewPath(""), r.structural, content) {
+	for _, err := range listtype.ValidateListSetsAndMaps(nil, r.structural, content) {
 		broken = append(broken, refused(u, strings.Trim(err.Field, "."), err.ErrorBody()))
 	}
 	for _, path := range bare("", content, r.structural) {
@@ -143,17 +143,7 @@ func fill(v any, s *schema.Structural) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for name, value := range v {
-			sub := below(s, name)
-			if value != nil || sub == nil || sub.Nullable {
-				continue
-			}
-			if given := sub.Default.Object; given != nil {
-				v[name] = runtime.DeepCopyJSONValue(given)
-				continue
-			}
-			delete(v, name)
-		}
+		fillNulls(v, s)
 		for name := range s.Properties {
 			given := s.Properties[name].Default.Object
 			if _, there := v[name]; !there && given != nil {
@@ -170,6 +160,21 @@ func fill(v any, s *schema.Structural) {
 			}
 			fill(v[i], s.Items)
 		}
+	}
+}
+
+// fillNulls replaces nulls where none may be by the default, or drops them.
+func fillNulls(fields map[string]any, s *schema.Structural) {
+	for name, value := range fields {
+		sub := below(s, name)
+		if value != nil || sub == nil || sub.Nullable {
+			continue
+		}
+		if given := sub.Default.Object; given != nil {
+			fields[name] = runtime.DeepCopyJSONValue(given)
+			continue
+		}
+		delete(fields, name)
 	}
 }
 

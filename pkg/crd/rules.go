@@ -1,5 +1,7 @@
 package crd
 
+//go:generate go test . -run TestDefinitionsPage -update-definitions
+
 // The names of the rules, as Change.Rule has them.
 const (
 	scopeChanged          = "scope-changed"
@@ -112,7 +114,7 @@ func versionRules() []Rule {
 		{versionServed, Safe, false, "A version is served that was not", "Nobody used it before."},
 		{versionAdded, Safe, false, "A version is new", "Nobody used it before."},
 		{versionLossy, Unsafe, false, "A new version and the storage version, without conversion, do not have the same fields", "What one of them does not have is dropped when an object is written in it."},
-		{storageVersionChanged, Safe, false, "Objects are stored in another version, and the former one is still there", "What is stored is still read. It cannot be taken back by itself: once an object is written, the new version stays in status.storedVersions."},
+		{storageVersionChanged, Safe, false, "Objects are stored in another version, and the former one is still there", "What is stored is still read. It cannot be taken back by itself: the new version is in status.storedVersions from then on."},
 		{storageIncompatible, Unsafe, false, "Objects are stored in another version, without conversion, and its schema does not take them as they are", "Fields that it does not have are dropped when the object is next written, and what it does not accept cannot be written."},
 		{statusWithdrawn, Unsafe, false, "The status subresource is withdrawn", "Controllers write the status there, and get 404; users can write it."},
 		{statusAdded, Safe, false, "The status is a subresource", "What is stored stays. Writing an object leaves its status alone, which the controller of this definition knows."},

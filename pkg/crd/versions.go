@@ -1,8 +1,6 @@
 package crd
 
-import (
-	"strings"
-)
+import "strings"
 
 // versions compares a version with itself.
 func (c *comparer) versions(was, is version) {
@@ -111,7 +109,7 @@ func (c *comparer) storage(was, is *definition) {
 	if _, there := is.version(was.storage); !there {
 		return // stored says it
 	}
-	c.add(storageVersionChanged, "spec.versions", was.storage, is.storage, "objects are stored in another version, which cannot be taken back once one is written")
+	c.add(storageVersionChanged, "spec.versions", was.storage, is.storage, "objects are stored in another version, which cannot be taken back by itself")
 	before, _ := was.version(was.storage)
 	after, _ := is.version(is.storage)
 	if is.strategy != "None" || before.schema == nil || after.schema == nil {

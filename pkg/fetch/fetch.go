@@ -3,7 +3,15 @@
 // signature, and kept by digest. It fetches nothing that it is not asked for.
 package fetch
 
-import "time"
+import (
+	"io/fs"
+	"net/http"
+	"sync"
+	"time"
+
+	"helm.sh/helm/v4/pkg/provenance"
+	"oras.land/oras-go/v2/registry/remote/auth"
+)
 
 // Limits bound what is taken from others.
 type Limits struct {
@@ -11,11 +19,36 @@ type Limits struct {
 	// unpacked, Files how many.
 	Bytes, Unpacked int64
 	Files           int
-	Time            time.Duration
+	// Time is the most that one request takes, its answer included.
+	Time time.Duration
 }
 
 // DefaultLimits are meant to be met by every honest chart and catalogue.
 var DefaultLimits = Limits{Bytes: 64 << 20, Unpacked: 256 << 20, Files: 10000, Time: 2 * time.Minute}
+
+// or is the limits with what is left out taken from the other.
+func (l Limits) or(other Limits) Limits {
+	if l.Bytes <= 0 {
+		l.Bytes = other.Bytes
+	}
+	if l.Unpacked <= 0 {
+		l.Unpacked = other.Unpacked
+	}
+	if l.Files <= 0 {
+		l.Files = other.Files
+	}
+	if l.Time <= 0 {
+		l.Time = other.Time
+	}
+	return l
+}
+
+// What an Artifact was verified by.
+const (
+	ByDigest     = "digest"
+	ByProvenance = "provenance"
+	BySignature  = "signature"
+)
 
 // Artifact is what was fetched.
 type Artifact struct {
@@ -29,4 +62,66 @@ type Artifact struct {
 	Cached bool
 	// Verified says by what it was verified: "digest", "provenance", "signature"; empty for nothing.
 	Verified []string
+	// Notes are what people should be told: what was not verified, and why; what of the cache was damaged.
+	Notes []string
+}
+
+// Redirects says where a server may send us on to. From https to http is never followed, and
+// credentials never go to another host.
+type Redirects string
+
+const (
+	// Pinned follows to another host where a digest or a key says what has to come. It is
+	// the default: releases are often kept on a host of their own.
+	Pinned Redirects = ""
+	// SameHost never follows to another host.
+	SameHost Redirects = "same-host"
+)
+
+// Options are what a Fetcher is made with. The zero value is of use: it verifies, and keeps nothing.
+type Options struct {
+	// Cache is a folder in which files are kept by their digest; empty for none.
+	Cache string
+	// Offline says that no request is ever made.
+	Offline bool
+	// Unverified lets through what nothing says the content of. It is told in the Notes.
+	Unverified bool
+	// Limits of what is taken; DefaultLimits where they are zero.
+	Limits Limits
+	// Transport sends the requests. Nil is for one of our own, which heeds HTTPS_PROXY,
+	// HTTP_PROXY and NO_PROXY.
+	Transport http.RoundTripper
+	// CA are certificates (PEM) to trust besides those of the system. Not with Transport.
+	CA []byte
+	// PlainHTTP speaks http, not https, with registries on loopback addresses.
+	PlainHTTP bool
+	// Credentials are for registries. Nil is for those that `docker login` and `helm
+	// registry login` keep, which are read only.
+	Credentials auth.CredentialFunc
+	// Keyring is a file of OpenPGP keys (armored, binary or keybox) that charts are signed with.
+	Keyring string
+	// Key is a public key (PEM, ECDSA P-256 or ed25519) that catalogues are signed with. With
+	// a key, a catalogue without a valid signature is refused.
+	Key       []byte
+	UserAgent string
+	Redirects Redirects
+	// Local is what sources by path are found in: the folder of the catalogue, or a bundle.
+	Local fs.FS
+}
+
+// Fetcher gets what it is asked for. It may be used by several at once.
+type Fetcher struct {
+	options Options
+	client  *http.Client
+	// registry is for OCI: another transport, which refuses plain http.
+	registry *auth.Client
+	keyring  *provenance.Signatory
+	keys     []publicKey
+
+	indexes indexes
+}
+
+type indexes struct {
+	sync.Mutex
+	byURL map[string]index
 }

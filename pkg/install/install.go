@@ -27,6 +27,9 @@ const (
 	// definitions too: what the release is of.
 	PackageLabel = "sysop.dev/package"
 	SystemLabel  = "sysop.dev/system"
+	// VersionLabel is on the records of packages: their version, which need not be that of
+	// the chart; a + in it is a _.
+	VersionLabel = "sysop.dev/version"
 	// RunAnnotation is on namespaces and definitions that a run made.
 	RunAnnotation = "sysop.dev/run"
 )
@@ -52,6 +55,8 @@ type Part struct {
 	Version string
 	Chart   *chart.Chart
 	Values  map[string]any
+	// APIs are what its templates see that the cluster serves, in the run as in the plan.
+	APIs []string
 	// Rendered is the chart with its values. Where values come from other parts
 	// (Connections) that are not there yet, fields are still missing in it.
 	Rendered *chart.Rendered

@@ -27,6 +27,9 @@ type Journal struct {
 	Past []Past `json:"past,omitempty"`
 	// Manifest is the text of the System as it was installed last.
 	Manifest string `json:"manifest,omitempty"`
+
+	// version is that of the ConfigMap it was read from; empty for one that is not there yet.
+	version string
 }
 
 // Run is what was begun.
@@ -34,32 +37,43 @@ type Run struct {
 	ID     string `json:"id"`
 	Action Action `json:"action"`
 	// Undoing says that it is being undone: that goes on, whatever is wanted now.
-	Undoing     bool        `json:"undoing,omitempty"`
+	Undoing bool `json:"undoing,omitempty"`
+	// Committed says that all of it is done: nothing is undone any more, only what was kept
+	// for undoing is cleared away.
+	Committed   bool        `json:"committed,omitempty"`
 	Why         string      `json:"why,omitempty"`
 	Fingerprint string      `json:"fingerprint"`
 	By          string      `json:"by"`
 	Started     time.Time   `json:"started"`
 	Steps       []StepState `json:"steps"`
+	// Writers are names of the programs that the run brings: what they write into a namespace
+	// that the run made is not somebody else's.
+	Writers []string `json:"writers,omitempty"`
 }
 
 // StepState is what undoing a step takes, without what it was made from.
 type StepState struct {
-	ID        string       `json:"id"`
-	Kind      StepKind     `json:"kind"`
-	Part      string       `json:"part,omitempty"`
-	Release   string       `json:"release,omitempty"`
-	Namespace string       `json:"namespace,omitempty"`
-	Was       int          `json:"was,omitempty"`
-	Phase     Phase        `json:"phase"`
-	Note      string       `json:"note,omitempty"`
-	Made      []object.Ref `json:"made,omitempty"`    // objects that were not there before
-	Changed   []Before     `json:"changed,omitempty"` // objects that were
+	ID        string   `json:"id"`
+	Kind      StepKind `json:"kind"`
+	Part      string   `json:"part,omitempty"`
+	Release   string   `json:"release,omitempty"`
+	Namespace string   `json:"namespace,omitempty"`
+	Was       int      `json:"was,omitempty"`
+	Phase     Phase    `json:"phase"`
+	Note      string   `json:"note,omitempty"`
+	// Irreversible says what undoing cannot bring back.
+	Irreversible string `json:"irreversible,omitempty"`
+	// Revision is the one that the step made, known when it is Done.
+	Revision int          `json:"revision,omitempty"`
+	Made     []object.Ref `json:"made,omitempty"`    // objects that were not there before
+	Changed  []Before     `json:"changed,omitempty"` // objects that were
 }
 
 // Before says where an object that was changed is kept as it was: a key of a ConfigMap beside the journal.
 type Before struct {
 	Object object.Ref `json:"object"`
-	Kept   string     `json:"kept"`
+	// Kept is the name of the ConfigMap beside the journal, or secret/NAME.
+	Kept string `json:"kept"`
 }
 
 // Past is a run that ended.
@@ -73,6 +87,8 @@ type Past struct {
 	// Result is "done", "undone" or "left" (something could not be undone).
 	Result string `json:"result"`
 	Why    string `json:"why,omitempty"`
+	// Left says what was not undone, and why, a line each.
+	Left []string `json:"left,omitempty"`
 	// Releases are the releases as they were when it ended.
 	Releases []ReleaseState `json:"releases,omitempty"`
 }

@@ -85,4 +85,7 @@ type Choice struct {
 	Why []string
 	// Needs are the names of the chosen packages that it needs, required and optional ones alike.
 	Needs []string
+	// Later are those of Needs that come after it all the same: it does without them, or is
+	// there already, and they could not be before it.
+	Later []string
 }

@@ -31,8 +31,12 @@ const (
 // names the path to its place: spec.apps[1].on.Stop[0]: there is no "paus".
 //
 // Kinds are not known here: of a root only its form is checked.
-func Parse(name string, data []byte) (*System, []strict.Problem) {
-	r := &reader{sys: &System{Origin: name}, signals: map[string]bool{Stop: true, Recover: true}}
+func Parse(name string, data []byte) (*System, []strict.Problem) { return ParseWith(name, data, nil) }
+
+// ParseWith reads a manifest with values laid over those that it has, before templates are
+// filled in.
+func ParseWith(name string, data []byte, values map[string]any) (*System, []strict.Problem) {
+	r := &reader{over: values, sys: &System{Origin: name}, signals: map[string]bool{Stop: true, Recover: true}}
 	if root := r.root(data); root != nil {
 		r.manifest(root)
 		for _, check := range r.later {
@@ -55,7 +59,9 @@ func Parse(name string, data []byte) (*System, []strict.Problem) {
 
 // reader reads one manifest.
 type reader struct {
-	sys      *System
+	sys *System
+	// over are values from outside.
+	over     map[string]any
 	problems []strict.Problem
 	signals  map[string]bool
 	// appNames are those that are had by an app, even by one that is wrong otherwise.
@@ -116,6 +122,9 @@ func (r *reader) spec(s scope, n *yaml.Node) {
 		key{"description", false, func(s scope, n *yaml.Node) { sys.Description = s.text(n) }},
 		key{"values", false, func(s scope, n *yaml.Node) { sys.Values = s.object(n) }},
 		key{"apps", true, func(s scope, n *yaml.Node) { s.list(n, r.app) }},
+		key{"operators", false, func(s scope, n *yaml.Node) { s.list(n, r.operator) }},
+		key{"inputs", false, func(s scope, n *yaml.Node) { s.list(n, r.input) }},
+		key{"upgrade", false, r.upgrading},
 		key{"dependencies", false, func(s scope, n *yaml.Node) { s.list(n, r.dependency) }},
 		key{"connections", false, func(s scope, n *yaml.Node) { s.list(n, r.connection) }},
 		key{"regulation", false, r.regulation},
@@ -126,6 +135,9 @@ func (r *reader) spec(s scope, n *yaml.Node) {
 			s.add(problems...)
 		}},
 	)
+	if r.over != nil {
+		sys.Values = merged(sys.Values, r.over)
+	}
 	// Templates are filled in when the values are known; then the roots are compared.
 	r.later = append([]func(){r.readResources}, r.later...)
 }

@@ -46,6 +46,12 @@ func bare(s *system.System) *system.System {
 	for i := range s.Dependencies {
 		s.Dependencies[i].Line = 0
 	}
+	for i := range s.Operators {
+		s.Operators[i].Line = 0
+	}
+	for i := range s.Inputs {
+		s.Inputs[i].Line = 0
+	}
 	for i := range s.Connections {
 		c := &s.Connections[i]
 		c.Line, c.From.Root.Line, c.To.Root.Line = 0, 0, 0

@@ -156,6 +156,11 @@ func (d *dice) system() *system.System {
 		s.Dependencies = []system.Dependency{{From: "app-0", To: "app-1", Reason: d.odd()}, {From: "app-1", To: "app-0"}}
 		s.Connections = []system.Connection{{From: system.End{App: "app-2", Path: "status.x"}, To: system.End{App: "app-0", Root: d.root(1), Path: `spec["a b"]`}}}
 	}
+	if d.maybe() {
+		s.Operators = []system.Operator{{Name: "redis", Version: ">=1.2 <2", Namespace: "r", Values: d.object()}, {Name: "cert-manager"}}
+		s.Inputs = []system.Input{{Secret: "db", Keys: []string{"password", "a.b"}, Description: d.odd()}, {ConfigMap: "settings", Namespace: "other"}}
+		s.Upgrade.Regulate = d.maybe()
+	}
 	for i := range d.IntN(4) {
 		r := system.Rule{Name: fmt.Sprintf("rule-%d", i), App: pick(d, "", "app-0"), For: d.time(), RecoverFor: d.time(), Cascade: d.maybe(), Signal: pick(d, append(g.Signals, system.Stop)...), To: pick(d, nil, []string{"app-1", "app-2"})}
 		if r.Upgrading = d.maybe(); !r.Upgrading || d.maybe() {

@@ -1,6 +1,7 @@
 package system_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -32,27 +33,32 @@ func told(text string) string {
 func TestRefusedTexts(t *testing.T) {
 	laughs := "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":          {"# nothing\n---\n", "line 1, column 1: the file is empty: want a document of apiVersion sysop.dev/v1alpha1, kind System"},
-		"large":          {head + strings.Repeat("# filler\n", 1<<17), "line 1, column 1: it has more than 1 MiB"},
-		"no YAML":        {"a: [", "no YAML"},
-		"a list":         {"- a", "line 1, column 1: want a document of apiVersion"},
-		"two documents":  {head + "---\nkind: ConfigMap\n", "line 10, column 1: a second document: a manifest is one"},
-		"another kind":   {"apiVersion: v1\nkind: ConfigMap\n", `line 2, column 7: kind: there is no "ConfigMap": want System`},
-		"an alias":       {strings.Replace(head, "[deployment/web]", "&r [deployment/web]\n  - {name: b, roots: *r}", 1), "line 9, column 22: spec.apps[1]: aliases are not read"},
-		"aliased item":   {strings.Replace(head, "[deployment/web]", "[&r deployment/web, *r]", 1), "spec.apps[0].roots[1]: aliases are not read"},
-		"aliased value":  {strings.Replace(head, "deep: {", "one: &o 1, two: [*o], deep: {", 1), "spec.values.two[0]: aliases are not read"},
-		"a merge":        {strings.Replace(head, "deep: {", "deep: {<<: {a: 1}, ", 1), "spec.values.deep: merge keys are not read: write the fields out"},
-		"merged fields":  {head + "    <<: {operator: x}\n", `spec.apps[0]: unknown key "<<"`},
-		"laughs":         {laughs + head, "unknown key"},
-		"deep":           {strings.Replace(head, "deep: {", "x: "+strings.Repeat("[", 200)+strings.Repeat("]", 200)+", deep: {", 1), "it is nested more than 100 deep"},
-		"infinite":       {strings.Replace(head, "deep: {", "x: .inf, deep: {", 1), "spec.values.x: .inf is nothing that JSON has"},
-		"key of a value": {strings.Replace(head, "deep: {", "1: x, deep: {", 1), "spec.values: the key 1 is no text: put it in quotes"},
-		"twice in value": {strings.Replace(head, "deep: {", "text: x, deep: {", 1), "spec.values: a second text: want one"},
-		"a List":         {head + "    resources: [{apiVersion: v1, kind: List, metadata: {name: x}, items: []}]\n", "it is a list: write an item for each object"},
-		"no kind":        {head + "    resources: [{apiVersion: v1, metadata: {name: x}}]\n", "spec.apps[0].resources[0]: kind is missing"},
-		"twice brought":  {head + "    resources:\n    - &x {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n", "line 11, column 7: spec.apps[0].resources[1]: a second ConfigMap/x: want one"},
-		"brought by two": {head + "    resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}]\n  - {name: b, resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: n}}]}\n", "spec.apps[1].resources[0]: ConfigMap/n/x is a root of app web already"},
-		"nothing left":   {head + "  - name: b\n    resources: [{template: \"# none\"}]\n", "spec.apps[1]: the app has nothing: want roots, or resources"},
+		"empty":            {"# nothing\n---\n", "line 1, column 1: the file is empty: want a document of apiVersion sysop.dev/v1alpha1, kind System"},
+		"large":            {head + strings.Repeat("# filler\n", 1<<17), "line 1, column 1: it has more than 1 MiB"},
+		"no YAML":          {"a: [", "no YAML"},
+		"a list":           {"- a", "line 1, column 1: want a document of apiVersion"},
+		"two documents":    {head + "---\nkind: ConfigMap\n", "line 10, column 1: a second document: a manifest is one"},
+		"another kind":     {"apiVersion: v1\nkind: ConfigMap\n", `line 2, column 7: kind: there is no "ConfigMap": want System`},
+		"an alias":         {strings.Replace(head, "[deployment/web]", "&r [deployment/web]\n  - {name: b, roots: *r}", 1), "line 9, column 22: spec.apps[1]: aliases are not read"},
+		"aliased item":     {strings.Replace(head, "[deployment/web]", "[&r deployment/web, *r]", 1), "spec.apps[0].roots[1]: aliases are not read"},
+		"aliased value":    {strings.Replace(head, "deep: {", "one: &o 1, two: [*o], deep: {", 1), "spec.values.two[0]: aliases are not read"},
+		"a merge":          {strings.Replace(head, "deep: {", "deep: {<<: {a: 1}, ", 1), "spec.values.deep: merge keys are not read: write the fields out"},
+		"merged fields":    {head + "    <<: {operator: x}\n", `spec.apps[0]: unknown key "<<"`},
+		"laughs":           {laughs + head, "unknown key"},
+		"deep":             {strings.Replace(head, "deep: {", "x: "+strings.Repeat("[", 200)+strings.Repeat("]", 200)+", deep: {", 1), "it is nested more than 100 deep"},
+		"infinite":         {strings.Replace(head, "deep: {", "x: .inf, deep: {", 1), "spec.values.x: .inf is nothing that JSON has"},
+		"key of a value":   {strings.Replace(head, "deep: {", "1: x, deep: {", 1), "spec.values: the key 1 is no text: put it in quotes"},
+		"twice in value":   {strings.Replace(head, "deep: {", "text: x, deep: {", 1), "spec.values: a second text: want one"},
+		"a List":           {head + "    resources: [{apiVersion: v1, kind: List, metadata: {name: x}, items: []}]\n", "it is a list: write an item for each object"},
+		"no kind":          {head + "    resources: [{apiVersion: v1, metadata: {name: x}}]\n", "spec.apps[0].resources[0]: kind is missing"},
+		"twice brought":    {head + "    resources:\n    - &x {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n", "line 11, column 7: spec.apps[0].resources[1]: a second ConfigMap/x: want one"},
+		"brought by two":   {head + "    resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}]\n  - {name: b, resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: n}}]}\n", "spec.apps[1].resources[0]: ConfigMap/n/x is a root of app web already"},
+		"two operators":    {head + "  operators: [{name: redis}, {name: redis}]\n", "spec.operators[1]: a second operator redis: the first is on line 9"},
+		"an input of two":  {head + "  inputs: [{secret: a, configMap: b}]\n", "spec.inputs[0]: want either secret or configMap"},
+		"an input of none": {head + "  inputs: [{keys: [a]}]\n", "spec.inputs[0]: want either secret or configMap"},
+		"no object name":   {head + "  inputs: [{secret: A/b}]\n", "is no name of an object"},
+		"regulate":         {head + "  upgrade: {regulate: maybe}\n", "spec.upgrade.regulate: want true"},
+		"nothing left":     {head + "  - name: b\n    resources: [{template: \"# none\"}]\n", "spec.apps[1]: the app has nothing: want roots, or resources"},
 	} {
 		if got := told(c.text); !strings.Contains(got, c.want) {
 			t.Errorf("%s: told\n%s\nwant\n%s", name, got, c.want)
@@ -147,5 +153,27 @@ func TestWords(t *testing.T) {
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("in words\n%s\nwant\n%s", g, w)
+	}
+}
+
+// TestParseWith: values from outside are laid over those of the manifest before templates
+// are filled in.
+func TestParseWith(t *testing.T) {
+	text := head + `    resources:
+    - template: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: made}
+        data: {text: {{ .Values.text | quote }}, one: {{ index .Values.deep.list 0 | quote }}, host: {{ .Values.deep.host }}}
+`
+	if _, problems := system.Parse("f", []byte(text)); len(problems) == 0 {
+		t.Fatal("a value that is not there was read")
+	}
+	s, problems := system.ParseWith("f", []byte(text), map[string]any{"text": "other", "deep": map[string]any{"host": "db"}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if got := s.Apps[0].Resources[0].Object["data"]; !reflect.DeepEqual(got, map[string]any{"text": "other", "one": "1", "host": "db"}) {
+		t.Errorf("filled in with %v", got)
 	}
 }

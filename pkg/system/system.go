@@ -29,8 +29,13 @@ type System struct {
 	Name, Namespace string
 	Description     string
 	// Values are what templates are filled in with.
-	Values       map[string]any
-	Apps         []App
+	Values map[string]any
+	Apps   []App
+	// Operators are those that the apps need, Inputs what must be there before, Upgrade how
+	// it is upgraded: for who installs it.
+	Operators    []Operator
+	Inputs       []Input
+	Upgrade      Upgrading
 	Dependencies []Dependency
 	Connections  []Connection
 	Regulation   Regulation

@@ -22,6 +22,9 @@ func (s *System) YAML() ([]byte, error) {
 		spec = spec.put("values", node(s.Values))
 	}
 	spec = spec.list("apps", len(s.Apps), func(i int) *yaml.Node { return appNode(&s.Apps[i]) }).
+		list("operators", len(s.Operators), func(i int) *yaml.Node { return operatorNode(&s.Operators[i]) }).
+		list("inputs", len(s.Inputs), func(i int) *yaml.Node { return inputNode(&s.Inputs[i]) }).
+		put("upgrade", fields{}.yes("regulate", s.Upgrade.Regulate).node()).
 		list("dependencies", len(s.Dependencies), func(i int) *yaml.Node {
 			d := s.Dependencies[i]
 			return fields{}.text("from", d.From).text("to", d.To).text("reason", d.Reason).node()

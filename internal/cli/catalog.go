@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+func newCatalog(env Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "catalog",
+		Short: "Look through the catalogue of operators, and keep one of your own",
+		Long: `Look through the catalogue of operators: what they define, in which versions they can
+be installed, from where, and what they need. A catalogue is embedded; further ones
+are a folder, a .tar or .tgz, or an http(s) or OCI address of one (--catalog), and an
+entry there takes the place of the embedded one. Nothing is fetched but what is named.
+
+docs/catalog.md is the format, and tells how to add an operator.`,
+	}
+	holds(cmd)
+	cmd.AddCommand(newCatalogList(env), newCatalogSearch(env), newCatalogShow(env), newCatalogAdd(env), newCatalogValidate(env), newCatalogImport(env))
+	return cmd
+}
+
+// catalogListOptions are those of catalog list and catalog search.
+type catalogListOptions struct {
+	*common
+	catalogueOptions
+	installable bool
+}
+
+func newCatalogList(env Env) *cobra.Command {
+	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the operators of the catalogue",
+		Long:  `List the operators of the catalogue, with the newest version that can be installed.`,
+		Example: `  # the operators that can be installed
+  kubectl sysop catalog list --installable
+
+  # with all their versions, and the catalogue that each is from
+  kubectl sysop catalog list -o wide`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), "") },
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func newCatalogSearch(env Env) *cobra.Command {
+	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "search WORD...",
+		Short: "Find operators by name, kind, group or description",
+		Long:  `Find the operators in which every word is found: in the name, the title, a kind, its group or the description. The best is first.`,
+		Example: `  # who runs MySQL?
+  kubectl sysop catalog search mysql
+
+  # who defines this kind?
+  kubectl sysop catalog search certificate -o wide`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, " ")) },
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *catalogListOptions) flags(cmd *cobra.Command) {
+	o.writing(cmd)
+	o.catalogueFlags(cmd)
+	cmd.Flags().BoolVar(&o.installable, "installable", false, "those alone that can be installed")
+}
+
+func (o *catalogListOptions) run(ctx context.Context, query string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	cats, err := o.load(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	var rows []view.CatalogRow
+	for _, m := range cats.Search(query) {
+		if o.installable && len(m.Entry.Versions) == 0 {
+			continue
+		}
+		rows = append(rows, view.CatalogRow{Entry: m.Entry, Origin: m.Origin, Matched: m.Matched})
+	}
+	cats.tell(o.common)
+	if err := o.write(view.Catalog(rows)); err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		fmt.Fprintf(o.env.ErrOut, "no operator has %s\n", safe(fmt.Sprintf("%q", query)))
+	}
+	return nil
+}
+
+// tell says what is to be known of what was fetched.
+func (a *catalogues) tell(c *common) {
+	for _, n := range a.notes {
+		fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(n))
+	}
+}
+
+type catalogShowOptions struct {
+	*common
+	catalogueOptions
+}
+
+func newCatalogShow(env Env) *cobra.Command {
+	o := &catalogShowOptions{common: newCommon(env, "text", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "show OPERATOR[@VERSION]",
+		Short: "Show an operator: its kinds, and how it is installed",
+		Long: `Show an operator of the catalogue: the kinds that it defines and what they are made
+of, and of its newest version, or the one named, where it comes from, what it needs,
+and what is expected of what is fetched.`,
+		Example: `  # how would cert-manager be installed?
+  kubectl sysop catalog show cert-manager`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeOperators,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.writing(cmd)
+	o.catalogueFlags(cmd)
+	return cmd
+}
+
+func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	targets, err := parseTargets(args)
+	if err != nil {
+		return err
+	}
+	cats, err := o.load(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	e, ok := cats.Find(targets[0].name)
+	if !ok {
+		return withHint(errors.New(cats.Unknown(targets[0].name)), "kubectl sysop catalog search finds one by its kinds")
+	}
+	v, _ := e.Latest()
+	if at := targets[0].version; at != "" {
+		if v, ok = e.Version(at); !ok {
+			return withHint(fmt.Errorf("the catalogue has no version %s of %s", at, e.Name), "kubectl sysop catalog list -o wide shows the versions")
+		}
+	}
+	cats.tell(o.common)
+	return o.write(view.CatalogEntry(view.CatalogRow{Entry: e, Origin: cats.Origin(e.Name)}, v))
+}
+
+// completeOperators offers the entries of the embedded catalogue that can be installed.
+func completeOperators(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, e := range catalog.All() {
+		if len(e.Versions) > 0 && !contains(args, e.Name) {
+			out = append(out, e.Name+"\t"+e.Title)
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+func contains(all []string, one string) bool {
+	for _, a := range all {
+		if a == one {
+			return true
+		}
+	}
+	return false
+}
+
+type catalogValidateOptions struct {
+	*common
+	catalogueOptions
+}
+
+func newCatalogValidate(env Env) *cobra.Command {
+	o := &catalogValidateOptions{common: newCommon(env, "table", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "validate [CATALOGUE]",
+		Short: "Check a catalogue, or the one that all layers make together",
+		Long: `Check a catalogue: a folder, a .tar or .tgz, or an address. Every problem of every
+entry is told with its place. Then it is laid over the embedded one, and what entries
+need is looked for: packages, versions in the ranges, and who brings an API.`,
+		Example: `  # is what is embedded in order?
+  kubectl sysop catalog validate`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.writing(cmd)
+	o.catalogueFlags(cmd)
+	return cmd
+}
+
+func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	cats, err := o.load(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	entries := len(cats.Entries())
+	var problems []string
+	if len(args) == 1 {
+		files, err := cats.filesOf(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		layer, wrong, err := catalog.Load(files, args[0])
+		if err != nil {
+			return fmt.Errorf("read the catalogue %s: %w", args[0], err)
+		}
+		for _, p := range wrong {
+			problems = append(problems, p.String())
+		}
+		if layer != nil {
+			entries = len(layer.Entries())
+			cats.Catalogue = catalog.Merge(cats.Catalogue, layer)
+		}
+	}
+	for _, p := range cats.Check() {
+		problems = append(problems, p.String())
+	}
+	cats.tell(o.common)
+	if err := o.write(view.CatalogProblems(entries, problems)); err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("%s", plural(len(problems), "problem"))
+	}
+	fmt.Fprintf(o.env.ErrOut, "%s: no problem\n", pluralEntries(entries))
+	return nil
+}
+
+func pluralEntries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
+// filesOf reads the files of a catalogue: of a folder as they are, of others unpacked.
+func (a *catalogues) filesOf(ctx context.Context, address string) (fs.FS, error) {
+	f, err := fetch.New(a.options)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(address); err != nil && !isAddress(address) {
+		return nil, fmt.Errorf("read the catalogue: %w", err)
+	}
+	files, artifact, err := f.Catalogue(ctx, address)
+	if err != nil {
+		return nil, fmt.Errorf("read the catalogue %s: %w", address, err)
+	}
+	a.notes = append(a.notes, artifact.Notes...)
+	return files, nil
+}

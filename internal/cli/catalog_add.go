@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+)
+
+// catalogAddOptions are those of what writes into a catalogue of one's own.
+type catalogAddOptions struct {
+	*common
+	folder  string
+	replace bool
+}
+
+func (o *catalogAddOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.folder, "catalog", "", "the folder of the catalogue, which is made where there is none")
+	f.BoolVar(&o.replace, "replace", false, "put the version in the place of one that is there in another form")
+	must(cmd.MarkFlagDirname("catalog"))
+}
+
+func newCatalogAdd(env Env) *cobra.Command {
+	o := &catalogAddOptions{common: newCommon(env)}
+	cmd := &cobra.Command{
+		Use:   "add FILE... --catalog DIR",
+		Short: "Put entries, or versions of entries, into a catalogue of your own",
+		Long: `Put the entries of files into the catalogue of a folder. Where an entry of the name is
+there, the versions alone are put into it, and the rest of its text stays as it is,
+comments and all. A version that is there in another form is refused, unless
+--replace is given. A file is written whole, or not at all.`,
+		Example: `  # a new version of an operator
+  kubectl-sysop catalog add hello-1.1.0.yaml --catalog catalogue`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+// largestEntry is more than any file of an entry has.
+const largestEntry = 8 << 20
+
+func (o *catalogAddOptions) run(ctx context.Context, files []string) error {
+	if o.folder == "" {
+		return withHint(errors.New("name the folder of the catalogue: --catalog DIR"), "the embedded one cannot be written")
+	}
+	var entries []catalog.Entry
+	for _, file := range files {
+		data, err := readFile(ctx, file, largestEntry, "entry of a catalogue")
+		if err != nil {
+			return fmt.Errorf("read the entry: %w", err)
+		}
+		e, problems := catalog.Parse(nameIn(data), data)
+		if len(problems) > 0 {
+			return withHint(&linesError{placed(file, problems)}, "docs/catalog.md is the format")
+		}
+		entries = append(entries, e)
+	}
+	for _, e := range entries {
+		if err := o.add(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameIn is the name that an entry gives itself: in a catalogue it is that of the file.
+func nameIn(data []byte) string {
+	var e struct {
+		Name string `json:"name"`
+	}
+	if yaml.Unmarshal(data, &e) != nil {
+		return ""
+	}
+	return e.Name
+}
+
+// add writes one entry, and tells.
+func (o *catalogAddOptions) add(e catalog.Entry) error {
+	done, err := catalog.Add(o.folder, e, o.replace)
+	if exists, ok := errors.AsType[*catalog.ExistsError](err); ok {
+		return withHint(exists, "--replace puts the new one in its place")
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range done.Notes {
+		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n))
+	}
+	what := "nothing new"
+	if changed := slices.Concat(done.Versions, done.Replaced); len(changed) > 0 {
+		what = strings.Join(changed, ", ")
+	}
+	_, err = fmt.Fprintf(o.env.Out, "%s: %s\n", safe(done.File), safe(what))
+	return err
+}
+
+func newCatalogImport(env Env) *cobra.Command {
+	o := &catalogAddOptions{common: newCommon(env)}
+	cmd := &cobra.Command{
+		Use:   "import-csv CSV [MANIFEST...] --catalog DIR",
+		Short: "Make an entry of a ClusterServiceVersion of OLM",
+		Long: `Make an entry of a ClusterServiceVersion (operators.coreos.com/v1alpha1) and of the
+other manifests of its bundle: its definitions are not in it. Deployments and
+permissions become manifests that are installed as they are. What OLM does and nobody
+else (certificates of webhooks, which version replaces which) is left out, and told.`,
+		Example: `  kubectl-sysop catalog import-csv manifests/*.yaml --catalog catalogue`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.importCSV(cmd.Context(), args) },
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error {
+	if o.folder == "" {
+		return withHint(errors.New("name the folder of the catalogue: --catalog DIR"), "the embedded one cannot be written")
+	}
+	var csv []byte
+	var others [][]byte
+	for _, file := range files {
+		data, err := readFile(ctx, file, largestEntry, "manifest")
+		if err != nil {
+			return fmt.Errorf("read the bundle: %w", err)
+		}
+		if csv == nil && strings.Contains(string(data), "ClusterServiceVersion") {
+			csv = data
+			continue
+		}
+		others = append(others, data)
+	}
+	if csv == nil {
+		return withHint(errors.New("none of the files is a ClusterServiceVersion"), "it is in manifests/ of an OLM bundle")
+	}
+	im, err := catalog.ParseCSV(csv, others...)
+	if err != nil {
+		return err
+	}
+	for path, data := range im.Files {
+		if err := writeBeside(filepath.Join(o.folder, filepath.FromSlash(path)), data); err != nil {
+			return err
+		}
+	}
+	for _, w := range im.Warnings {
+		fmt.Fprintf(o.env.ErrOut, "not carried over: %s\n", safe(w))
+	}
+	return o.add(im.Entry)
+}
+
+// writeBeside writes a file whole, or not at all.
+func writeBeside(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(name), ".sysop-*")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(data)
+	err = errors.Join(err, temp.Chmod(0o644), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+	return err
+}

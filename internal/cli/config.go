@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+// configVariable names a file that takes the place of the one in the user's folder.
+const configVariable = "KUBECTL_SYSOP_CONFIG"
+
+// settings are what a user keeps in a file.
+type settings struct {
+	catalogues []catalogueSource
+}
+
+// catalogueSource is where a further catalogue is.
+type catalogueSource struct {
+	// address is a folder, a .tar or .tgz, or an http(s) or OCI address of one.
+	address string
+	// key is a file with the public key that it must be signed with; empty for none.
+	key string
+}
+
+// largestConfig is more than any file of settings has.
+const largestConfig = 1 << 20
+
+// readSettings reads the file of settings. That there is none is fine, unless one is named.
+func (c *common) readSettings(ctx context.Context) (settings, error) {
+	name := c.env.Getenv(configVariable)
+	named := name != ""
+	if !named {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return settings{}, nil //nolint:nilerr // without a home there are no settings
+		}
+		name = filepath.Join(dir, "kubectl-sysop", "config.yaml")
+	}
+	data, err := readFile(ctx, name, largestConfig, "file of settings")
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return settings{}, nil
+	}
+	if err != nil {
+		return settings{}, fmt.Errorf("read the settings: %w", err)
+	}
+	s, problems := parseSettings(data, filepath.Dir(name))
+	if len(problems) > 0 {
+		return settings{}, withHint(&linesError{placed(name, problems)}, "docs/catalog.md has an example")
+	}
+	return s, nil
+}
+
+// parseSettings reads settings; files in them are relative to a folder.
+func parseSettings(data []byte, folder string) (settings, []strict.Problem) {
+	root, problem := strict.Document(data)
+	switch {
+	case problem != nil:
+		return settings{}, []strict.Problem{*problem}
+	case root == nil:
+		return settings{}, nil
+	}
+	var s settings
+	m := &strict.Mapping{}
+	m.Fields = []strict.Field{
+		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
+		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, "Config") }},
+		{Name: "catalogs", Set: func(n *yaml.Node) {
+			if n.Kind != yaml.SequenceNode {
+				m.Report(n, "want a list of catalogues: {address, key}")
+				return
+			}
+			for _, item := range n.Content {
+				var one catalogueSource
+				inner := &strict.Mapping{}
+				inner.Fields = []strict.Field{
+					{Name: "address", Required: true, Set: func(n *yaml.Node) { one.address = beside(folder, inner.Text(n)) }},
+					{Name: "key", Set: func(n *yaml.Node) { one.key = beside(folder, inner.Text(n)) }},
+				}
+				inner.Read(item)
+				m.Problems = append(m.Problems, inner.Problems...)
+				s.catalogues = append(s.catalogues, one)
+			}
+		}},
+	}
+	m.Read(root)
+	return s, m.Problems
+}
+
+// beside takes a relative path from a folder; addresses stay.
+func beside(folder, path string) string {
+	if path == "" || filepath.IsAbs(path) || isAddress(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
+}
+
+// isAddress says whether a text is an address rather than a file.
+func isAddress(text string) bool {
+	for _, scheme := range []string{"https://", "http://", "oci://"} {
+		if len(text) > len(scheme) && text[:len(scheme)] == scheme {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type diffOptions struct {
+	*installOptions
+	exitCode bool
+}
+
+func newDiff(env Env) *cobra.Command {
+	o := &diffOptions{installOptions: newInstallOptions(env, install.Upgrade)}
+	o.formats = []string{"diff", "table", "json", "yaml", "name"}
+	cmd := &cobra.Command{
+		Use:   "diff OPERATOR[@VERSION] | -f SYSTEM",
+		Short: "Show what an install or upgrade would change, object by object",
+		Long: `Show what an install or an upgrade would change: the objects as the API server says it
+would keep them (a dry run), held against those that are there. Nothing is written. Of
+Secrets it is told which keys would change, and no value.`,
+		Example: `  # the lines that would change
+  kubectl-sysop diff cert-manager@1.21.2
+
+  # in a script: 2 if anything would
+  kubectl-sysop diff -f shop.yaml -o name --exit-code`,
+		ValidArgsFunction: completeOperators,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.connecting(cmd)
+	o.writing(cmd)
+	o.puttingFlags(cmd)
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 where anything would change")
+	return cmd
+}
+
+func (o *diffOptions) run(ctx context.Context) error {
+	o.yes, o.dryRun, o.timeout = true, "client", defaultTimeout
+	if err := o.check(); err != nil {
+		return err
+	}
+	p, err := o.propose(ctx)
+	if err != nil {
+		return err
+	}
+	want, live, err := p.compared(ctx)
+	if err != nil {
+		return err
+	}
+	all := install.Diff(want, live)
+	for _, n := range p.planned.Notes {
+		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n))
+	}
+	if o.output == "diff" {
+		err = install.WriteDiff(o.env.Out, all)
+	} else {
+		err = o.write(view.InstallDiff(p.of, all))
+	}
+	if err == nil && len(all) > 0 && o.exitCode {
+		return errNotFine
+	}
+	return err
+}
+
+// compared are the objects as they would be, and as they are.
+func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Unstructured, err error) {
+	wanted := map[object.Ref]bool{}
+	for _, part := range p.planned.Parts {
+		if part.Rendered == nil {
+			continue
+		}
+		for _, o := range slices.Concat(part.Rendered.Definitions, part.Rendered.Objects) {
+			ref := refOfObject(o)
+			wanted[ref] = true
+			is := p.state.Objects[ref]
+			if is == nil {
+				is = p.state.Definitions[ref.Name]
+				if ref.Kind != "CustomResourceDefinition" {
+					is = nil
+				}
+			}
+			then := o
+			if is != nil {
+				live = append(live, is)
+				if then, err = p.would(ctx, part, o); err != nil {
+					return nil, nil, fmt.Errorf("ask what would become of %s: %w", ref, err)
+				}
+			}
+			want = append(want, then)
+		}
+	}
+	gone, err := p.goes(ctx, wanted)
+	return want, append(live, gone...), err
+}
+
+// would asks the API server what an object would become; itself where it may not be asked.
+func (p *proposal) would(ctx context.Context, part *install.Part, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	gvk := o.GroupVersionKind()
+	kind, ok := p.cluster.kinds.Kind(gvk.GroupKind())
+	if !ok {
+		return o, nil
+	}
+	var at dynamic.ResourceInterface = p.cluster.objects.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: kind.Plural})
+	if kind.Namespaced {
+		at = p.cluster.objects.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: kind.Plural}).Namespace(o.GetNamespace())
+	}
+	manager := "helm"
+	if kind.Kind == "CustomResourceDefinition" {
+		manager = install.FieldManager
+	}
+	then, err := at.Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: manager, Force: true, DryRun: []string{metav1.DryRunAll}})
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
+		p.planned.Notes = append(p.planned.Notes, fmt.Sprintf("%s: compared as it is written, since the API server would not try it: %v", part.Name, err))
+		return o, nil
+	}
+	return then, err
+}
+
+// goes are the objects of releases that would be no more.
+func (p *proposal) goes(ctx context.Context, wanted map[object.Ref]bool) ([]*unstructured.Unstructured, error) {
+	var out []*unstructured.Unstructured
+	for _, part := range p.planned.Parts {
+		records, err := p.cluster.engine.History(ctx, install.ReleaseName{Name: part.Release, Namespace: part.Namespace})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range slices.Backward(records) {
+			if r.Status != install.Deployed {
+				continue
+			}
+			for _, ref := range r.Objects {
+				kind, ok := p.cluster.kinds.Kind(ref.GroupKind())
+				if wanted[ref] || !ok {
+					continue
+				}
+				is, err := p.cluster.reader.Get(ctx, kind, ref.Namespace, ref.Name)
+				switch {
+				case isNotFound(err):
+				case err != nil:
+					return nil, err
+				default:
+					out = append(out, is)
+				}
+			}
+			break
+		}
+	}
+	return out, nil
+}

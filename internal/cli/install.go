@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+func newInstall(env Env) *cobra.Command {
+	o := newInstallOptions(env, install.Install)
+	cmd := &cobra.Command{
+		Use:   "install OPERATOR[@VERSION]... | -f SYSTEM",
+		Short: "Install operators, or a whole System: all of it, or nothing",
+		Long: `Install operators of the catalogue with what they need, or the System of a manifest:
+its operators, then its apps in the order of their needs, values of one flowing into
+the other (spec.connections). Each is a Helm release, which helm list knows.
+
+What is to be done is shown first, and has to be confirmed. Before the first write it
+is looked for what would stop it: rights, the version of Kubernetes, objects that
+somebody else keeps, definitions that cannot be upgraded, pods that would not start.
+What is begun is done whole, or undone: where a step fails, or it is interrupted, all
+that was done is taken back, in reverse. A run that was killed is gone on with by the
+next one, or undone.
+
+What cannot be undone is told: data that an operator has changed, and objects that
+are stored in a new version.`,
+		Example: `  # what would be done?
+  kubectl-sysop install cert-manager --dry-run=client
+
+  # an operator in a version, with values
+  kubectl-sysop install cert-manager@1.21.2 --set replicaCount=2
+
+  # a system, from a bundle, without a network
+  kubectl-sysop install -f shop.yaml --offline --bundle shop.tar`,
+		ValidArgsFunction: completeOperators,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.writingFlags(cmd)
+	o.puttingFlags(cmd)
+	return cmd
+}
+
+func newUpgrade(env Env) *cobra.Command {
+	o := newInstallOptions(env, install.Upgrade)
+	cmd := &cobra.Command{
+		Use:   "upgrade OPERATOR[@VERSION]... | -f SYSTEM",
+		Short: "Upgrade operators, or a whole System: all of it, or nothing",
+		Long: `Upgrade operators to the newest version of the catalogue, or the one that is named, or
+a System to its manifest: what is new in it is installed, what it has no more is
+removed. Definitions are upgraded where that is safe; where it is not, nothing is done
+at all, and it is told which field of which version is in the way.
+
+Where the System says so (spec.upgrade.regulate), who needs what is upgraded is held
+meanwhile, and let go when it is Healthy. Where a step fails all is rolled back.`,
+		Example: `  # what would change?
+  kubectl-sysop diff cert-manager
+  kubectl-sysop upgrade cert-manager --dry-run=client
+
+  # do it
+  kubectl-sysop upgrade cert-manager@1.21.2 --yes`,
+		ValidArgsFunction: completeOperators,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.writingFlags(cmd)
+	o.puttingFlags(cmd)
+	return cmd
+}
+
+func (o *installOptions) run(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	p, err := o.propose(ctx)
+	if err != nil {
+		return err
+	}
+	if o.printRBAC {
+		return p.role()
+	}
+	if o.dryRun == "none" && p.journal.Run != nil {
+		if err := p.confirmRecovery(ctx); err != nil {
+			return err
+		}
+		if p, err = o.propose(ctx); err != nil { // over what is there now
+			return err
+		}
+	}
+	if err := p.preflight(ctx); err != nil {
+		return err
+	}
+	goOn, err := p.agree(ctx)
+	if err != nil || !goOn {
+		return err
+	}
+	return p.do(ctx)
+}
+
+// preflight looks for what would stop the run.
+func (p *proposal) preflight(ctx context.Context) error {
+	if len(p.planned.Steps) == 0 || p.o.dryRun == "client" {
+		return nil
+	}
+	if err := p.rights(ctx); err != nil {
+		return err
+	}
+	return p.foresee(ctx)
+}
+
+// confirmRecovery asks before a run of before is gone on with, or undone.
+func (p *proposal) confirmRecovery(ctx context.Context) error {
+	if !p.o.yes {
+		yes, err := p.o.env.ask(ctx, fmt.Sprintf("an %s of %s that %s began is not ended. Sort it out?", p.journal.Run.Action, p.of.Name, p.journal.Run.By))
+		if err != nil || !yes {
+			return errors.Join(err, errDeclined)
+		}
+	}
+	_, err := p.recover(ctx)
+	return err
+}
+
+var errDeclined = errors.New("nothing was done")
+
+// agree shows the plan, and says whether it is to be done now.
+func (p *proposal) agree(ctx context.Context) (bool, error) {
+	o := p.o
+	if err := o.showPlan(p.planned, p.made.fetched); err != nil {
+		return false, err
+	}
+	p.cats.tell(o.common)
+	if refused := refusalError(p.planned); refused != nil {
+		return false, refused
+	}
+	if len(p.planned.Steps) == 0 {
+		fmt.Fprintf(o.env.ErrOut, "%s is there as it is wanted: nothing to do\n", safe(p.of.Name))
+		return p.sys != nil && o.dryRun == "none", nil
+	}
+	switch {
+	case o.dryRun == "server":
+		fmt.Fprintln(o.env.ErrOut, "the API server would take it all: nothing was kept")
+		return false, nil
+	case o.dryRun == "client":
+		return false, nil
+	case o.yes:
+		return true, nil
+	}
+	return o.env.ask(ctx, fmt.Sprintf("%s %s: %s. Do it?", o.action, p.of.Name, plural(len(p.planned.Steps), "step")))
+}
+
+// showPlan writes a plan: for people with its notes.
+func (o *installOptions) showPlan(planned *install.Planned, fetched map[string]string) error {
+	if o.human() || o.dryRun != "none" || len(planned.Refusals) > 0 {
+		if err := o.write(view.InstallPlanned(view.InstallPlan{Planned: planned, DryRun: o.dryRun, Fetched: fetched})); err != nil {
+			return err
+		}
+	}
+	for _, n := range planned.Notes {
+		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n))
+	}
+	return nil
+}
+
+// refusalError is why a plan is not done; nil where nothing stands against it.
+func refusalError(planned *install.Planned) error {
+	if len(planned.Refusals) == 0 {
+		return nil
+	}
+	lines := &linesError{}
+	var hints []string
+	for _, r := range planned.Refusals {
+		text := r.Message
+		if r.Part != "" && !strings.Contains(text, r.Part) {
+			text = r.Part + ": " + text
+		}
+		lines.lines = append(lines.lines, text)
+		if r.Hint != "" && !slices.Contains(hints, r.Hint) {
+			hints = append(hints, r.Hint)
+		}
+	}
+	lines.lines = append(lines.lines, "nothing was written")
+	return withHint(lines, strings.Join(hints, "\n"))
+}
+
+// do does the plan, and makes the System known.
+func (p *proposal) do(ctx context.Context) error {
+	p.o.wire(p.runner, p.cluster)
+	report, err := p.runner.Do(ctx, p.planned, p.options())
+	if err == nil && p.sys != nil {
+		err = p.adopt(ctx)
+	}
+	if failed := p.o.finish(p.of, report, err); failed != nil {
+		return failed
+	}
+	p.notes()
+	return nil
+}
+
+// finish says what became of a run.
+func (o *installOptions) finish(of install.Installation, report install.Report, err error) error {
+	if report.Run != "" || err == nil {
+		if !o.human() || len(report.Left()) > 0 {
+			if wrong := o.write(view.InstallDone(of, report)); wrong != nil {
+				return errors.Join(err, wrong)
+			}
+		}
+	}
+	if err != nil {
+		return withHint(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", of.Name, of.Namespace))
+	}
+	if o.human() {
+		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(of.Name), map[install.Action]string{
+			install.Install: "installed", install.Upgrade: "upgraded", install.Rollback: "rolled back", install.Uninstall: "uninstalled",
+		}[o.action])
+	}
+	return nil
+}
+
+// notes are what charts say to who has installed them.
+func (p *proposal) notes() {
+	if !p.o.env.Talk || !p.o.human() {
+		return
+	}
+	for _, part := range p.planned.Parts {
+		if part.Rendered != nil && strings.TrimSpace(part.Rendered.Notes) != "" && !slices.Contains(p.planned.Unchanged, part.Name) {
+			fmt.Fprintf(p.o.env.ErrOut, "\nnotes of %s:\n%s\n", safe(part.Name), safeLines(strings.TrimSpace(part.Rendered.Notes)))
+		}
+	}
+}
+
+func safeLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = safe(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// adopt makes an installed System known.
+func (p *proposal) adopt(ctx context.Context) error {
+	c, err := p.o.systems(ctx) // with the kinds that are served now
+	if err != nil {
+		return err
+	}
+	a, before, err := c.adoption(ctx, p.sys, p.text)
+	if err != nil {
+		return fmt.Errorf("all of %s is installed, but it could not be made known: %w", p.sys.Name, err)
+	}
+	if a.changes() == 0 {
+		return nil
+	}
+	if err := c.adopt(ctx, a, before); err != nil {
+		return fmt.Errorf("all of %s is installed, but it could not be made known: %w", p.sys.Name, err)
+	}
+	return nil
+}
+
+// role writes the roles that the plan takes.
+func (p *proposal) role() error {
+	var missing []string
+	for _, s := range p.planned.Steps {
+		if s.Kind == install.MakeNamespace {
+			missing = append(missing, s.Namespace)
+		}
+	}
+	for _, r := range install.Role("sysop-install-"+p.of.Name, install.Rights(p.planned, p.state, p.cluster.kinds), missing...) {
+		text, err := yaml.Marshal(r.Object)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(p.o.env.Out, "---\n%s", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// catalogueOptions say which catalogues are read, and what is taken from where.
+type catalogueOptions struct {
+	catalogs   []string
+	key        string
+	keyring    string
+	offline    bool
+	bundle     string
+	unverified bool
+	plainHTTP  bool
+}
+
+func (o *catalogueOptions) catalogueFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.catalogs, "catalog", nil, "a further catalogue: a folder, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
+	f.StringVar(&o.key, "key", "", "the public key (PEM) that further catalogues must be signed with")
+	f.StringVar(&o.keyring, "keyring", "", "public keys (OpenPGP) that charts with provenance must be signed with")
+	f.BoolVar(&o.offline, "offline", false, "send no request but to the cluster: take everything from the bundle and what was fetched before")
+	f.StringVar(&o.bundle, "bundle", "", "take catalogue, charts and manifests from a bundle that catalog bundle wrote")
+	f.BoolVar(&o.unverified, "unverified", false, "fetch also what the catalogue has no digest of")
+	f.BoolVar(&o.plainHTTP, "plain-http", false, "ask registries without TLS")
+}
+
+// catalogues are the catalogue as it is read here, and who fetches for it.
+type catalogues struct {
+	*catalog.Catalogue
+	options fetch.Options
+	// notes are what people are told of what was fetched.
+	notes []string
+}
+
+// load reads the embedded catalogue, those of the settings, those of --catalog and the
+// bundle, in this order: a later one has the last word on an entry. Nothing else is fetched.
+func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, error) {
+	s, err := c.readSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sources := s.catalogues
+	for _, address := range o.catalogs {
+		sources = append(sources, catalogueSource{address, o.key})
+	}
+	if o.bundle != "" {
+		sources = append(sources, catalogueSource{o.bundle, o.key})
+	}
+	all := &catalogues{Catalogue: catalog.Embedded()}
+	if all.options, err = o.fetching(c); err != nil {
+		return nil, err
+	}
+	for _, from := range sources {
+		layer, err := all.layer(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		all.Catalogue = catalog.Merge(all.Catalogue, layer)
+	}
+	return all, nil
+}
+
+// fetching is how what the catalogue names is fetched.
+func (o *catalogueOptions) fetching(c *common) (fetch.Options, error) {
+	cache, err := cacheFolder(c.env.Getenv)
+	if err != nil {
+		return fetch.Options{}, err
+	}
+	return fetch.Options{
+		Cache: cache, Offline: o.offline, Unverified: o.unverified, PlainHTTP: o.plainHTTP, Keyring: o.keyring,
+		UserAgent: "kubectl-sysop/" + buildVersion(),
+	}, nil
+}
+
+// largestKey is more than any file of public keys has.
+const largestKey = 1 << 20
+
+// layer reads one further catalogue.
+func (a *catalogues) layer(ctx context.Context, from catalogueSource) (*catalog.Catalogue, error) {
+	options := a.options
+	if from.key != "" {
+		key, err := readFile(ctx, from.key, largestKey, "public key")
+		if err != nil {
+			return nil, fmt.Errorf("read the key of the catalogue %s: %w", from.address, err)
+		}
+		options.Key = key
+	}
+	f, err := fetch.New(options)
+	if err != nil {
+		return nil, err
+	}
+	files, artifact, err := f.Catalogue(ctx, from.address)
+	if err != nil {
+		return nil, fmt.Errorf("read the catalogue %s: %w", from.address, err)
+	}
+	a.notes = append(a.notes, artifact.Notes...)
+	layer, problems, err := catalog.Load(files, from.address)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the catalogue %s: %w", from.address, err)
+	case len(problems) > 0:
+		lines := &linesError{}
+		for _, p := range problems {
+			lines.lines = append(lines.lines, p.String())
+		}
+		return nil, withHint(lines, "kubectl sysop catalog validate "+from.address+" checks it; docs/catalog.md is the format")
+	}
+	return layer, nil
+}
+
+// fetcher fetches for an entry: its files by path are those of its own catalogue.
+func (a *catalogues) fetcher(name string) (*fetch.Fetcher, error) {
+	options := a.options
+	if files, ok := a.Files(name); ok {
+		options.Local = files
+	}
+	return fetch.New(options)
+}
+
+// entry finds an entry that can be installed.
+func (a *catalogues) entry(name string) (catalog.Entry, error) {
+	e, ok := a.Find(name)
+	switch {
+	case !ok:
+		return e, withHint(fmt.Errorf("the catalogue has no operator %q%s", name, object.DidYouMean(a.Nearest(name))), "kubectl sysop catalog list shows them; --catalog reads a further catalogue")
+	case len(e.Versions) == 0:
+		return e, withHint(fmt.Errorf("the catalogue knows %s, but no way to install it", e), "docs/catalog.md tells how to add one; kubectl sysop catalog list --installable shows the others")
+	}
+	return e, nil
+}
+
+// cacheFolder is where what was fetched is kept.
+func cacheFolder(getenv func(string) string) (string, error) {
+	if dir := getenv("KUBECTL_SYSOP_CACHE"); dir != "" {
+		return dir, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder to keep what is fetched: %w; set KUBECTL_SYSOP_CACHE", err)
+	}
+	return filepath.Join(dir, "kubectl-sysop", "fetched"), nil
+}

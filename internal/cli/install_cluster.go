@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+)
+
+// installCluster is a cluster that something is installed on.
+type installCluster struct {
+	*systemCluster
+	reader install.Reader
+	engine *install.Helm
+	// kubernetes is its version.
+	kubernetes string
+}
+
+func (c *common) installCluster(ctx context.Context) (*installCluster, error) {
+	s, err := c.systems(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &installCluster{systemCluster: s}
+	if out.reader, err = install.NewReader(s.config); err != nil {
+		return nil, err
+	}
+	if out.kubernetes, err = out.reader.Version(ctx); err != nil {
+		return nil, fmt.Errorf("read the version of the cluster: %w", err)
+	}
+	out.engine = install.NewHelm(s.config, slog.DiscardHandler)
+	return out, nil
+}
+
+// installedPackage is an operator that was installed with us.
+type installedPackage struct {
+	name, version      string
+	release, namespace string
+	revision           int
+	status             string
+	values             map[string]any
+}
+
+// installed finds the operators that were installed with us, by name: everywhere, or, where
+// that may not be asked, in some namespaces. The records of uninstalled ones are no operators.
+func (c *installCluster) installed(ctx context.Context, namespaces []string) (map[string]installedPackage, error) {
+	records, err := c.engine.List(ctx, "")
+	if apierrors.IsForbidden(err) || err != nil && isForbidden(err) {
+		records = nil
+		for _, ns := range namespaces {
+			here, err := c.engine.List(ctx, ns)
+			if err != nil && !isForbidden(err) {
+				return nil, err
+			}
+			records = append(records, here...)
+		}
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]installedPackage{}
+	for _, r := range records {
+		if r.Marks.Package == "" {
+			continue
+		}
+		version := r.Marks.Version
+		if version == "" {
+			version = r.Version
+		}
+		out[r.Marks.Package] = installedPackage{r.Marks.Package, version, r.Release.Name, r.Release.Namespace, r.Revision, r.Status, r.Values}
+	}
+	return out, nil
+}
+
+func isForbidden(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if apierrors.IsForbidden(err) {
+			return true
+		}
+	}
+	return false
+}
+
+// apis are the APIs that the cluster serves, as templates ask for them: v1, apps/v1,
+// apps/v1/Deployment.
+func (c *installCluster) apis() []string {
+	seen := map[string]bool{}
+	var out []string
+	add := func(text string) {
+		if !seen[text] {
+			seen[text] = true
+			out = append(out, text)
+		}
+	}
+	for _, r := range c.kinds.All() {
+		versions, _ := c.cluster.Serves(r)
+		for _, v := range versions {
+			gv := v
+			if r.Group != "" {
+				gv = r.Group + "/" + v
+			}
+			add(gv)
+			add(gv + "/" + r.Kind)
+		}
+	}
+	return out
+}
+
+// served are the custom kinds that it serves, for the solver.
+func (c *installCluster) served() []solve.API {
+	return servedAPIs(c.kinds, func(r object.Resource) []string { versions, _ := c.cluster.Serves(r); return versions })
+}
+
+// runner does what is planned.
+func (c *installCluster) runner(of install.Installation) (*install.Runner, error) {
+	objects, err := install.NewObjects(c.config)
+	if err != nil {
+		return nil, err
+	}
+	store, err := install.NewStore(c.config, of)
+	if err != nil {
+		return nil, err
+	}
+	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, of), By: regulate.Holder()}, nil
+}
+
+func isNotFound(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if apierrors.IsNotFound(err) {
+			return true
+		}
+	}
+	return false
+}

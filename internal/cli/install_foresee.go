@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// annotate returns the annotations that say in a definition what the catalogue knows of the
+// relationships of its kind; none where it carries some of its own.
+func (p *proposal) annotate(d *unstructured.Unstructured) map[string]string {
+	for key := range d.GetAnnotations() {
+		if key == annotations.Relationships || strings.HasPrefix(key, "resource/") {
+			return nil
+		}
+	}
+	group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")
+	self := declare.Spell(schema.GroupKind{Group: group, Kind: kind})
+	for _, e := range p.cats.Entries() {
+		for _, k := range e.Kinds {
+			if k.Kind != self {
+				continue
+			}
+			out := map[string]string{}
+			var specs []declare.Spec
+			for _, spec := range e.Relations {
+				specs = append(specs, spec.Of(self)...)
+			}
+			if len(specs) > 0 {
+				out[annotations.Relationships] = declare.Format(specs, self)
+			}
+			return out
+		}
+	}
+	return nil
+}
+
+// foresee asks whether all of it would start, as check --atomic does: what cannot is a
+// refusal, what nobody can tell a note.
+func (p *proposal) foresee(ctx context.Context) error {
+	docs, of, open := p.documents()
+	if len(docs) == 0 {
+		return nil
+	}
+	fresh := newCommon(p.o.env)
+	fresh.config, fresh.clock = p.o.config, p.o.clock
+	o := &atomicOptions{common: fresh, on: true, docs: docs}
+	a, err := o.ofManifests(ctx)
+	if err != nil {
+		return err
+	}
+	q, err := a.question(ctx, nil)
+	if err != nil {
+		return err
+	}
+	report := preflight.Foresee(q)
+	for i := range report.Judgements {
+		j := &report.Judgements[i]
+		if j.Verdict == schedule.Fits {
+			continue
+		}
+		text := j.Message
+		if j.Object != (object.Ref{}) {
+			text = j.Object.String() + ": " + j.Message
+		}
+		switch {
+		case j.Verdict == schedule.Undecided:
+			p.planned.Notes = append(p.planned.Notes, "not known beforehand: "+text)
+		case open[j.Object]:
+			p.planned.Notes = append(p.planned.Notes, "until its connections are filled in: "+text)
+		case p.o.force:
+			p.planned.Notes = append(p.planned.Notes, "foreseen not to start, and forced: "+text)
+		default:
+			p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "start", Part: of[j.Object], Object: j.Object, Message: j.Message, Hint: j.Remedy})
+		}
+	}
+	return nil
+}
+
+// documents are the objects that the plan makes or changes; of which part each is; and which
+// wait for values of others.
+func (p *proposal) documents() (docs []source.Document, of map[object.Ref]string, open map[object.Ref]bool) {
+	of, open = map[object.Ref]string{}, map[object.Ref]bool{}
+	namespaces := map[string]bool{}
+	add := func(part string, o *unstructured.Unstructured) {
+		gk := o.GroupVersionKind().GroupKind()
+		of[object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}] = part
+		docs = append(docs, source.Document{At: source.Place{File: part, Document: len(docs) + 1}, Object: o.Object})
+	}
+	for _, s := range p.planned.Steps {
+		if s.Kind == install.MakeNamespace && !namespaces[s.Namespace] {
+			namespaces[s.Namespace] = true
+			add(s.Part, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": s.Namespace}}})
+		}
+	}
+	for _, part := range p.planned.Parts {
+		if part.Rendered == nil || slices.Contains(p.planned.Unchanged, part.Name) {
+			continue
+		}
+		for _, o := range slices.Concat(part.Rendered.Definitions, part.Rendered.Objects) {
+			add(part.Name, o)
+		}
+		for _, h := range part.Rendered.Hooks {
+			if (slices.Contains(h.Events, "pre-install") || slices.Contains(h.Events, "post-install")) && of[refOfObject(h.Object)] == "" {
+				add(part.Name, h.Object)
+			}
+		}
+		for _, c := range part.Connections {
+			open[c.To] = true
+		}
+	}
+	return docs, of, open
+}
+
+func refOfObject(o *unstructured.Unstructured) object.Ref {
+	gk := o.GroupVersionKind().GroupKind()
+	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+// rights refuses a plan for which a right is missing, before anything is written.
+func (p *proposal) rights(ctx context.Context) error {
+	escalations := install.Escalations(p.planned)
+	rights := install.Rights(p.planned, p.state, p.cluster.kinds)
+	asked := slices.Clone(rights)
+	for _, e := range escalations {
+		asked = append(asked, e.Or...)
+	}
+	missing, err := regulate.Review(ctx, p.cluster.config, asked)
+	if undecided, ok := errors.AsType[*regulate.UndecidedError](err); ok {
+		p.planned.Notes = append(p.planned.Notes, undecided.Error())
+	} else if err != nil {
+		return err
+	}
+	var lacking []regulate.Right
+	wanted := map[regulate.Right]bool{}
+	for _, r := range rights {
+		if !r.Optional {
+			wanted[r] = true
+		}
+	}
+	var must []regulate.Missing
+	for _, m := range missing {
+		m.Optional = false
+		lacking = append(lacking, m.Right)
+		if wanted[m.Right] {
+			must = append(must, m)
+		}
+	}
+	refused, notes := install.CheckEscalations(escalations, lacking)
+	p.planned.Refusals = append(p.planned.Refusals, refused...)
+	p.planned.Notes = append(p.planned.Notes, notes...)
+	for _, m := range must {
+		p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "rights", Message: fmt.Sprintf("you may not %s", m.Right), Hint: "--print-rbac writes the roles that it takes"})
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// silent is how long a custom resource may say nothing of its health before it is taken for
+// one that never does: its operator needs a moment to look at it.
+const silent = 15 * time.Second
+
+// gate waits until objects are Healthy, by watches.
+type gate struct {
+	*common
+	session  *session
+	verdicts *verdicts
+	graph    *graph.Graph
+	verdict  *health.Assessment
+	refs     []object.Ref
+	// quiet is since when an object is there and says nothing.
+	quiet map[object.Ref]time.Time
+	// told is what was said last of what is waited for.
+	told string
+	say  func(string)
+}
+
+// waitHealthy waits until all objects are Healthy (or Suspended, or of a kind that has no
+// health). say is told what is waited for, each time that this changes. The error names what
+// is not, and why.
+func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout time.Duration, say func(string)) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop() // which ends the watches
+	fresh := newCommon(c.env)
+	fresh.config, fresh.clock = c.config, c.clock
+	g := &gate{common: fresh, verdicts: fresh.judging(nil), refs: refs, quiet: map[object.Ref]time.Time{}, say: say}
+	patience, end := context.WithTimeoutCause(ctx, timeout, errTooLong)
+	defer end()
+	var err error
+	if g.session, err = fresh.open(patience); err == nil {
+		live := g.session.live(ctx)
+		f := &following{judged: &judged{o: &healthOptions{common: fresh}, session: g.session}, live: live, trouble: &watching{c: fresh, live: live}}
+		err = g.wait(patience, f)
+	}
+	if err != nil && errors.Is(context.Cause(patience), errTooLong) {
+		return fmt.Errorf("not Healthy after %s: %s", timeout, cmp.Or(strings.Join(g.not(), "; "), err.Error()))
+	}
+	return err
+}
+
+// wait looks again each time that something has changed.
+func (g *gate) wait(ctx context.Context, f *following) error {
+	for {
+		if err := g.look(ctx); err != nil {
+			return err
+		}
+		not := g.not()
+		if len(not) == 0 {
+			return nil
+		}
+		if text := strings.Join(not, "; "); text != g.told {
+			g.told = text
+			g.say(text)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-f.live.Changed():
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(gathering):
+			}
+		case <-time.After(gateRipening):
+		}
+		g.session = g.session.again()
+	}
+}
+
+// gateRipening is how often a gate looks again although nothing has changed.
+const gateRipening = 5 * time.Second
+
+// look reads the objects with all that is below them, and judges.
+func (g *gate) look(ctx context.Context) error {
+	roots := make([]rootArg, 0, len(g.refs))
+	for _, ref := range g.refs {
+		kind, ok := g.session.kinds.Kind(ref.GroupKind())
+		if !ok {
+			return fmt.Errorf("%s: the cluster does not serve %s", ref, ref.GroupKind())
+		}
+		roots = append(roots, rootArg{text: ref.String(), kind: kind, name: ref.Name, namespace: ref.Namespace})
+	}
+	s := g.session
+	var err error
+	g.graph, err = s.read(ctx, s.ask(roots), func(of *graph.Graph) []graph.ID { return s.resolve(of, roots, nil) }, g.stackOptions())
+	if err != nil {
+		return err
+	}
+	g.verdict = g.verdicts.of(g.graph)
+	return nil
+}
+
+// not says of each object that is not as it should be what it is.
+func (g *gate) not() []string {
+	if g.graph == nil {
+		return nil
+	}
+	var out []string
+	now := g.env.Now()
+	for _, ref := range g.refs {
+		id, ok := g.graph.Find(ref)
+		if !ok || g.graph.State(id) == graph.Missing {
+			out = append(out, ref.String()+" is not there")
+			continue
+		}
+		h := g.verdict.Own(id)
+		switch {
+		case h.Status == health.Healthy, h.Status == health.Suspended, h.Reason == health.Exists:
+			delete(g.quiet, ref)
+		case h.Status == "" || h.Status == health.Unknown:
+			since, seen := g.quiet[ref]
+			if !seen {
+				g.quiet[ref], since = now, now
+			}
+			if now.Sub(since) < silent {
+				out = append(out, ref.String()+" says nothing yet")
+			}
+		default:
+			delete(g.quiet, ref)
+			out = append(out, fmt.Sprintf("%s is %s%s", ref, h.Status, g.why(id, h)))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// why is the message of an object, or of the deepest thing below it that explains it.
+func (g *gate) why(id graph.ID, h health.Health) string {
+	stack := g.graph.Stack([]graph.ID{id}, g.stackOptions())
+	if c, ok := g.verdict.Stack(stack).Cause(); ok && c.ID != id {
+		return fmt.Sprintf(" (%s: %s)", g.graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
+	}
+	if text := cmp.Or(h.Message, h.Reason); text != "" {
+		return " (" + text + ")"
+	}
+	return ""
+}

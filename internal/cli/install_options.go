@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+)
+
+// installOptions are those of what changes an installation.
+type installOptions struct {
+	*common
+	catalogueOptions
+	valueOptions
+	action install.Action
+	args   []string
+	// file is the manifest of a System.
+	file   string
+	yes    bool
+	dryRun string
+
+	timeout                                time.Duration
+	noWait, keepFailed, noAnnotate, lookup bool
+	takeOwnership, printRBAC, force        bool
+	deleteDefinitions, deleteData          bool
+	imageRegistry                          string
+	resetValues                            bool
+	revision                               int
+}
+
+func newInstallOptions(env Env, action install.Action) *installOptions {
+	return &installOptions{common: newCommon(env, "table", "json", "yaml", "name"), action: action}
+}
+
+// writingFlags are of all that writes.
+func (o *installOptions) writingFlags(cmd *cobra.Command) {
+	o.connecting(cmd)
+	o.writing(cmd)
+	f := cmd.Flags()
+	f.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
+	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show the plan) or server (have the API server try it, and keep nothing)")
+	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "how long each step may take")
+	f.BoolVar(&o.keepFailed, "keep-failed", false, "where it fails, leave what was done: the next run goes on from it")
+	f.BoolVar(&o.noWait, "no-wait", false, "refuse where somebody else acts on it, instead of waiting")
+	f.BoolVar(&o.printRBAC, "print-rbac", false, "write the roles that it takes, as YAML, and do nothing")
+	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// puttingFlags are of what puts something on a cluster.
+func (o *installOptions) puttingFlags(cmd *cobra.Command) {
+	o.catalogueFlags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.file, "filename", "f", "", `the manifest of a System: FILE, "-" or "demo"`)
+	f.StringArrayVar(&o.sets, "set", nil, "values, KEY=VALUE, as helm takes them: of the operator, or of the System's templates")
+	f.StringArrayVar(&o.text, "set-string", nil, "the same, but the value is a text")
+	f.StringArrayVar(&o.valueOptions.files, "values", nil, "values, from a YAML FILE; may be repeated")
+	f.BoolVar(&o.takeOwnership, "take-ownership", false, "take over objects that another release, applier or controller keeps")
+	f.BoolVar(&o.noAnnotate, "no-annotate", false, "put no relationship annotations on definitions")
+	f.BoolVar(&o.lookup, "lookup", false, "let the templates of charts read the cluster")
+	f.BoolVar(&o.force, "force", false, "go on where the guidelines foresee that it cannot start")
+	f.BoolVar(&o.resetValues, "reset-values", false, "of what is there already, leave out the values that it was given")
+	f.StringVar(&o.imageRegistry, "image-registry", "", "take the images from this registry instead of their own")
+}
+
+// check checks what was asked, before anything is read.
+func (o *installOptions) check() error {
+	if err := o.common.validate(); err != nil {
+		return err
+	}
+	if o.from != "" {
+		return withHint(errors.New("--from: a snapshot is no cluster that could be written"), "leave out --from; --dry-run=client shows the plan")
+	}
+	if o.allNamespaces {
+		return errors.New("-A: an installation is in one namespace")
+	}
+	var err error
+	if o.dryRun, err = oneOf("--dry-run", o.dryRun, dryRuns); err != nil {
+		return err
+	}
+	if o.timeout <= 0 {
+		return fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+	}
+	if !o.yes && o.dryRun == "none" && !o.printRBAC {
+		return o.env.canAsk(fmt.Sprintf("it would %s on the cluster", o.action))
+	}
+	return nil
+}
+
+// checkTargets checks what is to be put on the cluster.
+func (o *installOptions) checkTargets() ([]target, error) {
+	switch {
+	case len(o.args) == 0 && o.file == "":
+		return nil, errNoTarget
+	case len(o.args) > 0 && o.file != "":
+		return nil, withHint(errors.New("name OPERATORs, or a System with -f, and not both"), "a System names its operators itself: spec.operators")
+	case len(o.args) > 1 && (len(o.sets) > 0 || len(o.text) > 0 || len(o.valueOptions.files) > 0):
+		return nil, withHint(errors.New("--set and --values are of one operator, and several are named"), "install them one after the other, or write a System: spec.operators[].values")
+	}
+	return parseTargets(o.args)
+}
+
+// defaultTimeout is how long a step may take, unless told otherwise.
+const defaultTimeout = 5 * time.Minute

@@ -1,0 +1,337 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// composing makes the parts of an installation: charts fetched and rendered, in the order of
+// needs.
+type composing struct {
+	o       *installOptions
+	cats    *catalogues
+	kinds   *object.Kinds
+	sys     *system.System
+	values  map[string]any // of the command line, for the one operator that it names
+	targets []target
+	// kubernetes is the version of the cluster, apis what it serves, and what the parts
+	// before bring.
+	kubernetes string
+	apis       []string
+	there      map[string]installedPackage
+	parts      []*install.Part
+	fetched    map[string]string
+	notes      []string
+	// custom are the kinds that the parts define.
+	custom map[schema.GroupKind]bool // whether they are namespaced
+}
+
+// packages makes a part of each package that is chosen.
+func (c *composing) packages(ctx context.Context, chosen []solve.Choice) error {
+	for i := range chosen {
+		choice := &chosen[i]
+		if c.settled(choice) {
+			continue
+		}
+		part, err := c.operator(ctx, choice)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", choice.Name, choice.Version, err)
+		}
+		if err := c.add(ctx, part); err != nil {
+			return fmt.Errorf("%s %s: %w", choice.Name, choice.Version, err)
+		}
+	}
+	return nil
+}
+
+// settled says that a package is there as it is wanted, and nobody asks for anything of it:
+// it is needed, and no more.
+func (c *composing) settled(choice *solve.Choice) bool {
+	if choice.Was != choice.Version {
+		return false
+	}
+	named := slices.ContainsFunc(c.targets, func(t target) bool { return t.name == choice.Name })
+	if c.sys != nil {
+		named = named || slices.ContainsFunc(c.sys.Operators, func(o system.Operator) bool { return o.Name == choice.Name && o.Values != nil })
+	}
+	return !named
+}
+
+// operator is the part of a package, not rendered yet.
+func (c *composing) operator(ctx context.Context, choice *solve.Choice) (*install.Part, error) {
+	e, err := c.cats.entry(choice.Name)
+	if err != nil {
+		return nil, err
+	}
+	v, ok := e.Version(choice.Version)
+	if !ok {
+		return nil, fmt.Errorf("the catalogue has no version %s of %s", choice.Version, choice.Name)
+	}
+	p := &install.Part{
+		Name: e.Name, Release: e.Name, Namespace: v.Namespace, Version: v.Version, Needs: choice.Needs, Why: choice.Why,
+		KeepDefinitions: v.Definitions == catalog.Install || v.Definitions == catalog.Leave,
+	}
+	if p.Chart, err = c.chartOf(ctx, e, v); err != nil {
+		return nil, err
+	}
+	if v.Source.Chart != nil {
+		p.Values = v.Source.Chart.Values
+	}
+	c.place(p)
+	for _, w := range v.Ready {
+		gk := declare.GroupKind(w.Kind)
+		p.Ready = append(p.Ready, object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: p.Namespace, Name: w.Name})
+	}
+	return p, nil
+}
+
+// place says where a package goes, and with which values: those of the entry, of what is
+// there, of the System, of the command line, each over the ones before.
+func (c *composing) place(p *install.Part) {
+	if was, ok := c.there[p.Name]; ok {
+		p.Release, p.Namespace = was.release, was.namespace
+		if !c.o.resetValues {
+			p.Values = laid(p.Values, was.values)
+		}
+	}
+	if c.sys != nil {
+		for _, o := range c.sys.Operators {
+			if o.Name == p.Name {
+				p.Namespace = cmp.Or(o.Namespace, p.Namespace)
+				p.Values = laid(p.Values, o.Values)
+			}
+		}
+	}
+	if len(c.targets) == 1 && c.targets[0].name == p.Name {
+		p.Values = laid(p.Values, c.values)
+		if _, there := c.there[p.Name]; !there && given(c.o.config.Namespace) {
+			p.Namespace = *c.o.config.Namespace
+		}
+	}
+}
+
+// chartOf gets the chart of a version, or makes one of its manifests.
+func (c *composing) chartOf(ctx context.Context, e catalog.Entry, v *catalog.Version) (*chart.Chart, error) {
+	f, err := c.cats.fetcher(e.Name)
+	if err != nil {
+		return nil, err
+	}
+	switch s := v.Source; {
+	case s.Chart != nil:
+		got, err := f.Chart(ctx, *s.Chart)
+		if err != nil {
+			return nil, err
+		}
+		c.from(e.Name, got)
+		return chart.Load(got.Data, got.From, chart.DefaultLimits)
+	case len(s.Manifests) > 0:
+		got, err := f.Manifests(ctx, s.Manifests)
+		if err != nil {
+			return nil, err
+		}
+		files := map[string][]byte{}
+		for _, a := range got {
+			c.from(e.Name, a)
+			files[a.From] = a.Data
+		}
+		return ofManifests(e.Name, v.Version, files)
+	default:
+		c.fetched[e.Name] = "the catalogue"
+		return ofManifests(e.Name, v.Version, map[string][]byte{"the catalogue's inline manifests": []byte(s.Inline)})
+	}
+}
+
+// ofManifests makes a chart of files of manifests.
+func ofManifests(name, version string, files map[string][]byte) (*chart.Chart, error) {
+	objects, err := chart.ReadManifests(files)
+	if err != nil {
+		return nil, err
+	}
+	return chart.FromManifests(name, version, objects)
+}
+
+func (c *composing) from(name string, a fetch.Artifact) {
+	text := a.From
+	if len(a.Verified) > 0 {
+		text += " (" + strings.Join(a.Verified, ", ") + ")"
+	}
+	if was := c.fetched[name]; was != "" {
+		text = was + "; " + text
+	}
+	c.fetched[name] = text
+	for _, n := range a.Notes {
+		c.notes = append(c.notes, name+": "+n)
+	}
+}
+
+// add renders a part: it sees what the cluster serves, and what the parts before bring.
+func (c *composing) add(ctx context.Context, p *install.Part) error {
+	was, upgrade := c.there[p.Name]
+	o := c.options(p)
+	if upgrade {
+		o.Upgrade, o.Revision = true, was.revision+1
+	}
+	caps, err := chart.Capabilities(p.Chart, o)
+	if err != nil {
+		return err
+	}
+	p.APIs = caps.APIVersions
+	if p.Rendered, err = chart.Render(ctx, p.Chart, o); err != nil {
+		return err
+	}
+	for _, w := range p.Rendered.Warnings {
+		c.notes = append(c.notes, p.Name+": "+w)
+	}
+	for _, d := range p.Rendered.Definitions {
+		c.defines(d)
+	}
+	c.parts = append(c.parts, p)
+	return nil
+}
+
+// options are what a part is rendered with.
+func (c *composing) options(p *install.Part) chart.Options {
+	return chart.Options{
+		Release: p.Release, Namespace: p.Namespace, Values: p.Values, Kubernetes: c.kubernetes, APIs: slices.Clone(c.apis), Revision: 1,
+		Namespaced: func(gk schema.GroupKind) (bool, bool) {
+			if namespaced, ok := c.custom[gk]; ok {
+				return namespaced, true
+			}
+			kind, ok := c.kinds.Kind(gk)
+			return kind.Namespaced, ok
+		},
+		ImageRegistry: c.o.imageRegistry,
+	}
+}
+
+// defines notes what a definition is going to serve.
+func (c *composing) defines(d *unstructured.Unstructured) {
+	for _, api := range chart.ServedBy(d) {
+		if !slices.Contains(c.apis, api) {
+			c.apis = append(c.apis, api)
+		}
+	}
+	group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")
+	scope, _, _ := unstructured.NestedString(d.Object, "spec", "scope")
+	c.custom[schema.GroupKind{Group: group, Kind: kind}] = scope == "Namespaced"
+}
+
+// apps makes a part of each app that brings objects along.
+func (c *composing) apps(ctx context.Context) error {
+	if c.sys == nil {
+		return nil
+	}
+	for i := range c.sys.Apps {
+		a := &c.sys.Apps[i]
+		if len(a.Resources) == 0 {
+			continue
+		}
+		if bringsSecrets(*a) {
+			return withHint(fmt.Errorf("app %s brings a Secret along: what a manifest has, more people may read", a.Name),
+				"name it under spec.inputs, and create it before: its values never pass through here")
+		}
+		p := &install.Part{Name: a.Name, App: true, Release: c.sys.Name + "-" + a.Name, Namespace: c.sys.Namespace, Why: []string{"system " + c.sys.Name}}
+		for _, d := range c.sys.Dependencies {
+			if d.From == a.Name && c.brings(d.To) {
+				p.Needs = append(p.Needs, d.To)
+			}
+		}
+		if a.Operator != "" && slices.ContainsFunc(c.parts, func(p *install.Part) bool { return p.Name == a.Operator }) {
+			p.Needs = append(p.Needs, a.Operator)
+		}
+		if slices.ContainsFunc(c.parts, func(o *install.Part) bool { return o.Name == p.Name }) {
+			return withHint(fmt.Errorf("app %s has the name of an operator that is installed with it", a.Name), "call the app otherwise")
+		}
+		var err error
+		if p.Connections, err = c.connections(a); err != nil {
+			return err
+		}
+		if p.Chart, err = chart.FromManifests(p.Release, "1.0.0", a.Resources); err != nil {
+			return fmt.Errorf("app %s: %w", a.Name, err)
+		}
+		if err := c.add(ctx, p); err != nil {
+			return fmt.Errorf("app %s: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// brings says whether an app is a part.
+func (c *composing) brings(app string) bool {
+	a, ok := c.sys.App(app)
+	return ok && len(a.Resources) > 0
+}
+
+// connections are the values that flow into an app.
+func (c *composing) connections(a *system.App) ([]install.Connection, error) {
+	var out []install.Connection
+	for _, conn := range c.sys.Connections {
+		if conn.To.App != a.Name {
+			continue
+		}
+		from, ok := c.sys.App(conn.From.App)
+		if !ok {
+			continue // the parser has refused it
+		}
+		source, err := c.endOf(from, conn.From)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: from app %s: %w", c.sys.Origin, conn.Line, from.Name, err)
+		}
+		to, err := c.endOf(a, conn.To)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: to app %s: %w", c.sys.Origin, conn.Line, a.Name, err)
+		}
+		out = append(out, install.Connection{From: source, Path: conn.From.Path, To: to, Field: conn.To.Path, Name: from.Name})
+	}
+	return out, nil
+}
+
+// endOf finds the object at an end of a connection.
+func (c *composing) endOf(a *system.App, e system.End) (object.Ref, error) {
+	root := e.Root
+	if root.Name == "" {
+		if len(a.Roots) == 0 {
+			return object.Ref{}, errors.New("the app has no root")
+		}
+		root = a.Roots[0]
+	}
+	namespace := cmp.Or(root.Namespace, c.sys.Namespace)
+	for _, o := range a.Resources {
+		gk := o.GroupVersionKind().GroupKind()
+		same := strings.EqualFold(root.Type, gk.Kind) || strings.EqualFold(root.Type, gk.String()) || strings.EqualFold(root.Type, strings.ToLower(gk.Kind)+"s")
+		if !same || o.GetName() != root.Name {
+			continue
+		}
+		ref := object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: cmp.Or(o.GetNamespace(), namespace), Name: root.Name}
+		if namespaced, known := c.options(&install.Part{}).Namespaced(gk); known && !namespaced {
+			ref.Namespace = ""
+		}
+		return ref, nil
+	}
+	kind, err := c.kinds.Find(root.Type)
+	if err != nil {
+		return object.Ref{}, err
+	}
+	ref := object.Ref{Group: kind.Group, Kind: kind.Kind, Name: root.Name}
+	if kind.Namespaced {
+		ref.Namespace = namespace
+	}
+	return ref, nil
+}

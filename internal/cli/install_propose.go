@@ -1,0 +1,355 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// proposal is a plan of what is to be installed or upgraded, and what it was made from.
+type proposal struct {
+	o       *installOptions
+	cluster *installCluster
+	cats    *catalogues
+	sys     *system.System
+	text    string // of its manifest
+	targets []target
+	values  map[string]any
+	there   map[string]installedPackage
+	chosen  []solve.Choice
+	made    *composing
+	of      install.Installation
+	journal *install.Journal
+	state   install.State
+	planned *install.Planned
+	runner  *install.Runner
+}
+
+// propose finds out what is to be done. Nothing is written.
+func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
+	p := &proposal{o: o}
+	var err error
+	if p.targets, err = o.checkTargets(); err != nil {
+		return nil, err
+	}
+	if p.values, err = o.valueOptions.read(ctx); err != nil {
+		return nil, err
+	}
+	if p.cats, err = o.load(ctx, o.common); err != nil {
+		return nil, err
+	}
+	for _, t := range p.targets {
+		if _, err := p.cats.entry(t.name); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.readSystem(ctx); err != nil {
+		return nil, err
+	}
+	if p.cluster, err = o.installCluster(ctx); err != nil {
+		return nil, err
+	}
+	if p.sys != nil {
+		if err := placeSystem(p.sys, p.cluster.namespace, given(o.config.Namespace)); err != nil {
+			return nil, err
+		}
+	}
+	if p.there, err = p.cluster.installed(ctx, p.namespaces()); err != nil {
+		return nil, err
+	}
+	if err := p.solve(ctx); err != nil {
+		return nil, err
+	}
+	p.place()
+	if err := p.compose(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.known(ctx); err != nil {
+		return nil, err
+	}
+	return p, p.plan(ctx)
+}
+
+// readSystem reads the manifest, with the values of the command line.
+func (p *proposal) readSystem(ctx context.Context) error {
+	if p.o.file == "" {
+		return nil
+	}
+	text, err := p.o.systemText(ctx, p.o.file)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("read the manifest: %w", err)
+	}
+	var problems []strict.Problem
+	if p.sys, problems = system.ParseWith(systemName(p.o.file), text, p.values); len(problems) > 0 {
+		return withHint(&linesError{placed(systemName(p.o.file), problems)}, systemHint)
+	}
+	p.text = string(text)
+	return nil
+}
+
+// namespaces are those in which something could be: where nobody may look everywhere.
+func (p *proposal) namespaces() []string {
+	out := []string{p.cluster.namespace}
+	for _, e := range p.cats.Entries() {
+		if v, ok := e.Latest(); ok {
+			out = append(out, v.Namespace)
+		}
+	}
+	if p.sys != nil {
+		out = append(out, p.sys.Namespace)
+		for _, o := range p.sys.Operators {
+			out = append(out, o.Namespace)
+		}
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(ns string) bool { return ns == "" })
+}
+
+// solve chooses the packages.
+func (p *proposal) solve(ctx context.Context) error {
+	q := solve.Question{Available: p.cats.Packages(), Served: p.cluster.served(), Kubernetes: p.cluster.kubernetes}
+	for _, name := range slices.Sorted(maps.Keys(p.there)) {
+		q.Installed = append(q.Installed, p.installedPackage(p.there[name], &q))
+	}
+	q.Wants = append(wantsOf(p.targets, p.sys), appWants(p.sys, p.cluster.kinds, func(kind string) bool {
+		return len(p.cats.Providers(solve.API{Kind: kind})) > 0
+	})...)
+	var err error
+	p.chosen, err = solve.Solve(ctx, q)
+	if err == nil {
+		return p.changeable()
+	}
+	hint := "kubectl sysop catalog show OPERATOR shows what an operator needs"
+	if many, ok := errors.AsType[*solve.AmbiguousError](err); ok {
+		hint = "name one of them as well: " + strings.Join(many.Candidates, " or ")
+	}
+	return withHint(&linesError{strings.Split(err.Error(), "\n")}, hint)
+}
+
+// installedPackage is an operator that is there, as the solver takes it. What is not asked
+// for stays as it is; an upgrade may take along what it needs.
+func (p *proposal) installedPackage(is installedPackage, q *solve.Question) solve.Installed {
+	out := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}, Fixed: p.o.action != install.Upgrade}
+	if i := slices.IndexFunc(q.Available, func(a solve.Package) bool { return a.Name == is.name && a.Version == is.version }); i >= 0 {
+		out.Package = q.Available[i]
+		return out
+	}
+	// A version that the catalogue has no more: it brings what its entry does.
+	if e, ok := p.cats.Find(is.name); ok {
+		for _, k := range e.Kinds {
+			out.Provides = append(out.Provides, solve.API{Kind: k.Kind, Versions: k.Versions})
+		}
+	}
+	return out
+}
+
+// changeable refuses to install what is there in another version, and to upgrade what is not.
+func (p *proposal) changeable() error {
+	for _, t := range p.targets {
+		is, there := p.there[t.name]
+		i := slices.IndexFunc(p.chosen, func(c solve.Choice) bool { return c.Name == t.name })
+		switch {
+		case p.o.action == install.Upgrade && !there:
+			return withHint(fmt.Errorf("%s is not installed, or not with us: there is nothing to upgrade", t.name), "kubectl sysop install "+t.name)
+		case p.o.action == install.Install && there && i >= 0 && p.chosen[i].Version != is.version:
+			return withHint(fmt.Errorf("%s is installed already, in %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
+		}
+	}
+	return nil
+}
+
+// place says what the run is about, and where its journal is.
+func (p *proposal) place() {
+	if p.sys != nil {
+		p.of = install.Installation{Name: p.sys.Name, Namespace: p.sys.Namespace, System: true}
+		return
+	}
+	name := p.targets[0].name
+	p.of = install.Installation{Name: name, Namespace: p.home(name)}
+}
+
+// home is the namespace of an operator.
+func (p *proposal) home(name string) string {
+	if is, ok := p.there[name]; ok {
+		return is.namespace
+	}
+	if given(p.o.config.Namespace) && len(p.targets) == 1 {
+		return *p.o.config.Namespace
+	}
+	e, _ := p.cats.Find(name)
+	for _, c := range p.chosen {
+		if v, ok := e.Version(c.Version); ok && c.Name == name {
+			return v.Namespace
+		}
+	}
+	return p.cluster.namespace
+}
+
+// compose makes the parts.
+func (p *proposal) compose(ctx context.Context) error {
+	p.made = &composing{
+		o: p.o, cats: p.cats, kinds: p.cluster.kinds, sys: p.sys, targets: p.targets, kubernetes: p.cluster.kubernetes, apis: p.cluster.apis(),
+		there: p.there, fetched: map[string]string{}, custom: map[schema.GroupKind]bool{},
+	}
+	if p.sys == nil {
+		p.made.values = p.values
+	}
+	if err := p.made.packages(ctx, p.chosen); err != nil {
+		return err
+	}
+	// Needs that are there as they are, and stay so, are no parts.
+	for _, part := range p.made.parts {
+		part.Needs = slices.DeleteFunc(slices.Clone(part.Needs), func(name string) bool {
+			return !slices.ContainsFunc(p.made.parts, func(o *install.Part) bool { return o.Name == name })
+		})
+	}
+	return p.made.apps(ctx)
+}
+
+// known reads the journal, and sees that nobody else is at work on the same.
+func (p *proposal) known(ctx context.Context) error {
+	var err error
+	if p.runner, err = p.cluster.runner(p.of); err != nil {
+		return err
+	}
+	if p.journal, err = p.runner.Store.Load(ctx); err != nil {
+		return err
+	}
+	open, err := install.Unfinished(ctx, p.cluster.config, p.namespaces())
+	if err != nil && !isForbidden(err) {
+		return err
+	}
+	for _, f := range open {
+		if f.Installation == p.of || f.Err != nil {
+			continue
+		}
+		for _, r := range f.Touches() {
+			for _, part := range p.made.parts {
+				if part.Release == r.Name && part.Namespace == r.Namespace {
+					return withHint(fmt.Errorf("%s is part of a run that is not ended: %s of %s/%s, by %s", part.Name, f.Journal.Run.Action, f.Installation.Namespace, f.Installation.Name, f.Journal.Run.By),
+						fmt.Sprintf("wait for it, or end it: kubectl sysop rollback %s -n %s --unfinished", f.Installation.Name, f.Installation.Namespace))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// plan makes the plan over what is there.
+func (p *proposal) plan(ctx context.Context) error {
+	var before []install.ReleaseState
+	if past := p.journal.Past; len(past) > 0 {
+		before = past[len(past)-1].Releases
+	}
+	var err error
+	p.state, err = install.Gather(ctx, p.cluster.reader, install.Ask{
+		Installation: p.of, Action: p.o.action, Parts: p.made.parts, Kinds: p.cluster.kinds, Before: before,
+	})
+	if err != nil {
+		return err
+	}
+	o := install.MakeOptions{TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before}
+	if !p.o.noAnnotate {
+		o.Annotate = p.annotate
+	}
+	if p.sys != nil {
+		o.Set = system.SetID(system.ParentRef(p.sys.Namespace, p.sys.Name))
+	}
+	if p.journal.Run != nil {
+		o.Resume = p.journal.Run.ID
+	}
+	p.planned = install.Make(p.o.action, p.of, p.made.parts, p.state, o)
+	p.planned.Notes = append(p.planned.Notes, p.made.notes...)
+	p.foreseeVersions()
+	return p.inputs(ctx)
+}
+
+// foreseeVersions tells of packages that are chosen and that somebody else keeps.
+func (p *proposal) foreseeVersions() {
+	for _, c := range p.chosen {
+		if c.Was != "" && c.Was == c.Version && !slices.ContainsFunc(p.made.parts, func(part *install.Part) bool { return part.Name == c.Name }) {
+			p.planned.Unchanged = append(p.planned.Unchanged, c.Name)
+		}
+	}
+	slices.Sort(p.planned.Unchanged)
+	p.planned.Unchanged = slices.Compact(p.planned.Unchanged)
+}
+
+// inputs refuses a System whose inputs are not there.
+func (p *proposal) inputs(ctx context.Context) error {
+	if p.sys == nil {
+		return nil
+	}
+	for _, in := range p.sys.Inputs {
+		kind, name := "Secret", in.Secret
+		if in.ConfigMap != "" {
+			kind, name = "ConfigMap", in.ConfigMap
+		}
+		namespace := cmp.Or(in.Namespace, p.sys.Namespace)
+		missing, err := p.input(ctx, kind, namespace, name, in.Keys)
+		if err != nil {
+			return err
+		}
+		if missing == "" {
+			continue
+		}
+		what := strings.ToLower(kind)
+		if kind == "Secret" {
+			what += " generic"
+		}
+		hint := fmt.Sprintf("kubectl create %s %s -n %s", what, name, namespace)
+		for _, k := range in.Keys {
+			hint += " --from-literal=" + k + "=..."
+		}
+		message := fmt.Sprintf("the input %s/%s/%s %s", kind, namespace, name, missing)
+		if in.Description != "" {
+			message += " (" + in.Description + ")"
+		}
+		p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "start", Message: message, Hint: hint})
+	}
+	return nil
+}
+
+// input says what is missing of an input; nothing of what it holds is kept.
+func (p *proposal) input(ctx context.Context, kind, namespace, name string, keys []string) (string, error) {
+	r, ok := p.cluster.kinds.Kind(schema.GroupKind{Kind: kind})
+	if !ok {
+		return "is of a kind that is not served", nil
+	}
+	o, err := p.cluster.reader.Get(ctx, r, namespace, name)
+	switch {
+	case isNotFound(err):
+		return "is not there", nil
+	case isForbidden(err):
+		return "may not be looked at, so that nobody knows whether it is there", nil
+	case err != nil:
+		return "", fmt.Errorf("read %s %s/%s: %w", kind, namespace, name, err)
+	}
+	var lacks []string
+	for _, k := range keys {
+		_, text, _ := unstructured.NestedFieldNoCopy(o.Object, "data", k)
+		_, binary, _ := unstructured.NestedFieldNoCopy(o.Object, "binaryData", k)
+		if !text && !binary {
+			lacks = append(lacks, k)
+		}
+	}
+	if len(lacks) > 0 {
+		return "lacks the keys " + strings.Join(lacks, ", "), nil
+	}
+	return "", nil
+}

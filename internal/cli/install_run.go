@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"helm.sh/helm/v4/pkg/postrenderer"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// wire gives the runner what it cannot know: health, values of others, where to tell.
+func (o *installOptions) wire(r *install.Runner, c *installCluster) {
+	r.Tell = o.tellEvent
+	r.Now = o.env.Now
+	r.Restorable = func(is, was *unstructured.Unstructured) error {
+		if fine, why := crd.Restorable(was, is); !fine {
+			return errors.New(why)
+		}
+		return nil
+	}
+	r.Gate = func(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
+		return o.waitHealthy(ctx, refs, timeout, func(text string) { fmt.Fprintf(o.env.ErrOut, "  waiting: %s\n", safe(text)) })
+	}
+	r.Resolve = func(ctx context.Context, conn install.Connection) (any, error) { return o.resolve(ctx, c, conn) }
+}
+
+// resolving is how often is looked for a value that is not there yet.
+const resolving = time.Second
+
+// resolve waits for the value of a connection.
+func (o *installOptions) resolve(ctx context.Context, c *installCluster, conn install.Connection) (any, error) {
+	ctx, stop := context.WithTimeoutCause(ctx, o.timeout, errTooLong)
+	defer stop()
+	for {
+		value, err := o.valueNow(ctx, c, conn)
+		if err == nil || !errors.Is(err, install.ErrNoValue) && !isNotFound(err) {
+			return value, err
+		}
+		select {
+		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), errTooLong) {
+				return nil, fmt.Errorf("there is none after %s: %w", o.timeout, err)
+			}
+			return nil, ctx.Err()
+		case <-time.After(resolving):
+		}
+	}
+}
+
+func (o *installOptions) valueNow(ctx context.Context, c *installCluster, conn install.Connection) (any, error) {
+	kind, ok := c.kinds.Kind(conn.From.GroupKind())
+	if !ok { // Its definition is of this run.
+		kinds, err := c.from.Kinds(ctx, &early{})
+		if err != nil {
+			return nil, err
+		}
+		c.kinds = kinds
+		if kind, ok = kinds.Kind(conn.From.GroupKind()); !ok {
+			return nil, fmt.Errorf("the cluster does not serve %s", conn.From.GroupKind())
+		}
+	}
+	from, err := c.reader.Get(ctx, kind, conn.From.Namespace, conn.From.Name)
+	if err != nil {
+		return nil, err
+	}
+	return install.ResolveValue(from, conn.Path)
+}
+
+// tellEvent writes progress on standard error.
+func (o *installOptions) tellEvent(e install.Event) {
+	text := ""
+	switch e.Kind {
+	case install.StepBegun:
+		text = fmt.Sprintf("%s: %s", view.StepWords(e.StepKind), e.Step)
+	case install.StepUndone:
+		text = "  undone: " + e.Step
+	case install.StepLeft:
+		text = fmt.Sprintf("  left: %s: %s", e.Step, e.Message)
+	case install.Waiting:
+		text = "  waiting " + e.Message
+	case install.Undoing:
+		text = "undoing: " + e.Message
+	case install.Noted:
+		text = "note: " + e.Message
+	default:
+		return
+	}
+	fmt.Fprintln(o.env.ErrOut, safe(text))
+}
+
+// options are those of the run of a proposal.
+func (p *proposal) options() install.Options {
+	o := p.o
+	return install.Options{
+		KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Lookup: o.lookup,
+		Kubernetes: p.cluster.kubernetes, APIs: p.made.apis, Manifest: p.text, Patience: o.timeout,
+		PostRenderer: func(part *install.Part, values []install.Resolved) (postrenderer.PostRenderer, error) {
+			opts := p.made.options(part)
+			opts.APIs = part.APIs
+			opts.Set = map[object.Ref][]chart.FieldValue{}
+			for _, v := range values {
+				opts.Set[v.To] = append(opts.Set[v.To], chart.FieldValue{Field: v.Field, Value: v.Value})
+			}
+			return chart.NewPostRenderer(part.Chart, opts, part.Rendered), nil
+		},
+	}
+}
+
+// recover sorts out a run that was killed, before a new plan is made. It says whether there
+// was one.
+func (p *proposal) recover(ctx context.Context) (bool, error) {
+	r := p.journal.Run
+	if r == nil {
+		return false, nil
+	}
+	same := r.Fingerprint == p.planned.Fingerprint && !r.Undoing
+	what := "undone"
+	if same {
+		what = "gone on with"
+	}
+	fmt.Fprintf(p.o.env.ErrOut, "an %s of %s by %s was not ended: it is %s\n", r.Action, r.Started.Format(time.RFC3339), safe(r.By), what)
+	p.o.wire(p.runner, p.cluster)
+	_, _, err := p.runner.Recover(ctx, p.of, p.planned.Fingerprint, p.options())
+	return true, err
+}

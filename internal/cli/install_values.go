@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/strvals"
+	"sigs.k8s.io/yaml"
+)
+
+// valueOptions are the values that somebody gives on the command line, as helm takes them.
+type valueOptions struct {
+	files      []string
+	sets, text []string
+}
+
+// largestValues is more than any file of values has.
+const largestValues = 4 << 20
+
+// read lays the values over each other: files in their order, then --set, then --set-string.
+// It is nil where none is given.
+func (o *valueOptions) read(ctx context.Context) (map[string]any, error) {
+	var all map[string]any
+	for _, name := range o.files {
+		data, err := readFile(ctx, name, largestValues, "file of values")
+		if err != nil {
+			return nil, fmt.Errorf("read the values: %w", err)
+		}
+		var values map[string]any
+		if err := yaml.UnmarshalStrict(data, &values); err != nil {
+			return nil, withHint(fmt.Errorf("%s: %w", name, err), "want a YAML mapping of values, as helm takes it")
+		}
+		all = laid(all, values)
+	}
+	for _, given := range []struct {
+		flag  string
+		texts []string
+		parse func(string, map[string]any) error
+	}{{"--set", o.sets, strvals.ParseInto}, {"--set-string", o.text, strvals.ParseIntoString}} {
+		for _, text := range given.texts {
+			if all == nil {
+				all = map[string]any{}
+			}
+			if !strings.Contains(text, "=") {
+				return nil, withHint(fmt.Errorf("%s %s: want KEY=VALUE", given.flag, text), given.flag+" replicas=2,image.tag=1.2")
+			}
+			if err := given.parse(text, all); err != nil {
+				return nil, fmt.Errorf("%s %s: %w", given.flag, text, err)
+			}
+		}
+	}
+	return all, nil
+}
+
+// laid lays values over others: mappings key by key, all else as a whole.
+func laid(below, over map[string]any) map[string]any {
+	if below == nil && over == nil {
+		return nil
+	}
+	out := maps.Clone(below)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for k, v := range over {
+		inner, isMap := v.(map[string]any)
+		if was, both := out[k].(map[string]any); both && isMap {
+			out[k] = laid(was, inner)
+			continue
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// target is an operator that is asked for: NAME or NAME@RANGE.
+type target struct{ name, version string }
+
+func parseTargets(args []string) ([]target, error) {
+	var out []target
+	for _, arg := range args {
+		name, version, at := strings.Cut(arg, "@")
+		switch {
+		case name == "" || at && version == "":
+			return nil, withHint(fmt.Errorf("%q: want OPERATOR or OPERATOR@VERSION", arg), "kubectl sysop catalog list shows them")
+		case strings.Contains(name, "/"):
+			return nil, withHint(fmt.Errorf("%q: want the name of an entry of the catalogue", arg), "kubectl sysop catalog search finds one; a System is installed with -f FILE")
+		}
+		for _, o := range out {
+			if o.name == name {
+				return nil, fmt.Errorf("%s is named twice", name)
+			}
+		}
+		out = append(out, target{name, version})
+	}
+	return out, nil
+}
+
+var errNoTarget = withHint(errors.New("name an OPERATOR, or a System with -f FILE"), "kubectl sysop catalog list shows the operators")

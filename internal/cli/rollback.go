@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+type rollbackOptions struct {
+	*installOptions
+	unfinished bool
+}
+
+func newRollback(env Env) *cobra.Command {
+	o := &rollbackOptions{installOptions: newInstallOptions(env, install.Rollback)}
+	cmd := &cobra.Command{
+		Use:   "rollback NAME [REVISION]",
+		Short: "Go back to what an installation was, all of it or nothing",
+		Long: `Take every release of an installation back to the revision that it had after a run of
+its history (kubectl sysop history NAME); without a REVISION after the last but one.
+What was installed since is removed, but not operators that have custom resources.
+Definitions stay as they are: going back could lose fields.
+
+--unfinished undoes a run that was killed, and nothing else.`,
+		Example: `  # back to what it was before the last upgrade
+  kubectl-sysop rollback shop
+
+  # undo what a killed run has left
+  kubectl-sysop rollback shop --unfinished --yes`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: o.completeInstalled,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.writingFlags(cmd)
+	cmd.Flags().BoolVar(&o.unfinished, "unfinished", false, "undo a run that was killed, and nothing else")
+	return cmd
+}
+
+func (o *rollbackOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	revision := 0
+	if len(args) == 2 {
+		n, err := strconv.Atoi(args[1])
+		if err != nil || n < 1 {
+			return withHint(fmt.Errorf("%q is no revision", args[1]), "kubectl sysop history "+args[0]+" shows them")
+		}
+		revision = n
+	}
+	c, err := o.installCluster(ctx)
+	if err != nil {
+		return err
+	}
+	f, err := o.find(ctx, c, args[0])
+	if err != nil {
+		return err
+	}
+	o.wire(f.runner, c)
+	if f.journal.Run != nil && o.dryRun == "none" {
+		return o.endOpen(ctx, c, f)
+	}
+	if o.unfinished {
+		fmt.Fprintf(o.env.ErrOut, "%s has no run that was not ended\n", safe(f.of.Name))
+		return nil
+	}
+	history, err := f.runner.History(ctx)
+	if err != nil {
+		return err
+	}
+	to, err := history.Target(revision)
+	if err != nil {
+		return withHint(fmt.Errorf("%s: %w", f.of.Name, err), "kubectl sysop history "+f.of.Name+" shows the revisions")
+	}
+	return o.back(ctx, c, f, to)
+}
+
+// endOpen undoes the run that is not ended; there is nothing to go back to before.
+func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *foundInstallation) error {
+	if !o.unfinished {
+		return withHint(fmt.Errorf("an %s by %s is not ended", f.journal.Run.Action, f.journal.Run.By), "--unfinished undoes it; the same command again goes on with it")
+	}
+	if !o.yes {
+		if yes, err := o.env.ask(ctx, fmt.Sprintf("undo the %s of %s that %s began?", f.journal.Run.Action, f.of.Name, f.journal.Run.By)); err != nil || !yes {
+			return err
+		}
+	}
+	_, report, err := f.runner.Recover(ctx, f.of, "", o.runOptions(c))
+	return o.finish(f.of, report, err)
+}
+
+func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundInstallation, to install.Past) error {
+	state, err := install.Gather(ctx, c.reader, install.Ask{Installation: f.of, Action: install.Rollback, Kinds: c.kinds, Before: f.last(), To: to.Releases})
+	if err != nil {
+		return err
+	}
+	planned := install.Make(install.Rollback, f.of, nil, state, install.MakeOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases})
+	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
+	if o.printRBAC {
+		return p.role()
+	}
+	if o.dryRun != "client" {
+		if err := p.rights(ctx); err != nil {
+			return err
+		}
+	}
+	if err := o.showPlan(planned, nil); err != nil {
+		return err
+	}
+	if refused := refusalError(planned); refused != nil {
+		return refused
+	}
+	switch {
+	case len(planned.Steps) == 0:
+		fmt.Fprintf(o.env.ErrOut, "%s is as it was then: nothing to do\n", safe(f.of.Name))
+		return nil
+	case o.dryRun != "none":
+		return nil
+	case !o.yes:
+		if yes, err := o.env.ask(ctx, fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))); err != nil || !yes {
+			return err
+		}
+	}
+	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
+	return o.finish(f.of, report, err)
+}
+
+func newHistory(env Env) *cobra.Command {
+	o := newInstallOptions(env, "")
+	cmd := &cobra.Command{
+		Use:   "history NAME",
+		Short: "Show what was done to an installation",
+		Long: `Show the runs of an installation: what was done, by whom, how it ended, and which
+version each of its releases had then. A run that is not ended has no revision. The
+revisions are what rollback goes back to; helm history shows those of each release.`,
+		Example:           `  kubectl-sysop history shop`,
+		Args:              exactly(1, "the NAME of an operator, or of a System"),
+		ValidArgsFunction: o.completeInstalled,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.common.validate(); err != nil {
+				return err
+			}
+			c, err := o.installCluster(cmd.Context())
+			if err != nil {
+				return err
+			}
+			f, err := o.find(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			return o.write(view.InstallHistory(f.journal, o.env.Now()))
+		},
+	}
+	o.connecting(cmd)
+	o.writing(cmd)
+	return cmd
+}

@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// askName is the value of --delete-data that stands for none.
+const askName = "ask"
+
+type uninstallOptions struct {
+	*installOptions
+	// confirmed is the name that was typed to have data deleted.
+	confirmed string
+}
+
+func newUninstall(env Env) *cobra.Command {
+	o := &uninstallOptions{installOptions: newInstallOptions(env, install.Uninstall)}
+	cmd := &cobra.Command{
+		Use:   "uninstall NAME",
+		Short: "Take an operator, or a System, away: its data stays unless you say otherwise",
+		Long: `Take away an operator, or the apps of a System, that was installed with us. Who needs
+it refuses: other operators, and custom resources of others. Definitions stay, and
+custom resources with them, unless
+
+  --delete-crds    no custom resource of them is left in any namespace, or
+  --delete-data    the custom resources go as well, with their data: they are listed,
+                   and the name of the operator has to be typed.
+
+Custom resources go first, and are waited for while their operator still runs; then the
+operator; the definitions last. What hangs is told with the finalizer that holds it. The
+operators of a System stay: others may need them.`,
+		Example: `  # what would go?
+  kubectl-sysop uninstall cert-manager --dry-run=client
+
+  # with its definitions, if nobody uses them
+  kubectl-sysop uninstall cert-manager --delete-crds --yes`,
+		Args:              exactly(1, "the NAME of an operator, or of a System"),
+		ValidArgsFunction: o.completeInstalled,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+	}
+	o.writingFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.deleteDefinitions, "delete-crds", false, "delete the definitions, if no custom resource of them is left anywhere")
+	f.StringVar(&o.confirmed, "delete-data", "", "delete the custom resources too, with their data: =NAME, or it is asked for")
+	f.Lookup("delete-data").NoOptDefVal = askName
+	return cmd
+}
+
+func (o *uninstallOptions) run(ctx context.Context, name string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.deleteData = o.confirmed != ""; o.deleteData && o.confirmed != askName && o.confirmed != name {
+		return fmt.Errorf("--delete-data=%s: that is not the name of what is uninstalled: want --delete-data=%s", o.confirmed, name)
+	}
+	c, err := o.installCluster(ctx)
+	if err != nil {
+		return err
+	}
+	f, err := o.find(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	o.wire(f.runner, c)
+	if f.journal.Run != nil && o.dryRun == "none" {
+		if err := o.sortOut(ctx, c, f); err != nil {
+			return err
+		}
+		if f, err = o.find(ctx, c, name); err != nil {
+			return err
+		}
+		o.wire(f.runner, c)
+	}
+	planned, state, err := o.plan(ctx, c, f)
+	if err != nil {
+		return err
+	}
+	if o.printRBAC {
+		return (&proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}).role()
+	}
+	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
+	if o.dryRun != "client" {
+		if err := p.rights(ctx); err != nil {
+			return err
+		}
+	}
+	goOn, err := o.agree(ctx, f, planned)
+	if err != nil || !goOn {
+		return err
+	}
+	if f.of.System {
+		if err := o.forget(ctx, c, f.of); err != nil {
+			return err
+		}
+	}
+	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
+	return o.finish(f.of, report, err)
+}
+
+func (o *installOptions) runOptions(c *installCluster) install.Options {
+	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Patience: o.timeout}
+}
+
+// sortOut undoes a run that was killed, before something else is done.
+func (o *installOptions) sortOut(ctx context.Context, c *installCluster, f *foundInstallation) error {
+	r := f.journal.Run
+	fmt.Fprintf(o.env.ErrOut, "an %s by %s was not ended: it is undone\n", r.Action, safe(r.By))
+	_, _, err := f.runner.Recover(ctx, f.of, "", o.runOptions(c))
+	return err
+}
+
+// plan says what goes.
+func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *foundInstallation) (*install.Planned, install.State, error) {
+	parts := f.parts()
+	state, err := install.Gather(ctx, c.reader, install.Ask{Installation: f.of, Action: install.Uninstall, Parts: parts, Kinds: c.kinds, Before: f.last()})
+	if err != nil {
+		return nil, state, err
+	}
+	m := install.MakeOptions{Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || o.deleteData, DeleteData: o.deleteData, TakeOwnership: o.takeOwnership}
+	if f.of.System {
+		m.Set = system.SetID(system.ParentRef(f.of.Namespace, f.of.Name))
+	}
+	planned := install.Make(install.Uninstall, f.of, parts, state, m)
+	if !f.of.System {
+		if err := dependants(planned, f); err != nil {
+			return nil, state, err
+		}
+	} else {
+		operatorsStay(planned, f)
+	}
+	return planned, state, nil
+}
+
+// dependants refuse that an operator goes that they need.
+func dependants(planned *install.Planned, f *foundInstallation) error {
+	var all []solve.Installed
+	cats := catalog.Embedded().Packages()
+	for _, is := range f.there {
+		one := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}}
+		if i := slices.IndexFunc(cats, func(p solve.Package) bool { return p.Name == is.name && p.Version == is.version }); i >= 0 {
+			one.Package = cats[i]
+		}
+		all = append(all, one)
+	}
+	need, err := solve.Removable(all, []string{f.is.name})
+	if err != nil {
+		return err
+	}
+	for _, d := range need {
+		planned.Refusals = append(planned.Refusals, install.Refusal{
+			Topic: "dependants", Part: d.Of, Message: fmt.Sprintf("%s %s needs %s", d.Name, d.Version, d.Of), Hint: "kubectl sysop uninstall " + d.Name + " goes before",
+		})
+	}
+	return nil
+}
+
+// operatorsStay tells which operators a System leaves behind.
+func operatorsStay(planned *install.Planned, f *foundInstallation) {
+	var stay []string
+	for _, r := range f.last() {
+		if !r.App {
+			stay = append(stay, r.Part)
+		}
+	}
+	if len(stay) > 0 {
+		planned.Notes = append(planned.Notes, "its operators stay, since others may need them: "+strings.Join(stay, ", "))
+	}
+}
+
+// agree shows what goes, and asks. Where data goes, the name has to be typed.
+func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, planned *install.Planned) (bool, error) {
+	if err := o.showPlan(planned, nil); err != nil {
+		return false, err
+	}
+	if refused := refusalError(planned); refused != nil {
+		return false, refused
+	}
+	data := slices.ContainsFunc(planned.Steps, func(s install.Step) bool { return s.Kind == install.DeleteObjects })
+	if data {
+		for _, s := range planned.Steps {
+			if s.Kind != install.DeleteObjects {
+				continue
+			}
+			for _, ref := range s.Objects {
+				fmt.Fprintf(o.env.ErrOut, "deleted with its data: %s\n", safe(ref.String()))
+			}
+		}
+	}
+	switch {
+	case len(planned.Steps) == 0:
+		fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to take away\n", safe(f.of.Name))
+		return false, nil
+	case o.dryRun != "none":
+		return false, nil
+	case data && o.confirmed == askName:
+		return o.typed(ctx, f.of.Name)
+	case o.yes:
+		return true, nil
+	}
+	return o.env.ask(ctx, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")))
+}
+
+// typed has the name typed.
+func (o *uninstallOptions) typed(ctx context.Context, name string) (bool, error) {
+	if !o.env.Ask {
+		return false, withHint(errors.New("data would be deleted, and there is nobody here to type the name"), "--delete-data="+name+" says it on the command line")
+	}
+	fmt.Fprintf(o.env.ErrOut, "This cannot be undone. Type %s to delete it with its data: ", safe(name))
+	text, err := awaited(ctx, func() ([]byte, error) {
+		line, err := bufio.NewReader(o.env.In).ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return line, err
+	})
+	if err != nil {
+		return false, err
+	}
+	if strings.TrimSpace(string(text)) != name {
+		fmt.Fprintln(o.env.ErrOut, "nothing was done")
+		return false, nil
+	}
+	return true, nil
+}
+
+// forget ends that a System is known, before its apps go.
+func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, of install.Installation) error {
+	_, there, err := c.parent(ctx, of.Namespace, of.Name)
+	if err != nil || !there {
+		return err
+	}
+	set, before, err := c.set(ctx, of.Namespace, of.Name)
+	if err != nil {
+		return err
+	}
+	store, err := regulate.NewStore(c.config, set.Name, set.Namespace)
+	if err != nil {
+		return err
+	}
+	if err := unheld(ctx, store, set); err != nil {
+		return err
+	}
+	carriers, err := c.carriers(ctx, set)
+	if err != nil {
+		return err
+	}
+	return c.release(ctx, set, system.Release(carriers), before)
+}

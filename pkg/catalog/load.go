@@ -1,0 +1,160 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+// Bounds of a catalogue.
+const (
+	mostEntries   = 5000
+	mostCatalogue = 128 << 20 // bytes of all entries
+)
+
+// Problem is something that is wrong with a catalogue, or worth knowing.
+type Problem struct {
+	// Origin is the layer, File the entry's file in it; empty for what is compiled in.
+	Origin string `json:"origin"`
+	File   string `json:"file,omitempty"`
+	// Entry is the name of the entry.
+	Entry string `json:"entry,omitempty"`
+	// Line and Column count from 1; 0 where it is about the whole file.
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+	// Warning says that the catalogue can be used all the same.
+	Warning bool `json:"warning,omitempty"`
+}
+
+// String is the problem with its place, as compilers write it.
+func (p Problem) String() string {
+	at := p.Origin
+	if p.File != "" {
+		at += ": " + p.File
+	} else if p.Entry != "" {
+		at += ": " + p.Entry
+	}
+	if p.Line > 0 {
+		at += fmt.Sprintf(":%d:%d", p.Line, p.Column)
+	}
+	return at + ": " + p.Message
+}
+
+// Load reads a layer: the entries are the files *.yaml of the folder catalog, or those at
+// the root where there is no such folder, and the folder in which they are is that of the
+// files that they name by path. Origin says where it came from, for people.
+//
+// An entry with problems is left out, and told; the others are there. The error is of what
+// could not be read at all, or holds more than a catalogue may.
+func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
+	folder, names, err := entryFiles(fsys)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the catalogue %s: %w", origin, err)
+	}
+	files := fsys
+	if folder != "." {
+		if files, err = fs.Sub(fsys, folder); err != nil {
+			return nil, nil, fmt.Errorf("read the catalogue %s: %w", origin, err)
+		}
+	}
+	c := &Catalogue{layers: []string{origin}}
+	var problems []Problem
+	left := int64(mostCatalogue)
+	for _, file := range names {
+		data, err := readFile(files, file, mostEntry)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the catalogue %s: %w", origin, err)
+		}
+		if left -= int64(len(data)); left < 0 {
+			return nil, nil, fmt.Errorf("read the catalogue %s: its entries have more than %d MiB", origin, mostCatalogue>>20)
+		}
+		name := strings.TrimSuffix(file, entrySuffix)
+		e, wrong := Parse(name, data)
+		for _, p := range wrong {
+			problems = append(problems, problemOf(origin, path.Join(folder, file), name, p))
+		}
+		if len(wrong) == 0 {
+			c.items = append(c.items, item{Entry: e, origin: origin, file: path.Join(folder, file), files: files})
+		}
+	}
+	return c, problems, nil
+}
+
+func problemOf(origin, file, name string, p strict.Problem) Problem {
+	return Problem{Origin: origin, File: file, Entry: name, Line: p.Line, Column: p.Column, Message: p.Message}
+}
+
+const (
+	entrySuffix = ".yaml"
+	entryFolder = "catalog"
+)
+
+// entryFiles returns the folder of the entries, and the names of their files.
+func entryFiles(fsys fs.FS) (folder string, names []string, err error) {
+	all := []string{}
+	for _, folder = range []string{entryFolder, "."} {
+		all, err = yamlFiles(fsys, folder)
+		if folder == entryFolder && (errors.Is(err, fs.ErrNotExist) || err == nil && len(all) == 0) {
+			continue
+		}
+		break
+	}
+	switch {
+	case err != nil:
+		return "", nil, err
+	case len(all) == 0:
+		return "", nil, fmt.Errorf("no entry is there: want files NAME%s, at its root or in a folder %s", entrySuffix, entryFolder)
+	case len(all) > mostEntries:
+		return "", nil, fmt.Errorf("it has %d entries: want %d at most", len(all), mostEntries)
+	}
+	return folder, all, nil
+}
+
+func yamlFiles(fsys fs.FS, folder string) ([]string, error) {
+	found, err := fs.ReadDir(fsys, folder)
+	var names []string
+	for _, f := range found {
+		if name := f.Name(); !f.IsDir() && strings.HasSuffix(name, entrySuffix) && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// readFile reads a regular file of most bytes.
+func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	case int64(len(data)) > most:
+		return nil, fmt.Errorf("%s has more than %d bytes", name, most)
+	}
+	return data, nil
+}
+
+// Unknown is the message of an entry that is not there.
+func (c *Catalogue) Unknown(name string) string {
+	return fmt.Sprintf("the catalogue has no operator %q%s", name, object.DidYouMean(c.Nearest(name)))
+}

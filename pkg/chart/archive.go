@@ -1,0 +1,211 @@
+package chart
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+)
+
+// Limits bound what a chart may be.
+type Limits struct {
+	// Bytes is the most that the archive has, Unpacked what its files have together, those
+	// of packed subcharts included. File is the most that one file has that is read as YAML.
+	Bytes, Unpacked, File int64
+	// Files is how many there may be.
+	Files int
+}
+
+// DefaultLimits are meant to be met by every honest chart. Helm itself takes 100 MiB unpacked.
+var DefaultLimits = Limits{Bytes: 64 << 20, Unpacked: 100 << 20, File: 8 << 20, Files: 10000}
+
+// subchartDepth is how deep charts may be packed in charts.
+const subchartDepth = 8
+
+// unpacker reads archives, all of one chart under the same limits.
+type unpacker struct {
+	limits Limits
+	bytes  int64
+	files  int
+}
+
+func (u *unpacker) unpack(name string, data []byte, depth int) ([]*archive.BufferedFile, error) {
+	if depth > subchartDepth {
+		return nil, fmt.Errorf("%s: charts are packed in charts more than %d deep", name, subchartDepth)
+	}
+	if int64(len(data)) > u.limits.Bytes {
+		return nil, fmt.Errorf("%s has %d bytes: more than the %d that a chart may have", name, len(data), u.limits.Bytes)
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s is no chart archive (.tgz): %w", name, err)
+	}
+	// Headers of tar count as well: else an archive could be all headers.
+	counted := &countReader{r: unzipped, left: u.limits.Unpacked - u.bytes + int64(u.limits.Files+10)*2048, most: u.limits.Unpacked}
+	r := tar.NewReader(counted)
+	top := ""
+	var files []*archive.BufferedFile
+	seen := map[string]bool{}
+	for {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: read the archive: %w", name, err)
+		}
+		at, err := u.entry(name, h, &top)
+		if err != nil {
+			return nil, err
+		}
+		if at == "" {
+			continue
+		}
+		if seen[at] {
+			return nil, fmt.Errorf("%s: the file %q is there twice", name, h.Name)
+		}
+		seen[at] = true
+		file, err := u.file(name, at, h, r)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+		if err := u.packed(name, file, depth); err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s has no files", name)
+	}
+	slices.SortStableFunc(files, func(a, b *archive.BufferedFile) int { return strings.Compare(a.Name, b.Name) })
+	return files, nil
+}
+
+// entry returns the name of a file inside of the chart's folder, and nothing for what is no file.
+func (u *unpacker) entry(name string, h *tar.Header, top *string) (string, error) {
+	switch h.Typeflag {
+	case tar.TypeXGlobalHeader, tar.TypeXHeader:
+		return "", nil
+	case tar.TypeReg, tar.TypeDir:
+	case tar.TypeSymlink, tar.TypeLink:
+		return "", fmt.Errorf("%s: %q is a link: a chart must not have any", name, h.Name)
+	default:
+		return "", fmt.Errorf("%s: %q is neither a file nor a folder", name, h.Name)
+	}
+	full := strings.ReplaceAll(h.Name, `\`, "/")
+	if why := outside(full); why != "" {
+		return "", fmt.Errorf("%s: the path %q %s", name, h.Name, why)
+	}
+	if u.files++; u.files > u.limits.Files {
+		return "", fmt.Errorf("%s has more than %d files", name, u.limits.Files)
+	}
+	first, rest, _ := strings.Cut(path.Clean(full), "/")
+	if h.Typeflag == tar.TypeDir {
+		return "", nil
+	}
+	if rest == "" {
+		return "", fmt.Errorf("%s: the file %q is outside of the chart's folder", name, h.Name)
+	}
+	if *top == "" {
+		*top = first
+	}
+	if *top != first {
+		return "", fmt.Errorf("%s has the folders %q and %q at its top: a chart is one folder", name, *top, first)
+	}
+	return rest, nil
+}
+
+// outside says why a path must not be followed; empty if it may.
+func outside(p string) string {
+	switch {
+	case path.IsAbs(p):
+		return "is absolute"
+	case len(p) > 1 && p[1] == ':':
+		return "names a drive"
+	case slices.Contains(strings.Split(p, "/"), ".."):
+		return "leads out of the chart (..)"
+	case strings.ContainsRune(p, 0):
+		return "has a NUL in it"
+	}
+	return ""
+}
+
+func (u *unpacker) file(name, at string, h *tar.Header, r io.Reader) (*archive.BufferedFile, error) {
+	left := u.limits.Unpacked - u.bytes
+	if h.Size > left {
+		return nil, u.tooLarge(name, h.Name)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, left+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: read %q: %w", name, h.Name, err)
+	}
+	if u.bytes += int64(len(data)); u.bytes > u.limits.Unpacked {
+		return nil, u.tooLarge(name, h.Name)
+	}
+	return &archive.BufferedFile{Name: at, ModTime: h.ModTime, Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}, nil
+}
+
+func (u *unpacker) tooLarge(name, file string) error {
+	return fmt.Errorf("%s has more than %d bytes unpacked (at %q)", name, u.limits.Unpacked, file)
+}
+
+// packed looks into a subchart that is an archive itself, which Helm unpacks on its own.
+func (u *unpacker) packed(name string, f *archive.BufferedFile, depth int) error {
+	rest, ok := strings.CutPrefix(f.Name, "charts/")
+	if !ok || path.Ext(rest) != ".tgz" {
+		return checkFile(name, f, u.limits.File)
+	}
+	if strings.Contains(rest, "/") {
+		return nil
+	}
+	_, err := u.unpack(name+"/"+f.Name, f.Data, depth+1)
+	return err
+}
+
+type countReader struct {
+	r    io.Reader
+	left int64
+	most int64
+}
+
+func (c *countReader) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, fmt.Errorf("it has more than %d bytes unpacked", c.most)
+	}
+	n, err := c.r.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}
+
+// pack writes an archive of the files under a folder: the same bytes for the same files.
+func pack(folder string, files []*archive.BufferedFile) ([]byte, error) {
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b *archive.BufferedFile) int { return strings.Compare(a.Name, b.Name) })
+	var out bytes.Buffer
+	zipped, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	w := tar.NewWriter(zipped)
+	for _, f := range files {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: folder + "/" + f.Name, Mode: 0o644, Size: int64(len(f.Data)), ModTime: time.Unix(0, 0).UTC()}
+		if err := w.WriteHeader(h); err != nil {
+			return nil, fmt.Errorf("pack %s: %w", f.Name, err)
+		}
+		if _, err := w.Write(f.Data); err != nil {
+			return nil, fmt.Errorf("pack %s: %w", f.Name, err)
+		}
+	}
+	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
+		return nil, fmt.Errorf("pack %s: %w", folder, err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,223 @@
+package chart
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+const (
+	// yamlDepth is how deep YAML may be nested, yamlNodes how many nodes aliases may make of it.
+	yamlDepth = 200
+	yamlNodes = 2_000_000
+)
+
+// document is one object of a template.
+type document struct {
+	template string
+	number   int // from 1
+	object   *unstructured.Unstructured
+}
+
+func (d document) String() string {
+	if d.number == 0 {
+		return d.template
+	}
+	return fmt.Sprintf("%s, document %d", d.template, d.number)
+}
+
+// readFile reads the documents of a rendered template, as Helm parts them.
+func readFile(template, text string) ([]document, error) {
+	parts := releaseutil.SplitManifests(text)
+	keys := make([]string, 0, len(parts))
+	for k := range parts {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		switch o := releaseutil.BySplitManifestsOrder([]string{a, b}); {
+		case o.Less(0, 1):
+			return -1
+		case o.Less(1, 0):
+			return 1
+		}
+		return 0
+	})
+	var docs []document
+	for i, k := range keys {
+		d := document{template: template, number: i + 1}
+		fields, err := readDocument([]byte(parts[k]))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d, err)
+		}
+		if fields == nil {
+			continue
+		}
+		d.object = &unstructured.Unstructured{Object: fields}
+		flat, err := flatten(d)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, flat...)
+	}
+	return docs, nil
+}
+
+// readDocument reads one YAML document strictly; nil where there is nothing in it.
+func readDocument(text []byte) (map[string]any, error) {
+	n, err := oneNode(text)
+	if err != nil || n == nil {
+		return nil, err
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil, nil
+	}
+	if n.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: it is no object (a mapping with apiVersion, kind and metadata), but %s", n.Line, shape(n))
+	}
+	asJSON, err := sigsyaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := utiljson.Unmarshal(asJSON, &fields); err != nil {
+		return nil, err
+	}
+	return fields, nil
+}
+
+func shape(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias"
+	}
+	text := n.Value
+	if len(text) > 40 {
+		text = text[:40] + "..."
+	}
+	return fmt.Sprintf("the text %q", text)
+}
+
+func oneNode(text []byte) (*yaml.Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, more yaml.Node
+	err := dec.Decode(&doc)
+	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, plainYAML(err)
+	}
+	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+		if err != nil {
+			return nil, plainYAML(err)
+		}
+		return nil, fmt.Errorf("line %d: another document begins where one was expected", more.Line)
+	}
+	return doc.Content[0], checkNode(doc.Content[0])
+}
+
+func plainYAML(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) }
+
+// checkYAML looks through all documents of a text for what would grow when it is read.
+func checkYAML(text []byte) error {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var doc yaml.Node
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return plainYAML(err)
+		}
+		for _, n := range doc.Content {
+			if n.Kind != yaml.MappingNode && n.Tag != "!!null" {
+				return fmt.Errorf("line %d: it is no mapping, but %s", n.Line, shape(n))
+			}
+			if err := checkNode(n); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func checkNode(n *yaml.Node) error {
+	g := &growth{sizes: map[*yaml.Node]int{}, open: map[*yaml.Node]bool{}}
+	_, err := g.size(n, 0)
+	return err
+}
+
+// growth counts the nodes of a document as they are when its aliases are filled in.
+type growth struct {
+	sizes map[*yaml.Node]int
+	open  map[*yaml.Node]bool
+}
+
+func (g *growth) size(n *yaml.Node, depth int) (int, error) {
+	if depth > yamlDepth {
+		return 0, fmt.Errorf("line %d: it is nested more than %d deep", n.Line, yamlDepth)
+	}
+	if n.Kind == yaml.AliasNode {
+		if g.open[n.Alias] {
+			return 0, fmt.Errorf("line %d: the alias *%s holds itself", n.Line, n.Value)
+		}
+		if s, ok := g.sizes[n.Alias]; ok {
+			return s, nil
+		}
+		return g.size(n.Alias, depth+1)
+	}
+	g.open[n] = true
+	sum := 1
+	for _, c := range n.Content {
+		s, err := g.size(c, depth+1)
+		if err != nil {
+			return 0, err
+		}
+		if sum += s; sum > yamlNodes {
+			return 0, fmt.Errorf("line %d: its aliases make more than %d nodes of it", n.Line, yamlNodes)
+		}
+	}
+	delete(g.open, n)
+	g.sizes[n] = sum
+	return sum, nil
+}
+
+// flatten makes of a list the objects in it.
+func flatten(d document) ([]document, error) {
+	items, ok := d.object.Object["items"].([]any)
+	kind, _, _ := unstructured.NestedString(d.object.Object, "kind")
+	if !ok || !strings.HasSuffix(kind, "List") {
+		return []document{d}, nil
+	}
+	var docs []document
+	for i, item := range items {
+		fields, ok := item.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%s: items[%d] of the %s is no object", d, i, kind)
+		}
+		if single := strings.TrimSuffix(kind, "List"); single != "" && fields["kind"] == nil {
+			fields["kind"], fields["apiVersion"] = single, d.object.Object["apiVersion"]
+		}
+		inner := document{template: d.template, number: d.number, object: &unstructured.Unstructured{Object: fields}}
+		if file := d.object.GetAnnotations()[filenameAnnotation]; file != "" {
+			annotate(inner.object, map[string]string{filenameAnnotation: file})
+		}
+		flat, err := flatten(inner)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, flat...)
+	}
+	return docs, nil
+}

@@ -1,0 +1,139 @@
+package chart
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"strings"
+	"text/template"
+)
+
+// mostText is the most that one call of a template function may make, in bytes, and mostItems
+// how many items.
+const (
+	mostText  = 64 << 20
+	mostItems = 1_000_000
+)
+
+// EngineFuncs are the template functions that take the place of Helm's in a run
+// (action.Configuration.CustomTemplateFuncs), so that a run renders as the plan did. They do
+// what Helm's do, but refuse to make gigabytes at one stroke; and unless lookup is wanted, it
+// finds nothing.
+func EngineFuncs(lookup bool) template.FuncMap {
+	funcs := template.FuncMap{
+		"until":     func(n int) ([]int, error) { return until(0, n, sign(n)) },
+		"untilStep": until,
+		"repeat":    repeat,
+		"indent":    indent,
+		"nindent": func(n int, s string) (string, error) {
+			text, err := indent(n, s)
+			return "\n" + text, err
+		},
+		"replace": replace,
+		"randBytes": func(n int) (string, error) {
+			if err := fits(n); err != nil {
+				return "", err
+			}
+			b := make([]byte, n)
+			_, err := rand.Read(b)
+			return base64.StdEncoding.EncodeToString(b), err
+		},
+	}
+	maps.Copy(funcs, randoms())
+	if !lookup {
+		funcs["lookup"] = func(string, string, string, string) (map[string]any, error) { return map[string]any{}, nil }
+	}
+	return funcs
+}
+
+func randoms() template.FuncMap {
+	const (
+		digits  = "0123456789"
+		letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	)
+	var ascii strings.Builder
+	for c := ' '; c <= '~'; c++ {
+		ascii.WriteRune(c)
+	}
+	of := func(alphabet string) func(int) (string, error) {
+		return func(n int) (string, error) { return random(n, alphabet) }
+	}
+	return template.FuncMap{
+		"randAlphaNum": of(digits + letters), "randAlpha": of(letters), "randNumeric": of(digits), "randAscii": of(ascii.String()),
+	}
+}
+
+// random returns n characters of an alphabet, each as likely as any other.
+func random(n int, alphabet string) (string, error) {
+	if err := fits(n); err != nil {
+		return "", err
+	}
+	// Bytes from here on would prefer the first characters.
+	fair := 256 - 256%len(alphabet)
+	out := make([]byte, 0, n)
+	buf := make([]byte, 256)
+	for len(out) < n {
+		if _, err := rand.Read(buf); err != nil {
+			return "", err
+		}
+		for _, b := range buf {
+			if int(b) < fair && len(out) < n {
+				out = append(out, alphabet[int(b)%len(alphabet)])
+			}
+		}
+	}
+	return string(out), nil
+}
+
+func sign(n int) int {
+	if n < 0 {
+		return -1
+	}
+	return 1
+}
+
+func fits(n int) error {
+	if n < 0 || n > mostText {
+		return fmt.Errorf("a text of %d bytes is asked for: %d at most are made", n, mostText)
+	}
+	return nil
+}
+
+func until(start, stop, step int) ([]int, error) {
+	v := []int{}
+	down := stop < start
+	if down && step >= 0 || !down && step <= 0 {
+		return v, nil
+	}
+	for i := start; down && i > stop || !down && i < stop; i += step {
+		if len(v) == mostItems {
+			return nil, fmt.Errorf("more than %d numbers are asked for", mostItems)
+		}
+		v = append(v, i)
+	}
+	return v, nil
+}
+
+func repeat(n int, s string) (string, error) {
+	if n < 0 || len(s) > 0 && n > mostText/len(s) {
+		return "", fmt.Errorf("a text of %d bytes is to be repeated %d times: %d bytes at most are made", len(s), n, mostText)
+	}
+	return strings.Repeat(s, n), nil
+}
+
+func indent(n int, s string) (string, error) {
+	lines := strings.Count(s, "\n") + 1
+	if n < 0 || n > mostText/lines {
+		return "", fmt.Errorf("%d lines are to be indented by %d: %d bytes at most are made", lines, n, mostText)
+	}
+	pad := strings.Repeat(" ", n)
+	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
+}
+
+func replace(old, with, s string) (string, error) {
+	if n := strings.Count(s, old); len(with) > 0 && n > mostText/len(with) {
+		return "", fmt.Errorf("%d places are to be replaced by %d bytes each: %d bytes at most are made", n, len(with), mostText)
+	}
+	return strings.ReplaceAll(s, old, with), nil
+}

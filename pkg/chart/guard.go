@@ -1,0 +1,99 @@
+package chart
+
+import (
+	"context"
+	"fmt"
+	"runtime/metrics"
+	"sync/atomic"
+	"text/template"
+	"time"
+)
+
+// mostStack is how much the stacks of the process may grow. Go ends a process whose stack
+// has 1 GiB, and nothing can stop that: an endless recursion has to be met before.
+const mostStack = 192 << 20
+
+// guard ends a rendering that takes too much. The goroutine of it is left behind: it ends at
+// the next call of tick, and in what it does there is nothing to undo.
+type guard struct {
+	bounds Bounds
+	at     atomic.Pointer[string]
+	cause  atomic.Pointer[error]
+}
+
+// funcs are those that instrumented templates call.
+func (g *guard) funcs() template.FuncMap {
+	return template.FuncMap{
+		tickFunc: func(file string) (string, error) {
+			if cause := g.cause.Load(); cause != nil {
+				return "", *cause
+			}
+			if file != "" {
+				g.at.Store(&file)
+			}
+			return "", nil
+		},
+		textFunc: func(text string) (string, error) {
+			if cause := g.cause.Load(); cause != nil {
+				return "", *cause
+			}
+			return instrument(text), nil
+		},
+	}
+}
+
+// stop says why a rendering is ended, once; it returns the first reason.
+func (g *guard) stop(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if file := g.at.Load(); file != nil {
+		err = fmt.Errorf("template %s: %w", *file, err)
+	}
+	g.cause.CompareAndSwap(nil, &err)
+	return *g.cause.Load()
+}
+
+// run does f and returns what it returned, or why it was not waited for.
+func (g *guard) run(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	heap, stack := memory()
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- fmt.Errorf("rendering panicked: %v", r)
+			}
+		}()
+		done <- f()
+	}()
+	late := time.NewTimer(g.bounds.Time)
+	defer late.Stop()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case err := <-done:
+			if cause := g.cause.Load(); cause != nil {
+				return *cause
+			}
+			return err
+		case <-ctx.Done():
+			return g.stop("rendering was ended: %w", ctx.Err())
+		case <-late.C:
+			return g.stop("rendering took longer than %s: the template may never end", g.bounds.Time)
+		case <-look.C:
+			h, s := memory()
+			if s-stack > min(mostStack, g.bounds.Memory) {
+				return g.stop("rendering goes ever deeper: the template includes itself without an end")
+			}
+			if h-heap > g.bounds.Memory {
+				return g.stop("rendering took more than %d MiB of memory", g.bounds.Memory>>20)
+			}
+		}
+	}
+}
+
+// memory returns the bytes that objects and stacks of the process have.
+func memory() (heap, stack int64) {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
+}

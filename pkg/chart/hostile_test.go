@@ -1,0 +1,343 @@
+package chart
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	release "helm.sh/helm/v4/pkg/release/v1"
+)
+
+const meta = "apiVersion: v2\nname: evil\nversion: 1.0.0\n"
+
+// tgz packs entries as they are.
+func tgz(t *testing.T, entries ...*tar.Header) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := tar.NewWriter(z)
+	for _, h := range entries {
+		text := h.PAXRecords["text"]
+		h.PAXRecords = nil
+		if h.Typeflag == 0 {
+			h.Typeflag = tar.TypeReg
+		}
+		h.Size = int64(len(text))
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	z.Close()
+	return out.Bytes()
+}
+
+func entry(name, text string) *tar.Header {
+	return &tar.Header{Name: name, PAXRecords: map[string]string{"text": text}}
+}
+
+func chartOf(t *testing.T, files map[string]string) []byte {
+	t.Helper()
+	all := []*archive.BufferedFile{{Name: "Chart.yaml", Data: []byte(meta)}}
+	for name, text := range files {
+		if name == "Chart.yaml" {
+			all[0].Data = []byte(text)
+			continue
+		}
+		all = append(all, &archive.BufferedFile{Name: name, Data: []byte(text)})
+	}
+	data, err := pack("evil", all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func aliasBomb() string {
+	b := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := 1; i < 10; i++ {
+		b += fmt.Sprintf("a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d]\n", i, i, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1)
+	}
+	return b
+}
+
+func TestLoadRefusals(t *testing.T) {
+	top := entry("evil/Chart.yaml", meta)
+	fresh := func() *tar.Header { h := *top; h.PAXRecords = map[string]string{"text": meta}; return &h }
+	nested := chartOf(t, nil)
+	for range subchartDepth + 1 {
+		nested = chartOf(t, map[string]string{"charts/evil.tgz": string(nested)})
+	}
+	small := Limits{Bytes: 4000, Unpacked: 100_000, File: 2000, Files: 10}
+	for _, tt := range []struct {
+		name   string
+		data   []byte
+		limits Limits
+		want   string
+	}{
+		{"no archive", []byte("apiVersion: v2\n"), Limits{}, "no chart archive (.tgz)"},
+		{"empty", nil, Limits{}, "no chart archive"},
+		{"nothing in it", tgz(t), Limits{}, "has no files"},
+		{"cut off", chartOf(t, nil)[:60], Limits{}, "read the archive"},
+		{"too many bytes", bytes.Repeat([]byte{0}, 5000), small, "5000 bytes: more than the 4000"},
+		{"gzip bomb", tgz(t, fresh(), entry("evil/zeros", strings.Repeat("\x00", 1_000_000))), small, `more than 100000 bytes unpacked (at "evil/zeros")`},
+		{"bomb in a subchart", chartOf(t, map[string]string{"charts/x.tgz": string(tgz(t, entry("x/Chart.yaml", meta), entry("x/z", strings.Repeat("a", 1_000_000))))}), small, "evil.tgz/charts/x.tgz"},
+		{"too many files", func() []byte {
+			files := map[string]string{}
+			for i := range 20 {
+				files[fmt.Sprint(i)] = ""
+			}
+			return chartOf(t, files)
+		}(), small, "more than 10 files"},
+		{"dots", tgz(t, fresh(), entry("evil/../../etc/passwd", "x")), Limits{}, `"evil/../../etc/passwd" leads out of the chart`},
+		{"dots with backslashes", tgz(t, fresh(), entry(`evil\..\x`, "x")), Limits{}, "leads out"},
+		{"absolute", tgz(t, fresh(), entry("/etc/passwd", "x")), Limits{}, "is absolute"},
+		{"drive", tgz(t, fresh(), entry(`c:\x`, "x")), Limits{}, "names a drive"},
+		{"symbolic link", tgz(t, fresh(), &tar.Header{Name: "evil/l", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}), Limits{}, `"evil/l" is a link`},
+		{"hard link", tgz(t, fresh(), &tar.Header{Name: "evil/l", Typeflag: tar.TypeLink, Linkname: "evil/x"}), Limits{}, "is a link"},
+		{"device", tgz(t, fresh(), &tar.Header{Name: "evil/d", Typeflag: tar.TypeChar}), Limits{}, "neither a file nor a folder"},
+		{"twice", tgz(t, fresh(), fresh()), Limits{}, "is there twice"},
+		{"outside", tgz(t, entry("Chart.yaml", meta)), Limits{}, "outside of the chart's folder"},
+		{"two folders", tgz(t, fresh(), entry("other/x", "")), Limits{}, `folders "evil" and "other"`},
+		{"charts in charts", nested, Limits{}, "more than 8 deep"},
+		{"no Chart.yaml", tgz(t, entry("evil/values.yaml", "a: 1")), Limits{}, "no Chart.yaml"},
+		{"Chart.yaml a list", chartOf(t, map[string]string{"Chart.yaml": "- a\n"}), Limits{}, "Chart.yaml: line 1: it is no mapping, but a list"},
+		{"Chart.yaml broken", chartOf(t, map[string]string{"Chart.yaml": "a: [\n"}), Limits{}, "evil.tgz, Chart.yaml: "},
+		{"Chart.yaml a bomb", chartOf(t, map[string]string{"Chart.yaml": aliasBomb()}), Limits{}, "Chart.yaml: line"},
+		{"Chart.yaml too large", chartOf(t, map[string]string{"Chart.yaml": strings.Repeat("#", 3000)}), small, "Chart.yaml: it has 3000 bytes"},
+		{"values a bomb", chartOf(t, map[string]string{"values.yaml": aliasBomb()}), Limits{}, "values.yaml: line 7: its aliases make more than"},
+		{"values that hold themselves", chartOf(t, map[string]string{"values.yaml": "a: &a\n  b: *a\n"}), Limits{}, "values.yaml: line 2: the alias *a holds itself"},
+		{"values too deep", chartOf(t, map[string]string{"values.yaml": "a: " + strings.Repeat("[", 300) + strings.Repeat("]", 300)}), Limits{}, "nested more than"},
+		{"values a picture", chartOf(t, map[string]string{"values.yaml": "\x89PNG\r\n\x1a\n"}), Limits{}, "values.yaml"},
+		{"subchart's values a bomb", chartOf(t, map[string]string{"charts/s/Chart.yaml": meta, "charts/s/values.yaml": aliasBomb()}), Limits{}, "charts/s/values.yaml: line 7"},
+		{"schema no JSON", chartOf(t, map[string]string{"values.schema.json": "{"}), Limits{}, "values.schema.json: it is no JSON"},
+		{"subchart no archive", chartOf(t, map[string]string{"charts/s.tgz": "text"}), Limits{}, "charts/s.tgz is no chart archive"},
+		{"library", chartOf(t, map[string]string{"Chart.yaml": meta + "type: library\n"}), Limits{}, "is a library"},
+		{"apiVersion", chartOf(t, map[string]string{"Chart.yaml": "apiVersion: v9\nname: evil\nversion: 1.0.0\n"}), Limits{}, "v9"},
+		{"name", chartOf(t, map[string]string{"Chart.yaml": "apiVersion: v2\nname: ../evil\nversion: 1.0.0\n"}), Limits{}, "evil"},
+		{"lacking subchart", chartOf(t, map[string]string{"Chart.yaml": meta + "dependencies: [{name: gone, version: 1.0.0, repository: ''}]\n"}), Limits{}, "not in charts/: gone"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := Load(tt.data, "evil.tgz", tt.limits)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "evil.tgz") {
+				t.Errorf("got %v and %v, want %q", c, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestLoadDirRefusals(t *testing.T) {
+	ok := &fstest.MapFile{Data: []byte(meta)}
+	fsys := fstest.MapFS{
+		"c/Chart.yaml": ok, "c/.helmignore": {Data: []byte("*.secret\n")}, "c/x.secret": {Data: []byte("x")}, "c/templates/.hidden": {Data: []byte("x")},
+	}
+	c, err := LoadDir(fsys, "c", "", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range c.Helm.Raw {
+		if strings.HasSuffix(f.Name, ".secret") || strings.HasSuffix(f.Name, ".hidden") {
+			t.Errorf("%s was not left out", f.Name)
+		}
+	}
+	fsys["c/link"] = &fstest.MapFile{Data: []byte("/etc/passwd"), Mode: fs.ModeSymlink}
+	if _, err := LoadDir(fsys, "c", "", Limits{}); err == nil || !strings.Contains(err.Error(), "link is a link") {
+		t.Errorf("a link gives %v", err)
+	}
+	if _, err := LoadDir(fsys, "none", "", Limits{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there gives %v", err)
+	}
+}
+
+func TestRenderRefusals(t *testing.T) {
+	const cm = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+	const at = "evil/templates/t.yaml"
+	for _, tt := range []struct{ name, text, want string }{
+		{"no YAML", "a: [\n", at + ", document 1: "},
+		{"second document", cm + "---\nkind: [\n", at + ", document 2: "},
+		{"text", "hello there\n", `document 1: line 1: it is no object (a mapping with apiVersion, kind and metadata), but the text "hello there"`},
+		{"no kind", "apiVersion: v1\nmetadata: {name: x}\n", at + ", document 1: it has no kind"},
+		{"no apiVersion", "kind: X\nmetadata: {name: x}\n", "it has no apiVersion"},
+		{"no name", cm + "---\napiVersion: v1\nkind: Secret\nmetadata: {}\n", "document 2: the Secret has no metadata.name"},
+		{"no metadata", "apiVersion: v1\nkind: Secret\n", "the Secret has no metadata"},
+		{"number as a name", "apiVersion: v1\nkind: Secret\nmetadata: {name: 1}\n", "no metadata.name"},
+		{"number as a label", "apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: {x: 1}}\n", "the value of x is no text: put it in quotes"},
+		{"number as a namespace", "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: 1}\n", "metadata.namespace"},
+		{"labels a list", "apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: [x]}\n", "no mapping"},
+		{"key twice", cm + "kind: Secret\n", at + ", document 1: "},
+		{"object twice", cm + "---\n" + cm, "ConfigMap/store/c is there twice: in " + at + ", document 1, and in " + at + ", document 2"},
+		{"aliases", cm + "data:\n" + strings.ReplaceAll("\n"+aliasBomb(), "\n", "\n  "), "its aliases make more than"},
+		{"item no object", "apiVersion: v1\nkind: List\nitems: [a]\n", "items[0] of the List is no object"},
+		{"fail", `{{ fail "set the password" }}`, "set the password"},
+		{"no function", `{{ env "HOME" }}`, `function "env" not defined`},
+		{"no function either", `{{ expandenv "$HOME" }}`, `function "expandenv" not defined`},
+		{"much at once", `{{ until 1000000000 }}`, "more than 1000000 numbers"},
+		{"a long text", `{{ repeat 1000000000000 "x" }}`, "at most are made"},
+		{"a deep indent", `{{ indent 1000000000000 "x" }}`, "at most are made"},
+		{"a long chance", `{{ randAlphaNum 1000000000000 }}`, "at most are made"},
+		{"many replacements", `{{ replace "x" (repeat 1000000 "y") (repeat 1000000 "x") }}`, "at most are made"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := Load(chartOf(t, map[string]string{"templates/t.yaml": tt.text}), "evil.tgz", Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Render(t.Context(), c, options())
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "render evil") {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestRenderBounds(t *testing.T) {
+	cms := `{{ range until 50 }}{{ printf "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d}\n" . }}{{ end }}`
+	for _, tt := range []struct {
+		name, text string
+		bounds     Bounds
+		want       string
+	}{
+		{"objects", cms, Bounds{Objects: 10}, "it has 50 objects: more than the 10"},
+		{"output", cms, Bounds{Output: 1000}, "more than 1000 bytes (at evil/templates/t.yaml)"},
+		{"loop", `{{ range until 1000000 }}{{ range until 1000000 }}{{ end }}{{ end }}`, Bounds{Time: 400 * time.Millisecond}, "template evil/templates/t.yaml: rendering took longer than 400ms"},
+		{"counting", `{{ range 1000000000000 }}{{ end }}`, Bounds{Time: 400 * time.Millisecond}, "took longer"},
+		{"loop in tpl", `{{ tpl .Values.loop . }}`, Bounds{Time: 400 * time.Millisecond}, "evil/templates/t.yaml: rendering took longer"},
+		{"doubling", `{{ define "d" }}{{ if gt . 0 }}{{ include "d" (sub . 1) }}{{ include "d" (sub . 1) }}{{ end }}{{ end }}{{ include "d" 200 }}`, Bounds{Time: 400 * time.Millisecond}, "took longer"},
+		{"memory", `{{ $l := list }}{{ range until 1000000 }}{{ $l = append $l (repeat 100000 "x") }}{{ end }}`, Bounds{Memory: 64 << 20}, "template evil/templates/t.yaml: rendering took more than 64 MiB"},
+		{"recursion", `{{ define "r" }}{{ include "r" . }}{{ end }}{{ include "r" . }}`, Bounds{}, "nested reference name"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := Load(chartOf(t, map[string]string{
+				"templates/t.yaml": tt.text, "values.yaml": "loop: '{{ range until 1000000 }}{{ range until 1000000 }}{{ end }}{{ end }}'\n",
+			}), "evil.tgz", Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := options()
+			opts.Bounds = tt.bounds
+			if _, err := Render(t.Context(), c, opts); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Render(ctx, load(t, "plain"), options()); !errors.Is(err, context.Canceled) {
+		t.Errorf("a run that was ended gives %v", err)
+	}
+}
+
+// TestEndlessDepth has a process of its own: if the guard fails, Go ends the whole process.
+func TestEndlessDepth(t *testing.T) {
+	texts := map[string]string{
+		"tpl":     `{{ tpl .Values.deep . }}`,
+		"include": many(2000),
+	}
+	if name := os.Getenv("CHART_DEPTH"); name != "" {
+		c, err := Load(chartOf(t, map[string]string{"templates/t.yaml": texts[name], "values.yaml": "deep: '{{ tpl .Values.deep . }}'\n"}), "evil.tgz", Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Render(t.Context(), c, options())
+		if err == nil || !strings.Contains(err.Error(), "template evil/templates/t.yaml: rendering ") {
+			t.Fatalf("got %v", err)
+		}
+		return
+	}
+	for name := range texts {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEndlessDepth$", "-test.count=1")
+			cmd.Env = append(os.Environ(), "CHART_DEPTH="+name)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%.2000s", err, out)
+			}
+		})
+	}
+}
+
+// many are named templates of which each includes the next, and the last the first.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{{ define "n%d" }}{{ include "n%d" . }}{{ end }}`, i, (i+1)%n)
+	}
+	return b.String() + `{{ include "n0" . }}`
+}
+
+func TestInstrument(t *testing.T) {
+	for text, want := range map[string]string{
+		`a {{ .x }} b`:                               `a {{ .x }} b`,
+		`{{ range .x -}} a {{ end }}`:                `{{ range .x -}}{{sysopTick "" -}} a {{ end }}`,
+		`{{- range .x }} a {{ end }}`:                `{{- range .x }}{{sysopTick ""}} a {{ end }}`,
+		`{{ define "a}}" }}x{{ end }}`:               `{{ define "a}}" }}{{sysopTick ""}}x{{ end }}`,
+		`{{ define "a" }} {{/* }} */}} {{- end }}`:   `{{ define "a" }} {{/* }} */}} {{- end }}`,
+		`{{/* range {{ tpl */}}`:                     `{{/* range {{ tpl */}}`,
+		"{{ tpl `}}` . }}":                           "{{ tpl (sysopText `}}`) . }}",
+		`{{ tpl (tpl .a .) $ | quote }}`:             `{{ tpl (sysopText (tpl (sysopText .a) .)) $ | quote }}`,
+		`{{ $x | tpl .Values.tpl }}`:                 `{{ $x | tpl (sysopText .Values.tpl) }}`,
+		`{{ .tpl }}{{ "tpl x" }}{{ (tpl .a .b).c }}`: `{{ .tpl }}{{ "tpl x" }}{{ (tpl (sysopText .a) .b).c }}`,
+		`{{ tpl ("a)").b . -}}`:                      `{{ tpl (sysopText ("a)").b) . -}}`,
+		`{{ broken`:                                  `{{ broken`,
+	} {
+		if got := instrument(text); got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestFuncsDoWhatHelmsDo renders the same text with the functions of Helm, and with ours.
+func TestFuncsDoWhatHelmsDo(t *testing.T) {
+	text := `apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+data:
+  a: {{ until 3 | toJson | quote }}{{/* */}}
+  b: {{ until -3 | toJson | quote }}
+  c: {{ untilStep 3 9 2 | toJson | quote }}
+  d: {{ untilStep 9 3 -4 | toJson | quote }}
+  e: {{ untilStep 3 9 0 | toJson | quote }}
+  f: {{ repeat 3 "ab" | quote }}
+  g: {{ indent 3 "a\nb\n" | quote }}
+  h: {{ nindent 2 "a\n\nb" | quote }}
+  i: {{ "a-b-c" | replace "-" "+" | quote }}
+  j: {{ replace "" "x" "ab" | quote }}
+  k: {{ randAlpha 9 | regexMatch "^[A-Za-z]{9}$" | quote }}
+  l: {{ randNumeric 9 | regexMatch "^[0-9]{9}$" | quote }}
+  m: {{ randAlphaNum 0 | quote }}
+  n: {{ randBytes 4 | b64dec | len | quote }}
+  o: {{ randAscii 7 | len | quote }}
+  p: {{ untilStep 3 3 1 | toJson | quote }}
+`
+	c, err := Load(chartOf(t, map[string]string{"templates/t.yaml": text}), "evil.tgz", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := action.NewConfiguration()
+	i := action.NewInstall(cfg)
+	i.DryRunStrategy, i.ReleaseName, i.Namespace = action.DryRunClient, "x", "store"
+	rel, err := i.Run(c.Copy(), map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := readFile("manifest", rel.(*release.Release).Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs[0].object.SetNamespace("store")
+	same(t, docs[0].object, rendered(t, c, Options{Release: "x", Namespace: "store"}).Objects[0])
+}

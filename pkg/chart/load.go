@@ -1,0 +1,204 @@
+package chart
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	helm "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/ignore"
+)
+
+// Load reads an archive (.tgz). Origin is where it came from, for people. Zero limits stand
+// for DefaultLimits. Nothing of the archive is handed to Helm before all of it was looked
+// through: its size, its paths, and the YAML in it.
+func Load(data []byte, origin string, limits Limits) (*Chart, error) {
+	limits = limits.whole()
+	name := cmp.Or(origin, "the chart")
+	u := &unpacker{limits: limits}
+	files, err := u.unpack(name, data, 0)
+	if err != nil {
+		return nil, err
+	}
+	files, aside, err := setAside(files)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	loaded, err := loader.LoadFiles(files)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", name, err)
+	}
+	if err := checkChart(loaded); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	sortSubcharts(loaded)
+	c := &Chart{Helm: loaded, Origin: origin, Digest: digest(data), archive: bytes.Clone(data)}
+	for _, f := range aside {
+		docs, err := readFile(f.Name, string(f.Data))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, d := range docs {
+			c.Definitions = append(c.Definitions, d.object)
+		}
+	}
+	return c, nil
+}
+
+func (l Limits) whole() Limits {
+	return Limits{
+		Bytes:    cmp.Or(l.Bytes, DefaultLimits.Bytes),
+		Unpacked: cmp.Or(l.Unpacked, DefaultLimits.Unpacked),
+		File:     cmp.Or(l.File, DefaultLimits.File),
+		Files:    cmp.Or(l.Files, DefaultLimits.Files),
+	}
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// LoadDir reads a chart from a folder of a file system, without what its .helmignore names.
+func LoadDir(fsys fs.FS, root, origin string, limits Limits) (*Chart, error) {
+	limits = limits.whole()
+	rules, err := ignored(fsys, root)
+	if err != nil {
+		return nil, err
+	}
+	var files []*archive.BufferedFile
+	var size int64
+	err = fs.WalkDir(fsys, root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel := strings.TrimPrefix(strings.TrimPrefix(p, root), "/")
+		if root == "." {
+			rel = p
+		}
+		if p == root {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		switch {
+		case rules.Ignore(rel, info) && d.IsDir():
+			return fs.SkipDir
+		case rules.Ignore(rel, info) || d.IsDir():
+			return nil
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is a link, or no file: a chart must not have any", rel)
+		case len(files) >= limits.Files:
+			return fmt.Errorf("there are more than %d files", limits.Files)
+		}
+		if size += info.Size(); size > limits.Unpacked {
+			return fmt.Errorf("there are more than %d bytes (at %s)", limits.Unpacked, rel)
+		}
+		data, err := fs.ReadFile(fsys, p)
+		if err != nil {
+			return err
+		}
+		files = append(files, &archive.BufferedFile{Name: rel, Data: data})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the chart in %s: %w", cmp.Or(origin, root), err)
+	}
+	data, err := pack("chart", files)
+	if err != nil {
+		return nil, err
+	}
+	return Load(data, cmp.Or(origin, root), limits)
+}
+
+func ignored(fsys fs.FS, root string) (*ignore.Rules, error) {
+	rules := ignore.Empty()
+	text, err := fs.ReadFile(fsys, path.Join(root, ignore.HelmIgnore))
+	switch {
+	case err == nil:
+		if rules, err = ignore.Parse(bytes.NewReader(text)); err != nil {
+			return nil, fmt.Errorf("read %s: %w", ignore.HelmIgnore, err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read %s: %w", ignore.HelmIgnore, err)
+	}
+	rules.AddDefaults()
+	return rules, nil
+}
+
+// checkFile looks at a file before Helm reads it as YAML or JSON.
+func checkFile(chart string, f *archive.BufferedFile, most int64) error {
+	at := chart + ", " + f.Name
+	inner := f.Name
+	for strings.HasPrefix(inner, "charts/") {
+		parts := strings.SplitN(inner, "/", 3)
+		if len(parts) < 3 {
+			return nil
+		}
+		inner = parts[2]
+	}
+	switch inner {
+	case "Chart.yaml", "values.yaml", "requirements.yaml", "Chart.lock", "requirements.lock":
+	case "values.schema.json":
+		if int64(len(f.Data)) > most {
+			break
+		}
+		if !json.Valid(f.Data) {
+			return fmt.Errorf("%s: it is no JSON", at)
+		}
+		return nil
+	default:
+		return nil
+	}
+	if int64(len(f.Data)) > most {
+		return fmt.Errorf("%s: it has %d bytes, more than the %d that such a file may have", at, len(f.Data), most)
+	}
+	if err := checkYAML(f.Data); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	return nil
+}
+
+func checkChart(c *helm.Chart) error {
+	m := c.Metadata
+	if m.APIVersion != helm.APIVersionV1 && m.APIVersion != helm.APIVersionV2 {
+		return fmt.Errorf("Chart.yaml: apiVersion is %q: want v1 or v2", m.APIVersion) //nolint:staticcheck // It begins with the name of a file.
+	}
+	if m.Type == "library" {
+		return fmt.Errorf("the chart %s is a library (type: library in Chart.yaml): it has templates for other charts, and nothing to install; install one that uses it", m.Name)
+	}
+	var lacking []string
+	for _, d := range m.Dependencies {
+		if !slices.ContainsFunc(c.Dependencies(), func(s *helm.Chart) bool { return s.Name() == d.Name }) {
+			lacking = append(lacking, d.Name)
+		}
+	}
+	if lacking != nil {
+		return fmt.Errorf("Chart.yaml names subcharts that are not in charts/: %s: run helm dependency build, or take the packed chart", strings.Join(lacking, ", ")) //nolint:staticcheck // It begins with the name of a file.
+	}
+	return nil
+}
+
+// sortSubcharts brings the subcharts in an order: Helm reads them in that of a map.
+func sortSubcharts(c *helm.Chart) {
+	subs := slices.Clone(c.Dependencies())
+	slices.SortStableFunc(subs, func(a, b *helm.Chart) int {
+		return cmp.Or(cmp.Compare(a.Name(), b.Name()), cmp.Compare(a.Metadata.Version, b.Metadata.Version))
+	})
+	c.SetDependencies(subs...)
+	for _, s := range subs {
+		sortSubcharts(s)
+	}
+}

@@ -1,0 +1,162 @@
+package chart
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	helm "helm.sh/helm/v4/pkg/chart/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// manifestsAnnotation is in Chart.yaml of a chart made of manifests: its crds/ are set aside.
+const manifestsAnnotation = "sysop.dev/manifests"
+
+// mostName is how long the name of a chart may be for Helm.
+const mostName = 250
+
+// FromManifests makes a chart of objects, for plain manifests and for what a system
+// generates. Its templates bring forth the very objects, whatever templates or markers are
+// in their text; CustomResourceDefinitions are set aside. Same objects, same bytes. The
+// version must be a semantic one (a leading v is taken off).
+func FromManifests(name, version string, objects []*unstructured.Unstructured) (*Chart, error) {
+	v, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
+	if err != nil {
+		return nil, fmt.Errorf("make a chart of the manifests of %s: the version %q is no semantic version: want one like 1.2.3", name, version)
+	}
+	if name == "" || len(name) > mostName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return nil, fmt.Errorf("make a chart of the manifests of %q: that is no name for a chart: want small letters, digits and dashes, %d at most", name, mostName)
+	}
+	meta, err := yaml.Marshal(map[string]any{
+		"apiVersion": "v2", "name": name, "version": v.String(), "type": "application",
+		"description": "The manifests of " + name + ".",
+		"annotations": map[string]string{manifestsAnnotation: "true"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	files := []*archive.BufferedFile{{Name: "Chart.yaml", Data: meta}}
+	var templates, definitions strings.Builder
+	for i, o := range objects {
+		if o == nil || o.Object == nil {
+			return nil, fmt.Errorf("make a chart of the manifests of %s: object %d is empty", name, i+1)
+		}
+		text, err := write(o)
+		if err != nil {
+			return nil, fmt.Errorf("make a chart of the manifests of %s: %s: %w", name, refOf(o), err)
+		}
+		if isDefinition(o) {
+			definitions.WriteString("---\n" + text)
+			continue
+		}
+		templates.WriteString("---\n" + strings.ReplaceAll(text, "{{", `{{"{{"}}`))
+	}
+	if templates.Len() > 0 {
+		files = append(files, &archive.BufferedFile{Name: "templates/objects.yaml", Data: []byte(templates.String())})
+	}
+	if definitions.Len() > 0 {
+		files = append(files, &archive.BufferedFile{Name: "crds/definitions.yaml", Data: []byte(definitions.String())})
+	}
+	data, err := pack(name, files)
+	if err != nil {
+		return nil, err
+	}
+	return Load(data, name, Limits{})
+}
+
+// ReadManifests reads the objects of files of plain manifests, strictly: a map of file names
+// to their text. Lists are parted into what is in them; nothing is taken as a template.
+func ReadManifests(files map[string][]byte) ([]*unstructured.Unstructured, error) {
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var objects []*unstructured.Unstructured
+	for _, name := range names {
+		docs, err := readFile(name, string(files[name]))
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range docs {
+			if err := checkObject(d); err != nil {
+				return nil, err
+			}
+			objects = append(objects, d.object)
+		}
+	}
+	return objects, nil
+}
+
+// write returns an object as YAML that survives the engine, but for "{{". The engine takes
+// "<no value>" out of what templates bring forth; in JSON it can be written otherwise.
+func write(o *unstructured.Unstructured) (string, error) {
+	text, err := yaml.Marshal(o.Object)
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(string(text), "<no value>") {
+		return string(text), nil
+	}
+	escaped, err := json.Marshal(o.Object)
+	if err != nil {
+		return "", err
+	}
+	return string(escaped) + "\n", nil
+}
+
+// setAside takes the definitions out of the files of a chart made of manifests.
+func setAside(files []*archive.BufferedFile) (rest, aside []*archive.BufferedFile, err error) {
+	at := slices.IndexFunc(files, func(f *archive.BufferedFile) bool { return f.Name == "Chart.yaml" })
+	if at < 0 {
+		return nil, nil, fmt.Errorf("there is no Chart.yaml in its folder")
+	}
+	var meta struct {
+		Name        string            `json:"name"`
+		Annotations map[string]string `json:"annotations"`
+	}
+	if err := yaml.Unmarshal(files[at].Data, &meta); err != nil {
+		return nil, nil, fmt.Errorf("Chart.yaml: %w", err) //nolint:staticcheck // It begins with the name of a file.
+	}
+	if meta.Annotations[manifestsAnnotation] != "true" {
+		return files, nil, nil
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name, "crds/") {
+			aside = append(aside, f)
+			continue
+		}
+		rest = append(rest, f)
+	}
+	return rest, aside, nil
+}
+
+func isDefinition(o *unstructured.Unstructured) bool {
+	group, _, _ := strings.Cut(o.GetAPIVersion(), "/")
+	return group == "apiextensions.k8s.io" && o.GetKind() == "CustomResourceDefinition"
+}
+
+func isNamespace(o *unstructured.Unstructured) bool {
+	return o.GetAPIVersion() == "v1" && o.GetKind() == "Namespace"
+}
+
+// definitions reads those of a chart that are no templates; c is the chart, and processed
+// what of it is switched on.
+func definitions(c *Chart, processed *helm.Chart) ([]document, error) {
+	var docs []document
+	for _, d := range c.Definitions {
+		docs = append(docs, document{template: c.Name() + "/crds/" + d.GetName(), object: d.DeepCopy()})
+	}
+	for _, f := range processed.CRDObjects() {
+		read, err := readFile(f.Filename, string(f.File.Data))
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, read...)
+	}
+	return docs, nil
+}

@@ -1,0 +1,134 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// PostRenderer is what Helm gives its objects to before it makes them
+// (action.Install.PostRenderer). It does to them what Render did for the plan, takes the
+// definitions and namespaces out, and refuses what is not what was planned. It is meant for
+// hooks and objects in one stream (action.PostRenderStrategyCombined, Helm's default), for an
+// action that leaves crds/ (SkipCRDs) and schemas (SkipSchemaValidation) alone.
+type PostRenderer struct {
+	opts    Options
+	planned *Rendered
+	crds    []document
+}
+
+// NewPostRenderer returns the post-renderer of a chart that was rendered with the options.
+// Options.Set may have other values than the plan had.
+func NewPostRenderer(c *Chart, opts Options, planned *Rendered) *PostRenderer {
+	opts.Bounds = opts.Bounds.whole()
+	p := &PostRenderer{opts: opts, planned: planned}
+	for _, d := range planned.Definitions {
+		p.crds = append(p.crds, document{template: c.Name() + ": definition " + d.GetName(), object: d})
+	}
+	return p
+}
+
+// Run reads a stream of objects that are annotated with their templates and returns that of
+// those that are left to the release, as they are to be made.
+func (p *PostRenderer) Run(stream *bytes.Buffer) (*bytes.Buffer, error) {
+	docs, files, err := p.read(stream.String())
+	if err != nil {
+		return nil, fmt.Errorf("read what the chart brought forth: %w", err)
+	}
+	// Scopes are those of the plan: definitions of crds/ are not in the stream.
+	asked, own := p.opts.Namespaced, ownScopes(p.crds)
+	opts := p.opts
+	opts.Namespaced = scopes{asked: asked, own: own}.of
+	parted, err := part(docs, nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.compare(parted.out.Emitted); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for _, d := range parted.kept {
+		if file := files[d.template]; file != "" {
+			annotate(d.object, map[string]string{filenameAnnotation: file})
+		}
+		text, err := yaml.Marshal(d.object.Object)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d, err)
+		}
+		out.WriteString("---\n")
+		out.Write(text)
+	}
+	return &out, nil
+}
+
+// read reads the stream; the annotations are taken off until it is written again. Files are
+// the annotations by the names of documents.
+func (p *PostRenderer) read(stream string) ([]document, map[string]string, error) {
+	docs, err := readFile("the objects of the release", stream)
+	if err != nil {
+		return nil, nil, err
+	}
+	files := map[string]string{}
+	numbers := map[string]int{}
+	for i, d := range docs {
+		a := d.object.GetAnnotations()
+		file := a[filenameAnnotation]
+		if file == "" {
+			continue
+		}
+		delete(a, filenameAnnotation)
+		if len(a) == 0 {
+			a = nil
+		}
+		d.object.SetAnnotations(a)
+		numbers[file]++
+		docs[i].template, docs[i].number = file, numbers[file]
+		files[file] = file
+	}
+	return docs, files, nil
+}
+
+// compare refuses what is not the same set as was planned.
+func (p *PostRenderer) compare(emitted []Emitted) error {
+	var more, less []string
+	for _, e := range emitted {
+		if _, ok := slices.BinarySearchFunc(p.planned.Emitted, e, compareEmitted); !ok {
+			more = append(more, e.String())
+		}
+	}
+	for _, e := range p.planned.Emitted {
+		if _, ok := slices.BinarySearchFunc(emitted, e, compareEmitted); !ok {
+			less = append(less, e.String())
+		}
+	}
+	if more == nil && less == nil {
+		return nil
+	}
+	var parts []string
+	if more != nil {
+		parts = append(parts, "it now has "+few(more)+", which was not planned")
+	}
+	if less != nil {
+		parts = append(parts, "it lacks "+few(less)+", which was planned")
+	}
+	return fmt.Errorf("the chart does not bring forth the objects that were planned: %s: its templates depend on what changes from one time to the next (random names, the time, what the cluster has); set the values that they are made of", strings.Join(parts, "; "))
+}
+
+func few(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// String names the object, and says if it is a hook.
+func (e Emitted) String() string {
+	if e.Hook {
+		return e.Ref.String() + " (hook)"
+	}
+	return e.Ref.String()
+}

@@ -1,0 +1,67 @@
+package chart
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	releasev1 "helm.sh/helm/v4/pkg/release/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// mostRecord is what a Secret, in which Helm keeps the record of a release, may have.
+const mostRecord = 1 << 20
+
+// weigh finds out how large the record of the release is going to be, and refuses one that
+// cannot be kept.
+func (p *parting) weigh(c *Chart, opts Options) error {
+	rel := &releasev1.Release{
+		Name: opts.Release, Namespace: opts.Namespace, Version: max(opts.Revision, 1),
+		Chart: c.Helm, Config: opts.Values, Info: &releasev1.Info{Notes: p.out.Notes},
+	}
+	var manifest strings.Builder
+	for _, d := range p.kept {
+		text, err := yaml.Marshal(d.object.Object)
+		if err != nil {
+			return fmt.Errorf("%s: %w", d, err)
+		}
+		if _, ok := d.object.GetAnnotations()[releasev1.HookAnnotation]; ok {
+			rel.Hooks = append(rel.Hooks, &releasev1.Hook{Name: d.object.GetName(), Kind: d.object.GetKind(), Path: d.template, Manifest: string(text)})
+			continue
+		}
+		fmt.Fprintf(&manifest, "---\n# Source: %s\n%s\n", d.template, text)
+	}
+	rel.Manifest = manifest.String()
+	size, err := recordSize(rel)
+	if err != nil {
+		return fmt.Errorf("write the record of the release: %w", err)
+	}
+	p.out.Record = size
+	if p.out.Record > mostRecord {
+		return fmt.Errorf("the record of the release would have %d bytes, and a Secret, in which Helm keeps it, has %d at most: install it in parts, or take out of the chart what is large and no template (files, dashboards, crds/)", p.out.Record, mostRecord)
+	}
+	return nil
+}
+
+// recordSize is how many bytes a release has as Helm keeps it: JSON, packed, as text.
+func recordSize(rel *releasev1.Release) (int, error) {
+	text, err := json.Marshal(rel)
+	if err != nil {
+		return 0, err
+	}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := w.Write(text); err != nil {
+		return 0, err
+	}
+	if err := w.Close(); err != nil {
+		return 0, err
+	}
+	return base64.StdEncoding.EncodedLen(out.Len()), nil
+}

@@ -1,0 +1,6 @@
+{{- define "plain.labels" -}}
+app: {{ .Release.Name }}
+{{- end -}}
+{{/* a comment with }} in it
+*/}}
+{{ define "plain.empty" }}{{ end }}

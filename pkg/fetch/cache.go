@@ -1,0 +1,104 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// cachePath is where a file with a digest is kept; empty without a cache.
+func (f *Fetcher) cachePath(digest, suffix string) string {
+	if f.options.Cache == "" {
+		return ""
+	}
+	return filepath.Join(f.options.Cache, "sha256", strings.TrimPrefix(digest, digestPrefix)+suffix)
+}
+
+// recall returns the file with a digest from the cache; nil where it is not there. A damaged
+// one is thrown away, and the note says so.
+func (f *Fetcher) recall(digest string) (data []byte, note string) {
+	path := f.cachePath(digest, "")
+	if path == "" || digest == "" {
+		return nil, ""
+	}
+	data, err := readRegular(path, f.options.Limits.Bytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ""
+	case err == nil && Digest(data) == digest:
+		return data, ""
+	case err == nil:
+		err = errors.New("its content is not what its name says")
+	}
+	note = fmt.Sprintf("the cached file %s was damaged and is thrown away: %v", path, err)
+	if err := os.Remove(path); err != nil {
+		note = fmt.Sprintf("the cached file %s is damaged and is not used: %v", path, err)
+	}
+	return nil, note
+}
+
+// keep puts a file that was checked into the cache. That a cache cannot be written to is a note.
+func (f *Fetcher) keep(digest, suffix string, data []byte) (note string) {
+	path := f.cachePath(digest, suffix)
+	if path == "" {
+		return ""
+	}
+	if err := writeWhole(path, data); err != nil {
+		return fmt.Sprintf("not kept in the cache: %v", err)
+	}
+	return ""
+}
+
+// writeWhole writes a file so that it is never seen half-written.
+func writeWhole(path string, data []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// readRegular reads a file of the disk that is a file indeed, and not too large.
+func readRegular(path string, most int64) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return bounded(file, most)
+}
+
+// appendNote adds a note where there is one.
+func appendNote(notes []string, more ...string) []string {
+	for _, note := range more {
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}

@@ -1,0 +1,44 @@
+package fetch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+const digestPrefix = "sha256:"
+
+// Digest is the digest of a file: sha256:HEX.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return digestPrefix + hex.EncodeToString(sum[:])
+}
+
+// parseDigest takes sha256:HEX, or HEX alone, and returns sha256:hex; empty stays empty.
+func parseDigest(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	digits := strings.ToLower(strings.TrimPrefix(text, digestPrefix))
+	if sum, err := hex.DecodeString(digits); err != nil || len(sum) != sha256.Size {
+		return "", fmt.Errorf("%q is no digest; write sha256: and 64 hexadecimal digits", text)
+	}
+	return digestPrefix + digits, nil
+}
+
+// check compares a file with the digest that it has to have.
+func check(data []byte, want, said string) error {
+	if got := Digest(data); got != want {
+		return fmt.Errorf("the digest is wrong: %s says %s, what came is %s (%d bytes); nothing was kept", said, want, got, len(data))
+	}
+	return nil
+}
+
+// unverified is the error, or where that is told to be fine the note, for what nothing says the content of.
+func (f *Fetcher) unverified(what string) (note string, err error) {
+	if f.options.Unverified {
+		return what + " has no digest: it was taken unverified", nil
+	}
+	return "", fmt.Errorf("%s has no digest, so nothing says what has to come: give its sha256, or allow what is unverified", what)
+}

@@ -1,0 +1,1 @@
+Tex7w65AAJJRERGjstmB7Yuj7DHVMyqTjOur24xuf1MnZeA71T/4+/a6vcz88H2tDPvrgCc61qg+nTSkH9tMCA==

@@ -1,0 +1,290 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func namespaceRef(name string) object.Ref { return object.Ref{Kind: "Namespace", Name: name} }
+
+// newNamespace is a namespace with the mark of the run, after the one that the plan has.
+func newNamespace(name, run string, s *Step) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+	o.SetName(name)
+	if s != nil {
+		for _, d := range s.Definitions {
+			if d.GetKind() == "Namespace" && d.GetName() == name {
+				o = d.DeepCopy()
+			}
+		}
+	}
+	annotate(o, RunAnnotation, run)
+	return o
+}
+
+func annotate(o *unstructured.Unstructured, key, value string) {
+	a := o.GetAnnotations()
+	if a == nil {
+		a = map[string]string{}
+	}
+	a[key] = value
+	o.SetAnnotations(a)
+}
+
+// makeNamespace makes the namespace of a step.
+func (x *run) makeNamespace(ctx context.Context, s *Step, state *StepState) error {
+	if len(state.Made) == 0 {
+		return nil // it is there
+	}
+	_, err := x.Objects.Create(ctx, newNamespace(state.Namespace, x.j.Run.ID, s))
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	is, err := x.Objects.Get(ctx, namespaceRef(state.Namespace))
+	if err == nil && is.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
+		state.Made = nil // somebody was faster, and it is theirs
+	}
+	return err
+}
+
+// ownNamespace makes the namespace of the installation where there is none: the lock and the
+// journal are kept in it, so it has to be there before them. Its marks say so to the run that
+// comes after one that was killed here.
+func (x *run) ownNamespace(ctx context.Context) error {
+	name := x.of.Namespace
+	is, err := x.Objects.Get(ctx, namespaceRef(name))
+	if apierrors.IsNotFound(err) {
+		var step *Step
+		for i, s := range x.p.Steps {
+			if s.Kind == MakeNamespace && (s.Namespace == name || s.Namespace == "" && s.Release == name) {
+				step = &x.p.Steps[i]
+			}
+		}
+		o := newNamespace(name, x.id, step)
+		annotate(o, InstallLabel, x.of.Name)
+		is, err = x.Objects.Create(ctx, o)
+		if err == nil {
+			x.made, x.mark = true, x.id
+			return nil
+		}
+		if apierrors.IsAlreadyExists(err) {
+			is, err = x.Objects.Get(ctx, namespaceRef(name))
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("namespace %s: %w", name, err)
+	case is.GetDeletionTimestamp() != nil:
+		return fmt.Errorf("namespace %s is being deleted: wait until it is gone", name)
+	case is.GetAnnotations()[InstallLabel] == x.of.Name:
+		x.mark = is.GetAnnotations()[RunAnnotation]
+	}
+	return nil
+}
+
+// ownStep is the step that made the namespace of the installation; nil where none did.
+func (x *run) ownStep() *StepState {
+	if x.j == nil || x.j.Run == nil {
+		return nil
+	}
+	for i, s := range x.j.Run.Steps {
+		if s.Kind == MakeNamespace && s.Namespace == x.of.Namespace && len(s.Made) > 0 && s.Phase != Undone {
+			return &x.j.Run.Steps[i]
+		}
+	}
+	return nil
+}
+
+// adoptNamespace writes into the journal that the namespace of the installation was made by
+// this run, or by one that was killed before it could write it: there is no journal then.
+func (x *run) adoptNamespace(ctx context.Context) error {
+	if x.mark == "" || x.j.version != "" {
+		return nil
+	}
+	name := x.of.Namespace
+	if x.mark != x.j.Run.ID {
+		is, err := x.Objects.Get(ctx, namespaceRef(name))
+		if err != nil {
+			return fmt.Errorf("namespace %s: %w", name, err)
+		}
+		annotate(is, RunAnnotation, x.j.Run.ID)
+		if _, err := x.Objects.Replace(ctx, is); err != nil {
+			return fmt.Errorf("namespace %s: %w", name, err)
+		}
+	}
+	x.j.Run.Steps = append(x.j.Run.Steps, StepState{ID: "namespace/" + name, Kind: MakeNamespace, Namespace: name, Phase: Done, Made: []object.Ref{namespaceRef(name)}})
+	return nil
+}
+
+// takeBackNamespace deletes the namespace of the installation where the run came no further.
+func (x *run) takeBackNamespace(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	why, err := x.deleteNamespace(ctx, x.of.Namespace, x.id)
+	if err == nil && why != "" {
+		err = errors.New(why)
+	}
+	if err != nil {
+		return fmt.Errorf("namespace %s, which was made, stays: %w", x.of.Namespace, err)
+	}
+	return nil
+}
+
+// undoNamespace deletes a namespace that the run made.
+func (x *run) undoNamespace(ctx context.Context, s *StepState) (why string, err error) {
+	if len(s.Made) == 0 {
+		return "", nil
+	}
+	for _, other := range x.j.Run.Steps {
+		if other.Phase == Left && other.Namespace == s.Namespace && other.ofRelease() {
+			return "release " + other.Release + " stays in it", nil
+		}
+	}
+	return x.deleteNamespace(ctx, s.Namespace, x.j.Run.ID)
+}
+
+func (x *run) deleteNamespace(ctx context.Context, name, run string) (why string, err error) {
+	ref := namespaceRef(name)
+	is, err := x.Objects.Get(ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if is.GetAnnotations()[RunAnnotation] != run {
+		return "it is not the one that this run made", nil
+	}
+	if is.GetDeletionTimestamp() == nil {
+		list, err := x.Discovery.Contents(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		if other := x.foreign(list); len(other) > 0 {
+			return fmt.Sprintf("%d objects of others are in it, such as %s", len(other), other[0]), nil
+		}
+		err = x.Objects.Delete(ctx, ref, Precondition{UID: string(is.GetUID())})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return "", err
+		}
+	}
+	if name == x.of.Namespace {
+		x.gone = true
+		ctx = x.stopOnly(ctx) // the lock, which ctx ends with, goes with it
+	}
+	return "", x.waitGone(ctx, []object.Ref{ref}, x.o.patience(0))
+}
+
+// foreign are objects that neither the run brought, nor a program of it wrote, nor Kubernetes.
+func (x *run) foreign(list []unstructured.Unstructured) (out []object.Ref) {
+	for i := range list {
+		o := &list[i]
+		if o.GetDeletionTimestamp() != nil || len(o.GetOwnerReferences()) > 0 || x.ours(o) {
+			continue
+		}
+		out = append(out, refOf(o))
+	}
+	slices.SortFunc(out, object.Compare)
+	return out
+}
+
+func (x *run) ours(o *unstructured.Unstructured) bool {
+	switch {
+	case o.GetKind() == "ConfigMap" && o.GetName() == "kube-root-ca.crt", o.GetKind() == "ServiceAccount" && o.GetName() == "default":
+		return true
+	case o.GetLabels()[managedLabel] == managedBy && o.GetLabels()[InstallLabel] == x.of.Name:
+		return true
+	case o.GetKind() == "Lease" && o.GetName() == JournalName(x.of.Name):
+		return true
+	}
+	if x.j == nil || x.j.Run == nil || len(o.GetManagedFields()) == 0 {
+		return false
+	}
+	for _, m := range o.GetManagedFields() {
+		if m.Subresource == "" && !programOf(m.Manager, x.j.Run.Writers) {
+			return false
+		}
+	}
+	return true
+}
+
+// kubernetesWriters are the programs of Kubernetes itself.
+func kubernetesWriters() []string {
+	return []string{"kube-controller-manager", "kube-scheduler", "kube-apiserver", "kubelet", "cloud-controller-manager"}
+}
+
+// programOf says that a field manager is one of the programs: managers are called after the
+// binary, which is called like the container, the image or the workload, or a part of it.
+func programOf(manager string, programs []string) bool {
+	m := plain(manager)
+	for _, p := range slices.Concat(kubernetesWriters(), programs) {
+		if p = plain(p); len(m) >= 4 && len(p) >= 4 && (strings.Contains(p, m) || strings.Contains(m, p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// plain is a name without what separates its words.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("-_. /", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// writers are the names of programs of the parts, sorted, with those that are known already.
+func writers(parts []*Part, known []string) []string {
+	out := slices.Clone(known)
+	for _, p := range parts {
+		if p.Rendered == nil {
+			continue
+		}
+		for _, o := range p.Rendered.Objects {
+			out = append(out, programsOf(o)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func programsOf(o *unstructured.Unstructured) (out []string) {
+	for _, path := range [][]string{{"spec", "template", "spec", "containers"}, {"spec", "containers"}} {
+		list, ok, _ := unstructured.NestedSlice(o.Object, path...)
+		if !ok {
+			continue
+		}
+		out = append(out, o.GetName())
+		for _, c := range list {
+			c, _ := c.(map[string]any)
+			name, _, _ := unstructured.NestedString(c, "name")
+			image, _, _ := unstructured.NestedString(c, "image")
+			image, _, _ = strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+			image, _, _ = strings.Cut(image, "@")
+			for _, n := range []string{name, image} {
+				// kubectl in an image does not make what people write with it ours.
+				if n != "" && !strings.Contains(n, "kubectl") && n != "helm" {
+					out = append(out, n)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// stopOnly is a context that ends with a second interrupt alone.
+func (x *run) stopOnly(ctx context.Context) context.Context {
+	if x.o.Stop != nil {
+		return x.o.Stop
+	}
+	return context.WithoutCancel(ctx)
+}

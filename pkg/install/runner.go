@@ -1,0 +1,242 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"helm.sh/helm/v4/pkg/postrenderer"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// Store keeps the journal of an installation, and objects as they were.
+type Store interface {
+	// Load returns the journal, one without runs where there is none. One that cannot be read
+	// is an error, and is left as it is.
+	Load(ctx context.Context) (*Journal, error)
+	// Save writes it, if nobody else has since it was loaded: else there is a
+	// *regulate.ConflictError.
+	Save(ctx context.Context, j *Journal) error
+	// Remove deletes it.
+	Remove(ctx context.Context, j *Journal) error
+	// Keep keeps an object as it is now; the same run and object are kept in the same place.
+	Keep(ctx context.Context, run string, o *unstructured.Unstructured) (Before, error)
+	// Kept returns what was kept.
+	Kept(ctx context.Context, b Before) (*unstructured.Unstructured, error)
+	// Drop forgets what a run kept, also what its journal does not say.
+	Drop(ctx context.Context, run string, kept []Before) error
+}
+
+// Runner does what was planned, or undoes it.
+type Runner struct {
+	Engine    Engine
+	Objects   Objects
+	Discovery Discovery
+	Store     Store
+	// Lock returns the lock of the installation; waiting is told who holds it.
+	Lock func(waiting func(holder string, since time.Time)) (regulate.Lock, error)
+	// Gate waits until objects are Healthy, or says why they are not.
+	Gate func(ctx context.Context, objects []object.Ref, timeout time.Duration) error
+	// Resolve waits for the value of a connection.
+	Resolve func(ctx context.Context, c Connection) (any, error)
+	// Restorable says why a definition cannot get its former content back; nil that it can.
+	// Where it is nil, the API server alone decides.
+	Restorable func(is, was *unstructured.Unstructured) error
+	// Tell is told of what goes on; it may be nil.
+	Tell func(Event)
+	By   string
+	Now  func() time.Time
+	// Poll is how often is looked at what is waited for; 0 for half a second.
+	Poll time.Duration
+}
+
+// Options are those of a run.
+type Options struct {
+	// KeepFailed leaves what was done where the run fails: its journal stays open, and the next
+	// run goes on from it or undoes it.
+	KeepFailed bool
+	// NoWait refuses where somebody else holds the lock.
+	NoWait                        bool
+	TakeOwnership, ForceConflicts bool
+	// Lookup lets templates read the cluster.
+	Lookup bool
+	// Kubernetes and APIs are what the plan was rendered with.
+	Kubernetes string
+	APIs       []string
+	// PostRenderer returns what is to be done to all that the templates of a part made; it
+	// may be nil, where no part has connections.
+	PostRenderer func(p *Part, values []Resolved) (postrenderer.PostRenderer, error)
+	// Manifest is the text of the System, kept when the run is done.
+	Manifest string
+	// Stop ends also the undoing (a second interrupt); nil for never.
+	Stop context.Context
+	// Patience is how long one thing is waited for that has no timeout; 0 for five minutes.
+	Patience time.Duration
+}
+
+// Resolved is a connection with its value. The value is never written down by a run.
+type Resolved struct {
+	Connection
+	Value any
+}
+
+// EventKind is what an Event is about.
+type EventKind string
+
+// What is told.
+const (
+	StepBegun  EventKind = "begun"
+	StepDone   EventKind = "done"
+	StepUndone EventKind = "undone"
+	StepLeft   EventKind = "left"
+	Waiting    EventKind = "waiting"
+	Undoing    EventKind = "undoing"
+	Noted      EventKind = "note"
+)
+
+// Event is progress.
+type Event struct {
+	At   time.Time `json:"at"`
+	Kind EventKind `json:"kind"`
+	// Step is the ID of the step, empty for what is about the whole run.
+	Step     string   `json:"step,omitempty"`
+	StepKind StepKind `json:"stepKind,omitempty"`
+	Part     string   `json:"part,omitempty"`
+	Message  string   `json:"message,omitempty"`
+}
+
+// Results of a run.
+const (
+	ResultDone   = "done"
+	ResultUndone = "undone"
+	ResultLeft   = "left"
+	// ResultKept says that a run failed and was left as it is, as asked.
+	ResultKept = "kept"
+	// ResultOpen says that a run neither ended nor was undone: the journal says how far it is.
+	ResultOpen = "open"
+)
+
+// Report is what became of a run.
+type Report struct {
+	Run    string `json:"run,omitempty"`
+	Action Action `json:"action"`
+	// Result is one of the results above; empty where nothing was begun.
+	Result string `json:"result,omitempty"`
+	Why    string `json:"why,omitempty"`
+	// Steps are those of the run, each with its phase; those that are Left have a Note.
+	Steps    []StepState    `json:"steps"`
+	Releases []ReleaseState `json:"releases,omitempty"`
+}
+
+// Left are the steps that were not undone.
+func (r Report) Left() (out []StepState) {
+	for _, s := range r.Steps {
+		if s.Phase == Left {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// UnfinishedError says that a run before was not ended.
+type UnfinishedError struct {
+	Installation Installation
+	Run          Run
+}
+
+func (e *UnfinishedError) Error() string {
+	how := "was begun and not ended"
+	if e.Run.Undoing {
+		how = "is half undone"
+	}
+	return fmt.Sprintf("%s %s/%s: an %s of %s by %s %s: recover it first",
+		"installation", e.Installation.Namespace, e.Installation.Name, e.Run.Action, e.Run.Started.UTC().Format(time.RFC3339), e.Run.By, how)
+}
+
+// RefusedError says that a plan with refusals was to be done.
+type RefusedError struct{ Refusals []Refusal }
+
+func (e *RefusedError) Error() string {
+	if len(e.Refusals) == 1 {
+		return "the plan is refused: " + e.Refusals[0].Message
+	}
+	return fmt.Sprintf("the plan is refused for %d reasons, the first: %s", len(e.Refusals), e.Refusals[0].Message)
+}
+
+// BusyError says that somebody else acts on the installation.
+type BusyError struct {
+	Holder string
+	Since  time.Time
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s acts on it since %s: nothing was done; wait for it, or leave out --no-wait", e.Holder, e.Since.UTC().Format(time.RFC3339))
+}
+
+// FailedError says why a run failed, and what became of it.
+type FailedError struct {
+	Step   string // its ID; empty where it was between two
+	Result string
+	Err    error
+}
+
+func (e *FailedError) Error() string {
+	text := e.Err.Error()
+	if e.Step != "" {
+		text = e.Step + ": " + text
+	}
+	switch e.Result {
+	case ResultUndone:
+		return text + "; everything that the run did was undone"
+	case ResultLeft:
+		return text + "; what the run did was undone, but for what is told"
+	case ResultKept:
+		return text + "; what was done was kept: run it again to go on, or uninstall it"
+	}
+	return text + "; what was done is not undone yet: run the same again, it goes on from what the journal says"
+}
+
+func (e *FailedError) Unwrap() error { return e.Err }
+
+var errStopped = errors.New("interrupted")
+
+func (r *Runner) tell(e Event) {
+	if r.Tell == nil {
+		return
+	}
+	e.At = r.now()
+	r.Tell(e)
+}
+
+func (r *Runner) tellStep(kind EventKind, s StepState, message string) {
+	r.tell(Event{Kind: kind, Step: s.ID, StepKind: s.Kind, Part: s.Part, Message: message})
+}
+
+func (r *Runner) now() time.Time {
+	if r.Now == nil {
+		return time.Now()
+	}
+	return r.Now()
+}
+
+func (r *Runner) poll() time.Duration {
+	if r.Poll <= 0 {
+		return 500 * time.Millisecond
+	}
+	return r.Poll
+}
+
+// patience is how long a step is waited for.
+func (o Options) patience(timeout time.Duration) time.Duration {
+	switch {
+	case timeout > 0:
+		return timeout
+	case o.Patience > 0:
+		return o.Patience
+	}
+	return 5 * time.Minute
+}

@@ -1,0 +1,150 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// HangingError says that objects were asked to go, and do not.
+type HangingError struct {
+	Objects []Hanging
+	After   time.Duration
+}
+
+// Hanging is an object that does not go.
+type Hanging struct {
+	Object object.Ref
+	// Deleting says that its deletion was begun; Finalizers are those it waits for.
+	Deleting   bool
+	Finalizers []string
+	// Why is what an API server said who could not say whether it is there.
+	Why string
+}
+
+func (e *HangingError) Error() string {
+	var lines []string
+	for i, h := range e.Objects {
+		if i == 5 {
+			lines = append(lines, fmt.Sprintf("and %d more", len(e.Objects)-i))
+			break
+		}
+		lines = append(lines, h.String())
+	}
+	return fmt.Sprintf("%d objects are not gone after %s: %s", len(e.Objects), e.After, strings.Join(lines, "; "))
+}
+
+// String says what it waits for.
+func (h Hanging) String() string {
+	switch {
+	case h.Why != "":
+		return h.Object.String() + " could not be read: " + h.Why
+	case len(h.Finalizers) > 0:
+		return fmt.Sprintf("%s waits for finalizer %s: whoever set it (a controller that watches %s) has to take it away; if that one is gone, start it again, or remove the finalizer by hand and clean up what it stands for",
+			h.Object, strings.Join(h.Finalizers, ", "), h.Object.GroupKind())
+	case h.Deleting:
+		return h.Object.String() + " is being deleted"
+	}
+	return h.Object.String() + " was made again by somebody"
+}
+
+// waitGone waits until none of the objects is there.
+func (x *run) waitGone(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
+	left := slices.Clone(refs)
+	var hanging []Hanging
+	told := false
+	err := x.every(ctx, timeout, func(ctx context.Context) (bool, error) {
+		hanging = nil
+		for _, ref := range left {
+			is, err := x.Objects.Get(ctx, ref)
+			switch {
+			case apierrors.IsNotFound(err):
+			case err != nil:
+				hanging = append(hanging, Hanging{Object: ref, Why: err.Error()})
+			default:
+				hanging = append(hanging, Hanging{Object: ref, Deleting: is.GetDeletionTimestamp() != nil, Finalizers: waitsFor(is)})
+			}
+		}
+		left = nil
+		for _, h := range hanging {
+			left = append(left, h.Object)
+		}
+		if len(left) > 0 && !told {
+			told = true
+			x.tell(Event{Kind: Waiting, Message: fmt.Sprintf("until %d objects are gone", len(left))})
+		}
+		return len(left) == 0, nil
+	})
+	if err != nil && ctx.Err() == nil && len(hanging) > 0 {
+		return &HangingError{Objects: hanging, After: timeout}
+	}
+	return err
+}
+
+// waitsFor are the finalizers of others than the API server.
+func waitsFor(o *unstructured.Unstructured) []string {
+	return slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool { return f == "foregroundDeletion" || f == "orphan" })
+}
+
+// deleteObjects deletes objects and waits until they are gone.
+func (x *run) deleteObjects(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
+	for _, ref := range refs {
+		if err := x.Objects.Delete(ctx, ref, Precondition{}); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete %s: %w", ref, err)
+		}
+	}
+	return x.waitGone(ctx, refs, timeout)
+}
+
+// deleteDefinitions deletes definitions of which no object is left in any namespace.
+func (x *run) deleteDefinitions(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
+	for _, ref := range refs {
+		is, err := x.Objects.Get(ctx, ref)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", ref, err)
+		}
+		why, err := x.deleteUnused(ctx, is)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return fmt.Errorf("%s is not deleted: %s", ref, why)
+		}
+	}
+	err := x.waitGone(ctx, refs, timeout)
+	x.Discovery.Refresh()
+	return err
+}
+
+// deleteUnused deletes a definition, or says which objects of it are there.
+func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (why string, err error) {
+	kind := definedKind(d)
+	list, err := x.Objects.List(ctx, kind, "")
+	if err != nil && !apierrors.IsNotFound(err) {
+		return "", fmt.Errorf("list the objects of %s: %w", d.GetName(), err)
+	}
+	if len(list) > 0 {
+		return fmt.Sprintf("%d objects of it are there, such as %s: deleting it would delete them", len(list), refOf(&list[0])), nil
+	}
+	err = x.Objects.Delete(ctx, refOf(d), Precondition{UID: string(d.GetUID()), ResourceVersion: d.GetResourceVersion()})
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if apierrors.IsConflict(err) {
+		return "somebody changed it just now", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("delete %s: %w", refOf(d), err)
+	}
+	return "", nil
+}

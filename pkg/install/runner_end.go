@@ -1,0 +1,119 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// end clears away what was kept for undoing, and closes the run in the journal. It may be
+// done again where it was broken off.
+func (x *run) end(ctx context.Context, result string) error {
+	r := x.j.Run
+	x.reportSteps(result)
+	if x.gone {
+		return nil // the journal, and all that was kept, went with the namespace
+	}
+	if result == ResultDone {
+		for _, s := range r.Steps {
+			if s.Kind == RemoveRelease && s.Phase == Done {
+				if err := x.Engine.Forget(ctx, ReleaseName{s.Release, s.Namespace}); err != nil {
+					return x.open(fmt.Errorf("it is done, but for the records of what was removed: %w", err))
+				}
+			}
+		}
+	}
+	if err := x.Store.Drop(ctx, r.ID, kept(r)); err != nil {
+		return x.open(err)
+	}
+	past := Past{
+		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why,
+		Releases: x.releases(ctx),
+	}
+	for _, s := range r.Steps {
+		if s.Phase == Left {
+			past.Left = append(past.Left, s.ID+": "+s.Note)
+		}
+	}
+	if n := len(x.j.Past); n > 0 {
+		past.Revision = x.j.Past[n-1].Revision + 1
+	}
+	if result == ResultUndone && len(x.j.Past) == 0 {
+		// It was never there: nothing is left of it, also no journal.
+		if err := x.Store.Remove(ctx, x.j); err != nil {
+			return x.open(err)
+		}
+		x.j.Run = nil
+		return nil
+	}
+	x.j.Past = append(x.j.Past, past)
+	x.j.Past = x.j.Past[max(0, len(x.j.Past)-mostPast):]
+	x.j.Run = nil
+	if result == ResultDone && x.o.Manifest != "" {
+		x.j.Manifest = x.o.Manifest
+	}
+	if result == ResultDone && past.Action == Uninstall {
+		x.j.Manifest = ""
+	}
+	x.report.Releases = past.Releases
+	if err := x.save(ctx); err != nil {
+		x.j.Run = r
+		return x.open(err)
+	}
+	return nil
+}
+
+func (x *run) open(err error) error {
+	x.report.Result = ResultOpen
+	return &FailedError{Result: ResultOpen, Err: err}
+}
+
+// kept is all that was kept for undoing a run.
+func kept(r *Run) (out []Before) {
+	for _, s := range r.Steps {
+		out = append(out, s.Changed...)
+	}
+	return out
+}
+
+// releases are those of the run as they are now. What cannot be read is left out: it is for
+// people.
+func (x *run) releases(ctx context.Context) []ReleaseState {
+	var out []ReleaseState
+	add := func(part string, app bool, name ReleaseName) {
+		if name.Name == "" || slices.ContainsFunc(out, func(s ReleaseState) bool { return s.Release == name.Name && s.Namespace == name.Namespace }) {
+			return
+		}
+		list, err := x.Engine.History(ctx, name)
+		if err != nil {
+			return
+		}
+		if v, ok := deployed(list); ok {
+			out = append(out, ReleaseState{Part: part, App: app, Release: name.Name, Namespace: name.Namespace, Version: v.Version, Revision: v.Revision})
+		}
+	}
+	if x.p != nil {
+		for _, p := range x.p.Parts {
+			add(p.Name, p.App, ReleaseName{p.Release, p.Namespace})
+		}
+	}
+	if x.j != nil && x.j.Run != nil {
+		for _, s := range x.j.Run.Steps {
+			if s.ofRelease() {
+				add(s.Part, false, ReleaseName{s.Release, s.Namespace})
+			}
+		}
+	}
+	return out
+}
+
+// deployed is the record of the revision that is there.
+func deployed(list []Record) (Record, bool) {
+	for _, v := range slices.Backward(list) {
+		if v.Status == Deployed {
+			return v, true
+		}
+	}
+	return Record{}, false
+}

@@ -1,0 +1,115 @@
+package install
+
+import (
+	"context"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Recovery is what became of a run that was not ended.
+type Recovery string
+
+// What became of it.
+const (
+	// RecoveredNothing says that there was none.
+	RecoveredNothing Recovery = "nothing"
+	// RecoveredGoesOn says that it is sorted out: Do goes on with it, after a new plan over
+	// what is there now.
+	RecoveredGoesOn Recovery = "goes-on"
+	// RecoveredDone says that all of it was done.
+	RecoveredDone Recovery = "done"
+	// RecoveredUndone and RecoveredLeft say that it was undone, all of it or not.
+	RecoveredUndone Recovery = "undone"
+	RecoveredLeft   Recovery = "left"
+)
+
+// Recover sorts out the run of an installation that was killed, from its journal alone. Where
+// the fingerprint is that of the run, and the run was not being undone, what was begun is
+// undone, and what was done is kept: Do goes on with it, and undoes both where it fails. Else
+// all of it is undone; an empty fingerprint is no run's.
+func (r *Runner) Recover(ctx context.Context, of Installation, fingerprint string, o Options) (Recovery, Report, error) {
+	x := &run{Runner: r, o: o, of: of}
+	is, err := r.Objects.Get(ctx, namespaceRef(of.Namespace))
+	if apierrors.IsNotFound(err) {
+		return RecoveredNothing, x.report, nil
+	}
+	if err != nil {
+		return "", x.report, err
+	}
+	if is.GetAnnotations()[InstallLabel] == of.Name {
+		x.mark = is.GetAnnotations()[RunAnnotation]
+	}
+	var what Recovery
+	err = x.locked(ctx, func(ctx, undoing context.Context) (err error) {
+		what, err = x.recover(ctx, undoing, fingerprint)
+		return err
+	})
+	return what, x.report, x.afterLoss(ctx, err)
+}
+
+func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recovery, error) {
+	j, err := x.Store.Load(ctx)
+	if err != nil {
+		return "", err
+	}
+	x.j = j
+	switch r := j.Run; {
+	case r == nil:
+		x.report.Result = ResultDone
+		if x.mark != "" && j.version == "" && fingerprint == "" {
+			// A run was killed between its namespace and its journal.
+			_, err = x.deleteNamespace(undoing, x.of.Namespace, x.mark)
+		}
+		return RecoveredNothing, err
+	case r.Committed:
+		x.report.Action = r.Action
+		return RecoveredDone, x.end(undoing, ResultDone)
+	case !r.Undoing && fingerprint != "" && r.Fingerprint == fingerprint:
+		x.report.Action = r.Action
+		return RecoveredGoesOn, x.sortOut(undoing)
+	case r.Why == "":
+		r.Why = "it was killed, or lost its connection"
+	}
+	x.report.Action = j.Run.Action
+	result, err := x.undo(undoing)
+	x.report.Run, x.report.Result = j.runID(x.report.Run), result
+	if err != nil {
+		x.report.Result = ResultOpen
+		return "", err
+	}
+	if result == ResultLeft {
+		return RecoveredLeft, nil
+	}
+	return RecoveredUndone, nil
+}
+
+func (j *Journal) runID(known string) string {
+	if j.Run != nil {
+		return j.Run.ID
+	}
+	return known
+}
+
+// sortOut undoes the steps that were begun and not done.
+func (x *run) sortOut(ctx context.Context) error {
+	for i := range slices.Backward(x.j.Run.Steps) {
+		s := &x.j.Run.Steps[i]
+		if s.Phase != Begun {
+			continue
+		}
+		switch s.Kind {
+		case DeleteObjects, DeleteDefinitions, Await:
+			s.Phase = Undone // it is done again
+			if err := x.save(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := x.undoOne(ctx, s); err != nil {
+			return err
+		}
+	}
+	x.reportSteps("")
+	return nil
+}

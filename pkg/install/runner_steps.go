@@ -1,0 +1,301 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"helm.sh/helm/v4/pkg/postrenderer"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// prepare reads what undoing the step will need, and keeps it. It changes nothing else.
+func (x *run) prepare(ctx context.Context, s *Step, state *StepState) error {
+	switch s.Kind {
+	case MakeNamespace:
+		ref := namespaceRef(state.Namespace)
+		_, err := x.Objects.Get(ctx, ref)
+		if apierrors.IsNotFound(err) {
+			state.Made = []object.Ref{ref}
+			return nil
+		}
+		return err
+	case ApplyDefinitions:
+		return x.prepareDefinitions(ctx, s, state)
+	case InstallRelease, UpgradeRelease, RollbackRelease:
+		return x.prepareRelease(ctx, s, state)
+	}
+	return nil
+}
+
+// perform does the step.
+func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
+	switch s.Kind {
+	case MakeNamespace:
+		return x.makeNamespace(ctx, s, state)
+	case ApplyDefinitions:
+		return x.applyDefinitions(ctx, s, state)
+	case InstallRelease, UpgradeRelease:
+		return x.putRelease(ctx, s, state)
+	case RollbackRelease:
+		err := x.Engine.Rollback(ctx, s.name(), s.To, Return{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, ForceConflicts: x.o.ForceConflicts})
+		if err != nil {
+			return err
+		}
+		return x.noteRevision(ctx, s.name(), state)
+	case RemoveRelease:
+		return x.removeRelease(ctx, s)
+	case Await:
+		x.tellStep(Waiting, *state, fmt.Sprintf("until %s healthy", counted(s.Objects)))
+		return x.Gate(ctx, s.Objects, x.o.patience(s.Timeout))
+	case DeleteObjects:
+		return x.deleteObjects(ctx, s.Objects, x.o.patience(s.Timeout))
+	case DeleteDefinitions:
+		return x.deleteDefinitions(ctx, s.Objects, x.o.patience(s.Timeout))
+	}
+	return fmt.Errorf("a step of kind %q is not known", s.Kind)
+}
+
+func counted(refs []object.Ref) string {
+	if len(refs) == 1 {
+		return refs[0].String() + " is"
+	}
+	return fmt.Sprintf("%d objects are", len(refs))
+}
+
+func (s *Step) name() ReleaseName { return ReleaseName{s.Release, s.Namespace} }
+
+func (x *run) part(name string) *Part {
+	if x.p == nil {
+		return nil
+	}
+	i := slices.IndexFunc(x.p.Parts, func(p *Part) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return x.p.Parts[i]
+}
+
+func (x *run) marks(p *Part) Marks {
+	m := Marks{Run: x.j.Run.ID}
+	if x.of.System {
+		m.System = x.of.Name
+	}
+	if p != nil && !p.App {
+		m.Package, m.Version = p.Name, p.Version
+	}
+	return m
+}
+
+// prepareRelease notes which objects that Helm will not take away again are not there yet,
+// and keeps those that it will take over.
+func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) error {
+	list, err := x.Engine.History(ctx, s.name())
+	if err != nil {
+		return err
+	}
+	objects, stay, hooks, err := x.objectsOf(s, list)
+	if err != nil {
+		return err
+	}
+	had := map[object.Ref]bool{}
+	if i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == s.Was }); i >= 0 {
+		for _, ref := range slices.Concat(list[i].Objects, list[i].Kept) {
+			had[ref] = true
+		}
+	}
+	for _, ref := range objects {
+		if had[ref] {
+			continue
+		}
+		is, err := x.Objects.Get(ctx, ref)
+		switch {
+		case apierrors.IsNotFound(err):
+			if slices.Contains(stay, ref) {
+				state.Made = append(state.Made, ref)
+			}
+		case err != nil:
+			return fmt.Errorf("read %s: %w", ref, err)
+		case x.o.TakeOwnership || ownedBy(is, s.name()):
+			before, err := x.Store.Keep(ctx, x.j.Run.ID, is)
+			if err != nil {
+				return err
+			}
+			state.Changed = append(state.Changed, before)
+		}
+	}
+	for _, ref := range hooks {
+		switch _, err := x.Objects.Get(ctx, ref); {
+		case apierrors.IsNotFound(err):
+			state.Made = append(state.Made, ref)
+		case err != nil:
+			return fmt.Errorf("read %s: %w", ref, err)
+		}
+	}
+	return nil
+}
+
+// objectsOf are the objects of the release as the step wants it, those of them that Helm
+// keeps when it is uninstalled, and those of its hooks.
+func (x *run) objectsOf(s *Step, list []Record) (objects, stay, hooks []object.Ref, err error) {
+	events := map[StepKind][]string{
+		InstallRelease: {"pre-install", "post-install"}, UpgradeRelease: {"pre-upgrade", "post-upgrade"}, RollbackRelease: {"pre-rollback", "post-rollback"},
+	}[s.Kind]
+	if s.Kind == RollbackRelease {
+		i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == s.To })
+		if i < 0 {
+			return nil, nil, nil, fmt.Errorf("release %s has no revision %d to go back to", s.name(), s.To)
+		}
+		for _, h := range list[i].Hooks {
+			if overlap(h.Events, events) {
+				hooks = append(hooks, h.Object)
+			}
+		}
+		return slices.Concat(list[i].Objects, list[i].Kept), list[i].Kept, hooks, nil
+	}
+	p := x.part(s.Part)
+	if p == nil || p.Chart == nil || p.Rendered == nil {
+		return nil, nil, nil, fmt.Errorf("part %q of the plan has no chart", s.Part)
+	}
+	for _, o := range p.Rendered.Objects {
+		objects = append(objects, refOf(o))
+		if strings.EqualFold(o.GetAnnotations()[policyAnnotation], "keep") {
+			stay = append(stay, refOf(o))
+		}
+	}
+	for _, h := range p.Rendered.Hooks {
+		if overlap(h.Events, events) {
+			hooks = append(hooks, refOf(h.Object))
+		}
+	}
+	return objects, stay, hooks, nil
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+}
+
+const (
+	releaseNameAnnotation      = "meta.helm.sh/release-name"
+	releaseNamespaceAnnotation = "meta.helm.sh/release-namespace"
+)
+
+func ownedBy(o *unstructured.Unstructured, r ReleaseName) bool {
+	a := o.GetAnnotations()
+	return a[releaseNameAnnotation] == r.Name && a[releaseNamespaceAnnotation] == r.Namespace
+}
+
+// putRelease installs or upgrades, with the values that flow into it.
+func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
+	p := x.part(s.Part)
+	if p == nil || p.Chart == nil {
+		return fmt.Errorf("part %q of the plan has no chart", s.Part)
+	}
+	var values []Resolved
+	for _, c := range p.Connections {
+		x.tellStep(Waiting, *state, fmt.Sprintf("for %s of %s", c.Path, c.From))
+		v, err := x.Resolve(ctx, c)
+		if err != nil {
+			return fmt.Errorf("connection %s of %s: %w", c.Path, c.From, err)
+		}
+		values = append(values, Resolved{Connection: c, Value: v})
+	}
+	var post postrenderer.PostRenderer
+	switch {
+	case x.o.PostRenderer != nil:
+		var err error
+		if post, err = x.o.PostRenderer(p, values); err != nil {
+			return err
+		}
+	case len(values) > 0:
+		return errors.New("its connections cannot be filled in: nobody renders them")
+	}
+	c := Change{
+		Release: s.name(), Chart: p.Chart, Values: p.Values, Timeout: s.Timeout, Kubernetes: x.o.Kubernetes, APIs: seenAPIs(p.APIs, x.o.APIs), PostRenderer: post,
+		TakeOwnership: x.o.TakeOwnership, ForceConflicts: x.o.ForceConflicts, Lookup: x.o.Lookup, Marks: x.marks(p),
+	}
+	do := x.Engine.Install
+	if s.Kind == UpgradeRelease {
+		do = x.Engine.Upgrade
+	}
+	if err := do(ctx, c); err != nil {
+		return err
+	}
+	return x.noteRevision(ctx, s.name(), state)
+}
+
+// seenAPIs are those of the part, or else of the whole run.
+func seenAPIs(part, all []string) []string {
+	if part != nil {
+		return part
+	}
+	return all
+}
+
+func (x *run) noteRevision(ctx context.Context, r ReleaseName, state *StepState) error {
+	list, err := x.Engine.History(ctx, r)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("release %s: its record is gone", r)
+	}
+	if err == nil {
+		state.Revision = list[len(list)-1].Revision
+	}
+	return err
+}
+
+// removeRelease uninstalls, and keeps the records until the run is done: so long it can be
+// brought back.
+func (x *run) removeRelease(ctx context.Context, s *Step) error {
+	list, err := x.Engine.History(ctx, s.name())
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	last := list[len(list)-1]
+	if last.Status != Uninstalled {
+		if err := x.Engine.Uninstall(ctx, s.name(), Return{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, KeepHistory: true}); err != nil {
+			return err
+		}
+	}
+	return x.waitGone(ctx, x.ownedOf(ctx, last), x.o.patience(s.Timeout))
+}
+
+// ownedOf are the objects of a record that are still its release's: Helm leaves others.
+func (x *run) ownedOf(ctx context.Context, v Record) (out []object.Ref) {
+	for _, ref := range v.Objects {
+		if is, err := x.Objects.Get(ctx, ref); err == nil && ownedBy(is, v.Release) {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// every calls look until it is done, or says why not; a time that is over is no error of its
+// own: what look said last is.
+func (x *run) every(ctx context.Context, timeout time.Duration, look func(context.Context) (done bool, err error)) error {
+	end := time.NewTimer(timeout)
+	defer end.Stop()
+	tick := time.NewTicker(x.poll())
+	defer tick.Stop()
+	for {
+		done, err := look(ctx)
+		if done {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-end.C:
+			if err == nil {
+				err = errors.New("it took too long")
+			}
+			return fmt.Errorf("after %s: %w", timeout, err)
+		case <-tick.C:
+		}
+	}
+}

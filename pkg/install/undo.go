@@ -1,0 +1,324 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// undo undoes the steps of the run in reverse, and closes the run. An error says that it is
+// not at its end; the journal says how far it is.
+func (x *run) undo(ctx context.Context) (result string, err error) {
+	r := x.j.Run
+	x.report.Why = r.Why
+	if !r.Undoing {
+		r.Undoing = true
+		if err := x.save(ctx); err != nil {
+			return "", err
+		}
+	}
+	for i := len(r.Steps) - 1; i >= 0; i-- {
+		if err := x.undoOne(ctx, &r.Steps[i]); err != nil {
+			return "", err
+		}
+	}
+	result = ResultUndone
+	for _, s := range r.Steps {
+		if s.Phase == Left {
+			result = ResultLeft
+		}
+	}
+	x.report.Steps = append([]StepState(nil), r.Steps...)
+	if err := x.end(ctx, result); err != nil {
+		return "", err
+	}
+	return result, nil
+}
+
+// undoOne undoes a step, and writes what became of it.
+func (x *run) undoOne(ctx context.Context, s *StepState) error {
+	if s.Phase == Undone || s.Phase == Left {
+		return nil
+	}
+	own := s.Kind == MakeNamespace && s.Namespace == x.of.Namespace && len(s.Made) > 0
+	if own && len(x.j.Past) > 0 {
+		s.Phase, s.Note = Left, "the history of the installation is in it"
+	} else {
+		why, err := x.takeBack(ctx, s)
+		if ctx.Err() != nil && !x.gone {
+			return errors.Join(context.Cause(ctx), fmt.Errorf("%s is not undone yet", s.ID))
+		}
+		if err != nil {
+			why = err.Error()
+		}
+		s.Phase, s.Note = Undone, ""
+		if why != "" {
+			s.Phase, s.Note = Left, why
+		}
+	}
+	if s.Phase == Left {
+		x.tellStep(StepLeft, *s, s.Note)
+	} else {
+		x.tellStep(StepUndone, *s, "")
+	}
+	if own && x.gone {
+		return nil // and the journal with it
+	}
+	return x.save(ctx)
+}
+
+// takeBack undoes a step. Why says what could not be.
+func (x *run) takeBack(ctx context.Context, s *StepState) (why string, err error) {
+	switch s.Kind {
+	case MakeNamespace:
+		return x.undoNamespace(ctx, s)
+	case ApplyDefinitions:
+		return strings.Join(x.undoDefinitions(ctx, s), "; "), nil
+	case InstallRelease:
+		return x.undoInstall(ctx, s)
+	case UpgradeRelease, RollbackRelease, RemoveRelease:
+		return x.undoChange(ctx, s)
+	case DeleteObjects, DeleteDefinitions:
+		if s.Irreversible != "" {
+			return s.Irreversible, nil
+		}
+		return "what was deleted cannot be brought back", nil
+	}
+	return "", nil
+}
+
+// isOurs says that the last record of a release is what the step made of it.
+func (x *run) isOurs(last Record, s *StepState) bool {
+	if last.Marks.Run != x.j.Run.ID {
+		return false
+	}
+	return s.Revision == 0 || last.Revision == s.Revision || last.RollbackOf == s.Revision || s.Was > 0 && last.RollbackOf == s.Was
+}
+
+// undoInstall uninstalls what the run installed, with what Helm would leave.
+func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err error) {
+	name := ReleaseName{s.Release, s.Namespace}
+	list, err := x.Engine.History(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if len(list) > 0 {
+		last := list[len(list)-1]
+		if !x.isOurs(last, s) {
+			return fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status), nil
+		}
+		if err := x.disown(ctx, s.Changed); err != nil {
+			return "", err
+		}
+		gone := x.ownedOf(ctx, last)
+		if err := x.uninstall(ctx, name); err != nil {
+			return "", err
+		}
+		if err := x.waitGone(ctx, gone, x.o.patience(0)); err != nil {
+			return "", err
+		}
+	}
+	return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
+}
+
+// uninstall uninstalls with the hooks of the chart, and without them where they fail.
+func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
+	o := Return{Marks: Marks{Run: x.j.Run.ID}}
+	err := x.Engine.Uninstall(ctx, name, o)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	x.tell(Event{Kind: Noted, Message: fmt.Sprintf("uninstall %s: %v; again, without its hooks", name, err)})
+	list, again := x.Engine.History(ctx, name)
+	if again == nil && len(list) == 0 {
+		return nil
+	}
+	o.NoHooks = true
+	if again := x.Engine.Uninstall(ctx, name, o); again != nil {
+		return errors.Join(err, again)
+	}
+	return nil
+}
+
+// undoChange brings a release back to the revision there was.
+func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err error) {
+	name := ReleaseName{s.Release, s.Namespace}
+	list, err := x.Engine.History(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return fmt.Sprintf("the records of release %s are gone", name), nil
+	}
+	last := list[len(list)-1]
+	removed := s.Kind == RemoveRelease && (last.Status == Uninstalled || last.Status == Uninstalling)
+	switch {
+	case last.Revision == s.Was && last.Status == Deployed && s.Kind != RemoveRelease:
+		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it came no further
+	case last.Marks.Run == x.j.Run.ID && last.RollbackOf == s.Was && last.Status == Deployed && last.Revision > s.Was && last.Revision != s.Revision:
+		return "", x.afterReturn(ctx, list, s) // it was brought back already
+	case s.Was == 0:
+		return fmt.Sprintf("release %s had no deployed revision to go back to", name), nil
+	case last.Revision == s.Was && (removed || last.Status == Deployed):
+	case !x.isOurs(last, s):
+		return fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status), nil
+	}
+	if s.Kind == RemoveRelease && last.Status == Deployed && last.Revision == s.Was && x.whole(ctx, last) {
+		return "", nil // nothing was taken away
+	}
+	if err := x.holdOn(ctx, s.Changed); err != nil {
+		return "", err
+	}
+	if err := x.rollback(ctx, name, s.Was); err != nil {
+		return "", err
+	}
+	return "", x.afterReturn(ctx, list, s)
+}
+
+// afterReturn deletes what a revision of this run brought and Helm left, and restores what
+// was there before. Helm compares with the last record alone: where a rollback was killed,
+// that one knows nothing of what was there before it.
+func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) error {
+	stays := map[object.Ref]bool{}
+	for _, b := range s.Changed {
+		stays[b.Object] = true
+	}
+	for _, v := range list {
+		if v.Revision == s.Was {
+			for _, ref := range slices.Concat(v.Objects, v.Kept) {
+				stays[ref] = true
+			}
+		}
+	}
+	var gone []object.Ref
+	for _, v := range list {
+		if v.Revision <= s.Was || v.Marks.Run != x.j.Run.ID {
+			continue
+		}
+		for _, ref := range x.ownedOf(ctx, v) {
+			if !stays[ref] {
+				gone = append(gone, ref)
+				stays[ref] = true
+			}
+		}
+	}
+	return errors.Join(x.deleteObjects(ctx, gone, x.o.patience(0)), x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
+}
+
+// whole says that all objects of a record are there.
+func (x *run) whole(ctx context.Context, v Record) bool {
+	for _, ref := range v.Objects {
+		if is, err := x.Objects.Get(ctx, ref); err != nil || is.GetDeletionTimestamp() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// rollback goes back with the hooks of the chart, and without them where they fail. Fields
+// that the run took from others are taken from who took them since: they were the release's.
+func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
+	o := Return{Marks: Marks{Run: x.j.Run.ID}, ForceConflicts: x.o.ForceConflicts}
+	err := x.Engine.Rollback(ctx, name, to, o)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	x.tell(Event{Kind: Noted, Message: fmt.Sprintf("roll %s back: %v; again, without its hooks", name, err)})
+	o.NoHooks = true
+	if again := x.Engine.Rollback(ctx, name, to, o); again != nil {
+		return errors.Join(err, again)
+	}
+	return nil
+}
+
+// disown takes the marks of the release from objects that were there before it: Helm leaves
+// them then.
+func (x *run) disown(ctx context.Context, kept []Before) error {
+	return x.eachKept(ctx, kept, func(a map[string]string) { delete(a, releaseNameAnnotation) })
+}
+
+// holdOn has Helm leave objects that were there before the release took them.
+func (x *run) holdOn(ctx context.Context, kept []Before) error {
+	return x.eachKept(ctx, kept, func(a map[string]string) { a[policyAnnotation] = "keep" })
+}
+
+func (x *run) eachKept(ctx context.Context, kept []Before, change func(map[string]string)) error {
+	for _, b := range kept {
+		for try := 0; ; try++ {
+			is, err := x.Objects.Get(ctx, b.Object)
+			if apierrors.IsNotFound(err) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			a := is.GetAnnotations()
+			if a == nil {
+				a = map[string]string{}
+			}
+			change(a)
+			is.SetAnnotations(a)
+			_, err = x.Objects.Replace(ctx, is)
+			if err == nil {
+				break
+			}
+			if !apierrors.IsConflict(err) || try == mostStale {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// restoreAll gives objects back what they were before the release took them.
+func (x *run) restoreAll(ctx context.Context, kept []Before) error {
+	var failed []error
+	for _, b := range kept {
+		if err := x.restore(ctx, b); err != nil {
+			failed = append(failed, fmt.Errorf("%s is not as it was: %w", b.Object, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (x *run) restore(ctx context.Context, b Before) error {
+	was, err := x.Store.Kept(ctx, b)
+	if err != nil {
+		return err
+	}
+	for try := 0; ; try++ {
+		is, err := x.Objects.Get(ctx, b.Object)
+		back := was.DeepCopy()
+		delete(back.Object, "status")
+		switch {
+		case apierrors.IsNotFound(err):
+			back.SetUID("")
+			back.SetResourceVersion("")
+			back.SetManagedFields(nil)
+			_, err = x.Objects.Create(ctx, back)
+			return err
+		case err != nil:
+			return err
+		case is.GetUID() != was.GetUID():
+			return errors.New("somebody made it anew")
+		case sameContent(is, was):
+			return nil
+		}
+		back.SetResourceVersion(is.GetResourceVersion())
+		if _, err = x.Objects.Replace(ctx, back); err == nil || !apierrors.IsConflict(err) || try == mostStale {
+			return err
+		}
+	}
+}
+
+// deleteMade deletes what the run made and Helm leaves: objects of hooks, and those that are
+// to be kept.
+func (x *run) deleteMade(ctx context.Context, made []object.Ref) error {
+	return x.deleteObjects(ctx, made, x.o.patience(0))
+}

@@ -1,0 +1,30 @@
+package solve
+
+import "context"
+
+// Solve returns the packages that satisfy a question, in the order of needs: what is needed
+// goes before who needs it, else by name. What is installed is in the answer where a want
+// needs it, or where it is changed.
+//
+// Of all answers it is the one with the wanted packages in their newest versions, in the order
+// of wants; of these, the one that changes the fewest installed packages; of these, the one
+// with the fewest packages besides; of these, the one with the newest versions of them, by
+// name. It does not depend on the order of anything but wants and Prefer.
+//
+// Without an answer the error is a *ConflictError, an *AmbiguousError or a *LoopError; another
+// one says what is wrong with the question itself, or is that of the context.
+func Solve(ctx context.Context, q Question) ([]Choice, error) {
+	u, err := newUniverse(&q)
+	if err != nil {
+		return nil, err
+	}
+	r := newRules(u, false)
+	ok, err := r.best(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, explain(ctx, u)
+	}
+	return r.answer()
+}

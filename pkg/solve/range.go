@@ -1,0 +1,94 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// longest is the most bytes that a version or a range may have.
+const longest = 256
+
+// Range is a range of semantic versions. The zero value is that of an empty text.
+type Range struct {
+	text        string
+	every       bool // prereleases too
+	constraints *semver.Constraints
+}
+
+// ParseRange reads a range: comparisons that hold together, separated by spaces or commas,
+// and alternatives between ||: ">=1.14 <2", "~1.2 || ^2.1", "1.x". An empty one is any
+// version that is not a prerelease. A prerelease is in a range only where a comparison beside
+// it names one: ">=2.0.0-0".
+func ParseRange(text string) (Range, error) {
+	if len(text) > longest {
+		return Range{}, fmt.Errorf("%q... is no range of versions: it has %d bytes, want %d at most", text[:32], len(text), longest)
+	}
+	trimmed := strings.TrimSpace(text)
+	if trimmed == "" {
+		return Range{}, nil
+	}
+	for part := range strings.SplitSeq(trimmed, "||") {
+		if strings.TrimSpace(part) == "" {
+			return Range{}, fmt.Errorf("%q is no range of versions: nothing stands beside ||", text)
+		}
+	}
+	c, err := semver.NewConstraint(trimmed)
+	if err != nil {
+		return Range{}, fmt.Errorf("%q is no range of versions: want comparisons such as \">=1.14 <2\", \"~1.2\" or \"^1.2 || ^2\"", text)
+	}
+	return Range{text: trimmed, constraints: c}, nil
+}
+
+// Contains says that a version is in the range.
+func (r Range) Contains(v *semver.Version) bool {
+	if r.constraints == nil {
+		return r.every || v.Prerelease() == ""
+	}
+	return r.constraints.Check(v)
+}
+
+// wide is the range with the prereleases between its bounds.
+func (r Range) wide() Range {
+	if r.constraints == nil {
+		return Range{every: true}
+	}
+	c := *r.constraints
+	c.IncludePrerelease = true
+	return Range{text: r.text, constraints: &c}
+}
+
+// String returns the range as it is written; empty for any version.
+func (r Range) String() string { return r.text }
+
+// ParseVersion reads a semantic version: three numbers, then a prerelease and a build where
+// it has them: 1.14.2, 2.0.0-rc.1. A v before it is not one.
+func ParseVersion(text string) (*semver.Version, error) {
+	v, err := semver.StrictNewVersion(text)
+	if err == nil {
+		return v, nil
+	}
+	shown := text
+	if len(shown) > longest {
+		shown = shown[:32] + "..."
+	}
+	if loose, lax := semver.NewVersion(text); lax == nil {
+		return nil, fmt.Errorf("%q is no semantic version: want %s", shown, loose)
+	}
+	if text == "" {
+		return nil, errors.New("the version is empty: want three numbers, 1.14.2")
+	}
+	return nil, fmt.Errorf("%q is no semantic version: want three numbers, 1.14.2, and what comes after - or +", shown)
+}
+
+// parseCluster reads the version of a cluster without what its vendor puts behind it:
+// v1.31.4-eks-2d5f260 is 1.31.4, which a range such as ">=1.29" is to hold.
+func parseCluster(text string) (*semver.Version, error) {
+	v, err := semver.NewVersion(strings.TrimSpace(text))
+	if err != nil {
+		return nil, fmt.Errorf("%.40q is no version of Kubernetes: want 1.31.4", text)
+	}
+	return semver.New(v.Major(), v.Minor(), v.Patch(), "", ""), nil
+}

@@ -1,0 +1,102 @@
+package solve
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Dependant is an installed package that would lack something.
+type Dependant struct {
+	// Name and Version are of the package that stays.
+	Name, Version string
+	// Of is the package that it needs.
+	Of string
+	// Needs is what it needs of it.
+	Needs Requirement
+}
+
+func (d Dependant) String() string {
+	return fmt.Sprintf("%s %s needs %s", d.Name, d.Version, words(d.Needs))
+}
+
+// Removable says which installed packages need something of those named, by package or by an
+// API that no installed package besides brings. Where nothing is returned, they can go. What is
+// named and not installed is an error.
+func Removable(installed []Installed, names []string) ([]Dependant, error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(installed, func(i Installed) bool { return i.Name == name }) {
+			all := make([]string, 0, len(installed))
+			for _, i := range installed {
+				all = append(all, i.Name)
+			}
+			return nil, fmt.Errorf("%s is not installed%s", short(name), didYouMean(name, all))
+		}
+	}
+	var out []Dependant
+	for _, i := range byName(installed) {
+		if slices.Contains(names, i.Name) {
+			continue
+		}
+		for _, need := range i.Requires {
+			if need.Optional {
+				continue
+			}
+			by := bringers(installed, need)
+			if slices.ContainsFunc(by, func(n string) bool { return !slices.Contains(names, n) }) {
+				continue
+			}
+			for _, n := range by {
+				out = append(out, Dependant{Name: i.Name, Version: i.Version, Of: n, Needs: need})
+			}
+		}
+	}
+	return out, nil
+}
+
+// Orphans names the installed packages that are neither wanted nor needed, sorted; one that
+// only orphans need is an orphan too. What is fixed is none. Of several that bring an API that
+// is needed, none is an orphan.
+func Orphans(installed []Installed, wanted []Want) []string {
+	kept := map[string]bool{}
+	var queue []string
+	keep := func(names ...string) {
+		for _, n := range names {
+			if !kept[n] {
+				kept[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	for _, w := range wanted {
+		keep(bringers(installed, w.Requirement)...)
+	}
+	for _, i := range installed {
+		if i.Fixed {
+			keep(i.Name)
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		at := slices.IndexFunc(installed, func(i Installed) bool { return i.Name == queue[0] })
+		for _, need := range installed[at].Requires {
+			keep(bringers(installed, need)...)
+		}
+	}
+	var out []string
+	for _, i := range byName(installed) {
+		if !kept[i.Name] {
+			out = append(out, i.Name)
+		}
+	}
+	return out
+}
+
+// bringers are the installed packages that meet a requirement, by name. A range is not looked at.
+func bringers(installed []Installed, need Requirement) []string {
+	var out []string
+	for _, i := range byName(installed) {
+		if need.Package == i.Name || need.Package == "" && slices.ContainsFunc(i.Provides, func(a API) bool { return a.meets(need.API) }) {
+			out = append(out, i.Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+package solve_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+)
+
+func pkg(name, version string, needs ...solve.Requirement) solve.Package {
+	return solve.Package{Name: name, Version: version, Requires: needs}
+}
+
+func needs(name, within string) solve.Requirement {
+	return solve.Requirement{Package: name, Range: within}
+}
+
+func kind(name string) solve.Requirement { return solve.Requirement{API: solve.API{Kind: name}} }
+
+func maybe(r solve.Requirement) solve.Requirement { r.Optional = true; return r }
+
+func brings(p solve.Package, kinds ...string) solve.Package {
+	for _, k := range kinds {
+		p.Provides = append(p.Provides, solve.API{Kind: k, Versions: []string{"v1"}})
+	}
+	return p
+}
+
+func want(r ...solve.Requirement) []solve.Want {
+	var out []solve.Want
+	for _, r := range r {
+		out = append(out, solve.Want{Requirement: r, By: "the command line"})
+	}
+	return out
+}
+
+func there(p solve.Package, fixed bool) solve.Installed {
+	return solve.Installed{Package: p, Fixed: fixed}
+}
+
+func told(choices []solve.Choice) string {
+	var out []string
+	for _, c := range choices {
+		s := c.Name + "@" + c.Version
+		if c.Was != "" {
+			s += "<" + c.Was
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestSolve(t *testing.T) {
+	certs := []solve.Package{pkg("cert-manager", "1.10.1"), pkg("cert-manager", "1.14.2"), pkg("cert-manager", "2.0.0-rc.1")}
+	apart := pkg("b", "1.0.0")
+	apart.Conflicts = []solve.Requirement{needs("a", ">=2")}
+	newer := pkg("a", "2.0.0")
+	newer.Kubernetes = ">=1.30"
+	ca, cb := brings(pkg("ca", "1.0.0"), "C.x.io"), brings(pkg("cb", "1.0.0"), "C.x.io")
+	for name, c := range map[string]struct {
+		q           solve.Question
+		want, fails string
+	}{
+		"newest, needs first": {
+			q:    solve.Question{Available: append(certs, pkg("shop", "1.0.0", needs("cert-manager", ">=1.9 <2"))), Wants: want(needs("shop", ""))},
+			want: "cert-manager@1.14.2 shop@1.0.0",
+		},
+		"a prerelease by name": {
+			q:    solve.Question{Available: certs, Wants: want(needs("cert-manager", ">=2.0.0-0"))},
+			want: "cert-manager@2.0.0-rc.1",
+		},
+		"both ranges": {
+			q:     solve.Question{Available: append(certs, pkg("shop", "1.0.0", needs("cert-manager", ">=1.14")), pkg("postgres", "2.1.0", needs("cert-manager", "<1.12"))), Wants: want(needs("shop", ""), needs("postgres", ""))},
+			fails: "the command line wants shop; the command line wants postgres; postgres 2.1.0 needs cert-manager <1.12; shop 1.0.0 needs cert-manager >=1.14; no version of cert-manager is in both (there are 1.10.1, 1.14.2, 2.0.0-rc.1)",
+		},
+		"unknown": {
+			q:     solve.Question{Available: certs, Wants: want(needs("cert-manger", ""))},
+			fails: "the command line wants cert-manger; no package is called cert-manger (did you mean cert-manager?)",
+		},
+		"no version": {
+			q:     solve.Question{Available: certs, Wants: want(needs("cert-manager", ">=3"))},
+			fails: "the command line wants cert-manager >=3; no version of cert-manager is that (there are 1.10.1, 1.14.2, 2.0.0-rc.1)",
+		},
+		"installed stays": {
+			q:    solve.Question{Available: append(certs, pkg("shop", "1.0.0", needs("cert-manager", ""))), Installed: []solve.Installed{there(certs[0], false)}, Wants: want(needs("shop", ""))},
+			want: "cert-manager@1.10.1<1.10.1 shop@1.0.0",
+		},
+		"installed moves up": {
+			q:    solve.Question{Available: append(certs, pkg("shop", "1.0.0", needs("cert-manager", ">=1.14"))), Installed: []solve.Installed{there(certs[0], false)}, Wants: want(needs("shop", ""))},
+			want: "cert-manager@1.14.2<1.10.1 shop@1.0.0",
+		},
+		"fixed does not": {
+			q:     solve.Question{Available: append(certs, pkg("shop", "1.0.0", needs("cert-manager", ">=1.14"))), Installed: []solve.Installed{there(certs[0], true)}, Wants: want(needs("shop", ""))},
+			fails: "the command line wants shop; shop 1.0.0 needs cert-manager >=1.14; cert-manager 1.10.1 is installed and stays as it is",
+		},
+		"never silently down": {
+			q:     solve.Question{Available: append(certs, pkg("shop", "1.0.0", needs("cert-manager", "<1.14"))), Installed: []solve.Installed{there(certs[1], false)}, Wants: want(needs("shop", ""))},
+			fails: "the command line wants shop; shop 1.0.0 needs cert-manager <1.14; cert-manager 1.14.2 is installed, and is not moved to an older version unless that is asked for",
+		},
+		"down when asked for": {
+			q:    solve.Question{Available: certs, Installed: []solve.Installed{there(certs[1], false)}, Wants: want(needs("cert-manager", "<1.14"))},
+			want: "cert-manager@1.10.1<1.14.2",
+		},
+		"Kubernetes": {
+			q:     solve.Question{Available: []solve.Package{newer}, Wants: want(needs("a", "")), Kubernetes: "v1.29.3-eks-1"},
+			fails: "the command line wants a; a 2.0.0 runs on Kubernetes >=1.30, and the cluster has 1.29.3",
+		},
+		"Kubernetes, an older one does": {
+			q:    solve.Question{Available: []solve.Package{newer, pkg("a", "1.0.0")}, Wants: want(needs("a", "")), Kubernetes: "1.29.3"},
+			want: "a@1.0.0",
+		},
+		"conflict": {
+			q:     solve.Question{Available: []solve.Package{pkg("a", "2.0.0"), apart}, Wants: want(needs("a", ""), needs("b", ""))},
+			fails: "the command line wants a; the command line wants b; b 1.0.0 cannot be together with a >=2",
+		},
+		"the only provider": {
+			q:    solve.Question{Available: []solve.Package{ca, pkg("x", "1.0.0", kind("C.x.io"))}, Wants: want(needs("x", ""))},
+			want: "ca@1.0.0 x@1.0.0",
+		},
+		"served": {
+			q:    solve.Question{Available: []solve.Package{ca, pkg("x", "1.0.0", kind("C.x.io"))}, Served: []solve.API{{Kind: "C.x.io"}}, Wants: want(needs("x", ""))},
+			want: "x@1.0.0",
+		},
+		"several providers": {
+			q:     solve.Question{Available: []solve.Package{ca, cb, pkg("x", "1.0.0", kind("C.x.io"))}, Wants: want(needs("x", ""))},
+			fails: "several packages bring C.x.io, which x 1.0.0 needs: ca, cb: choose one of them",
+		},
+		"the preferred provider": {
+			q:    solve.Question{Available: []solve.Package{ca, cb, pkg("x", "1.0.0", kind("C.x.io"))}, Prefer: []string{"cb"}, Wants: want(needs("x", ""))},
+			want: "cb@1.0.0 x@1.0.0",
+		},
+		"the installed provider": {
+			q:    solve.Question{Available: []solve.Package{ca, cb, pkg("x", "1.0.0", kind("C.x.io"))}, Installed: []solve.Installed{there(ca, true)}, Prefer: []string{"cb"}, Wants: want(needs("x", ""))},
+			want: "ca@1.0.0<1.0.0 x@1.0.0",
+		},
+		"the wanted provider": {
+			q:    solve.Question{Available: []solve.Package{ca, cb, pkg("x", "1.0.0", kind("C.x.io"))}, Wants: want(needs("x", ""), needs("cb", ""))},
+			want: "cb@1.0.0 x@1.0.0",
+		},
+		"nobody brings it": {
+			q:     solve.Question{Available: []solve.Package{ca}, Wants: want(kind("D.x.io"))},
+			fails: "the command line wants D.x.io; no package brings D.x.io (did you mean C.x.io?)",
+		},
+		"optional only limits": {
+			q:    solve.Question{Available: append(certs, pkg("shop", "1.0.0", maybe(needs("cert-manager", "<1.14")))), Wants: want(needs("shop", ""))},
+			want: "shop@1.0.0",
+		},
+		"optional limits what is wanted": {
+			q:    solve.Question{Available: append(certs, pkg("shop", "1.0.0", maybe(needs("cert-manager", "<1.14")))), Wants: want(needs("shop", ""), needs("cert-manager", ""))},
+			want: "cert-manager@1.10.1 shop@1.0.0",
+		},
+		"a loop": {
+			q:     solve.Question{Available: []solve.Package{pkg("a", "1.0.0", needs("b", "")), pkg("b", "1.0.0", needs("a", ""))}, Wants: want(needs("a", ""))},
+			fails: "packages need each other in a circle: a 1.0.0 -> b 1.0.0 -> a 1.0.0: none of them can be first",
+		},
+		"a loop that an optional need closes": {
+			q:    solve.Question{Available: []solve.Package{pkg("a", "1.0.0", needs("b", "")), pkg("b", "1.0.0", maybe(needs("a", "")))}, Wants: want(needs("a", ""))},
+			want: "b@1.0.0 a@1.0.0",
+		},
+		"itself": {
+			q:    solve.Question{Available: []solve.Package{brings(pkg("a", "1.0.0", needs("a", ""), kind("A.x.io")), "A.x.io")}, Wants: want(needs("a", ""))},
+			want: "a@1.0.0",
+		},
+		"no name":     {q: solve.Question{Available: []solve.Package{{Version: "1.0.0"}}}, fails: `a package of the catalogue has no name (its version is "1.0.0")`},
+		"bad version": {q: solve.Question{Available: []solve.Package{pkg("a", "v1")}, Wants: want(needs("a", ""))}, fails: `package a: "v1" is no semantic version: want 1.0.0`},
+		"nothing":     {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := solve.Solve(t.Context(), c.q)
+			if c.fails != "" {
+				if err == nil || err.Error() != c.fails {
+					t.Fatalf("got %s, error %v\nwant %s", told(got), err, c.fails)
+				}
+				return
+			}
+			if err != nil || told(got) != c.want {
+				t.Fatalf("got %s, error %v, want %s", told(got), err, c.want)
+			}
+		})
+	}
+}
+
+func TestSolveStops(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := solve.Solve(ctx, solve.Question{Available: []solve.Package{pkg("a", "1.0.0")}, Wants: want(needs("a", ""))}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+}

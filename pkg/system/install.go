@@ -1,0 +1,118 @@
+package system
+
+import (
+	"regexp"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Operator is an operator that a system needs, from a catalogue.
+type Operator struct {
+	// Name is that of the entry of the catalogue.
+	Name string
+	// Version is a range of semantic versions (">=1.14 <2"); empty for the newest.
+	Version string
+	// Namespace is where it is installed; empty for where the entry says.
+	Namespace string
+	// Values are given to its chart.
+	Values map[string]any
+	Line   int
+}
+
+// Input is what must be there before a system is installed, and that no manifest carries: a
+// Secret or a ConfigMap, with the keys that are read of it.
+type Input struct {
+	// Secret and ConfigMap are names: exactly one is set.
+	Secret, ConfigMap string
+	// Namespace is where it must be; empty for that of the system.
+	Namespace   string
+	Keys        []string
+	Description string
+	Line        int
+}
+
+// Upgrading is how a system is upgraded.
+type Upgrading struct {
+	// Regulate says that who needs what is upgraded is held meanwhile, as the rules about
+	// upgrading say; where there is none, all neighbours get Stop.
+	Regulate bool
+}
+
+func (r *reader) operator(s scope, n *yaml.Node) {
+	o := Operator{Line: n.Line}
+	s.mapping(n,
+		key{"name", true, func(s scope, n *yaml.Node) { o.Name = s.name(n) }},
+		key{"version", false, func(s scope, n *yaml.Node) { o.Version = s.line(n) }},
+		key{"namespace", false, func(s scope, n *yaml.Node) { o.Namespace = s.name(n) }},
+		key{"values", false, func(s scope, n *yaml.Node) { o.Values = s.object(n) }},
+	)
+	if i := slices.IndexFunc(r.sys.Operators, func(p Operator) bool { return p.Name == o.Name }); i >= 0 && o.Name != "" {
+		s.report(n, "a second operator %s: the first is on line %d", o.Name, r.sys.Operators[i].Line)
+	}
+	r.sys.Operators = append(r.sys.Operators, o)
+}
+
+func (r *reader) input(s scope, n *yaml.Node) {
+	in := Input{Line: n.Line}
+	s.mapping(n,
+		key{"secret", false, func(s scope, n *yaml.Node) { in.Secret = s.objectName(n) }},
+		key{"configMap", false, func(s scope, n *yaml.Node) { in.ConfigMap = s.objectName(n) }},
+		key{"namespace", false, func(s scope, n *yaml.Node) { in.Namespace = s.name(n) }},
+		key{"keys", false, func(s scope, n *yaml.Node) {
+			s.list(n, func(s scope, n *yaml.Node) { in.Keys = append(in.Keys, s.line(n)) })
+		}},
+		key{"description", false, func(s scope, n *yaml.Node) { in.Description = s.text(n) }},
+	)
+	if n.Kind == yaml.MappingNode && has(n, "secret") == has(n, "configMap") {
+		s.report(n, "want either secret or configMap: the name of what must be there")
+	}
+	r.sys.Inputs = append(r.sys.Inputs, in)
+}
+
+// subdomain is what the names of Secrets and ConfigMaps are.
+var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+// objectName reads the name of an object.
+func (s scope) objectName(n *yaml.Node) string {
+	name := s.text(n)
+	if name != "" && (len(name) > 253 || !subdomain.MatchString(name)) {
+		s.report(n, "%q is no name of an object", name)
+		return ""
+	}
+	return name
+}
+
+func (r *reader) upgrading(s scope, n *yaml.Node) {
+	s.mapping(n, key{"regulate", false, func(s scope, n *yaml.Node) { r.sys.Upgrade.Regulate = s.yes(n) }})
+}
+
+func operatorNode(o *Operator) *yaml.Node {
+	f := fields{}.text("name", o.Name).text("version", o.Version).text("namespace", o.Namespace)
+	if o.Values != nil {
+		f = f.put("values", node(o.Values))
+	}
+	return f.node()
+}
+
+func inputNode(in *Input) *yaml.Node {
+	return fields{}.text("secret", in.Secret).text("configMap", in.ConfigMap).text("namespace", in.Namespace).
+		texts("keys", in.Keys).text("description", in.Description).node()
+}
+
+// merged lays values over others: mappings key by key, all else as a whole.
+func merged(below, over map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range below {
+		out[k] = v
+	}
+	for k, v := range over {
+		inner, isMap := v.(map[string]any)
+		if was, both := out[k].(map[string]any); both && isMap {
+			out[k] = merged(was, inner)
+			continue
+		}
+		out[k] = v
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+)
+
+// InstallDoneDocument is what became of a run (docs/schema/install-done.json).
+type InstallDoneDocument struct {
+	Head         `json:",inline"`
+	Installation string                   `json:"installation"`
+	Namespace    string                   `json:"namespace"`
+	Action       string                   `json:"action"`
+	Run          string                   `json:"run,omitempty"`
+	Result       string                   `json:"result"`
+	Why          string                   `json:"why,omitempty"`
+	Steps        []InstallResultDocument  `json:"steps"`
+	Releases     []InstallReleaseDocument `json:"releases,omitempty"`
+}
+
+// InstallResultDocument is what became of a step.
+type InstallResultDocument struct {
+	ID    string `json:"id"`
+	Kind  string `json:"kind"`
+	Part  string `json:"part,omitempty"`
+	Phase string `json:"phase"`
+	Note  string `json:"note,omitempty"`
+}
+
+// InstallReleaseDocument is a release as a run left it.
+type InstallReleaseDocument struct {
+	Part      string `json:"part"`
+	App       bool   `json:"app,omitempty"`
+	Release   string `json:"release"`
+	Namespace string `json:"namespace"`
+	Version   string `json:"version,omitempty"`
+	Revision  int    `json:"revision"`
+}
+
+// InstallNothing is the result of a run for which nothing was to be done.
+const InstallNothing = "nothing"
+
+// InstallDone returns the answer of what became of a run. Names are the releases as it left
+// them.
+func InstallDone(i install.Installation, r install.Report) Answer {
+	doc := InstallDoneDocument{
+		Head: Head{APIVersion, "InstallDone"}, Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
+		Result: cmp.Or(r.Result, InstallNothing), Why: r.Why, Steps: []InstallResultDocument{}, Releases: releaseDocuments(r.Releases),
+	}
+	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "RESULT"}, {Name: "NOTE", Drop: 1, Cut: End, Least: leastWhy}}}
+	tones := map[install.Phase]Tone{install.Done: Good, install.Left: Bad, install.Begun: Warn, install.Undone: Faint}
+	for _, s := range r.Steps {
+		doc.Steps = append(doc.Steps, InstallResultDocument{ID: s.ID, Kind: string(s.Kind), Part: s.Part, Phase: string(s.Phase), Note: s.Note})
+		t.Rows = append(t.Rows, []Cell{{s.ID, Plain}, {string(s.Phase), tones[s.Phase]}, {s.Note, Faint}})
+	}
+	a := Answer{Table: t, Wide: t, Document: doc}
+	for _, rel := range r.Releases {
+		a.Names = append(a.Names, "helm/"+rel.Release)
+	}
+	return a
+}
+
+func releaseDocuments(all []install.ReleaseState) []InstallReleaseDocument {
+	var out []InstallReleaseDocument
+	for _, r := range all {
+		out = append(out, InstallReleaseDocument{Part: r.Part, App: r.App, Release: r.Release, Namespace: r.Namespace, Version: r.Version, Revision: r.Revision})
+	}
+	return out
+}
+
+// InstallHistoryDocument is what was done to an installation (docs/schema/install-history.json).
+type InstallHistoryDocument struct {
+	Head         `json:",inline"`
+	Installation string                `json:"installation"`
+	Namespace    string                `json:"namespace"`
+	Open         *InstallPastDocument  `json:"open,omitempty"`
+	Runs         []InstallPastDocument `json:"runs"`
+}
+
+// InstallPastDocument is a run.
+type InstallPastDocument struct {
+	Revision int                      `json:"revision,omitempty"`
+	Run      string                   `json:"run"`
+	Action   string                   `json:"action"`
+	By       string                   `json:"by"`
+	Started  time.Time                `json:"started"`
+	Ended    *time.Time               `json:"ended,omitempty"`
+	Result   string                   `json:"result"`
+	Why      string                   `json:"why,omitempty"`
+	Releases []InstallReleaseDocument `json:"releases,omitempty"`
+}
+
+// InstallHistory returns the answer of history. Names are the revisions.
+func InstallHistory(j *install.Journal, now time.Time) Answer {
+	doc := InstallHistoryDocument{Head: Head{APIVersion, "InstallHistory"}, Installation: j.Installation.Name, Namespace: j.Installation.Namespace, Runs: []InstallPastDocument{}}
+	t := &Table{Columns: []Column{{Name: "REVISION"}, {Name: "ACTION"}, {Name: "RESULT"}, {Name: "RELEASES", Cut: End, Least: leastName}, {Name: "BY", Drop: 2, Cut: Middle, Least: 8}, {Name: "AGE"}}}
+	a := Answer{Table: t, Wide: t}
+	tones := map[string]Tone{install.ResultDone: Good, install.ResultUndone: Faint, install.ResultLeft: Bad}
+	row := func(d InstallPastDocument, revision string) {
+		var releases []string
+		for _, r := range d.Releases {
+			releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))
+		}
+		t.Rows = append(t.Rows, []Cell{{revision, Plain}, {d.Action, Plain}, {d.Result, tones[d.Result]}, {strings.Join(releases, ", "), Plain}, {d.By, Faint}, {age(now, d.Started), Plain}})
+	}
+	for _, p := range j.Past {
+		ended := p.Ended
+		d := InstallPastDocument{Revision: p.Revision, Run: p.ID, Action: string(p.Action), By: p.By, Started: p.Started, Ended: &ended, Result: p.Result, Why: p.Why, Releases: releaseDocuments(p.Releases)}
+		doc.Runs = append(doc.Runs, d)
+		row(d, fmt.Sprint(p.Revision))
+		a.Names = append(a.Names, fmt.Sprint(p.Revision))
+	}
+	if r := j.Run; r != nil {
+		result := install.ResultOpen
+		if r.Undoing {
+			result = "undoing"
+		}
+		doc.Open = &InstallPastDocument{Run: r.ID, Action: string(r.Action), By: r.By, Started: r.Started, Result: result, Why: r.Why}
+		row(*doc.Open, "-")
+	}
+	a.Document = doc
+	return a
+}

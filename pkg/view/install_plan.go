@@ -1,0 +1,188 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// InstallPlan is what a run is to do.
+type InstallPlan struct {
+	*install.Planned
+	// DryRun is none, client or server.
+	DryRun string
+	// Fetched says where the parts came from, by name of the part: an address, and by what
+	// it was verified.
+	Fetched map[string]string
+}
+
+// InstallPlanDocument is what a run is to do (docs/schema/install-plan.json).
+type InstallPlanDocument struct {
+	Head         `json:",inline"`
+	Installation string                   `json:"installation"`
+	Namespace    string                   `json:"namespace"`
+	System       bool                     `json:"system,omitempty"`
+	Action       string                   `json:"action"`
+	DryRun       string                   `json:"dryRun"`
+	Parts        []InstallPartDocument    `json:"parts"`
+	Steps        []InstallStepDocument    `json:"steps"`
+	Unchanged    []string                 `json:"unchanged,omitempty"`
+	Refusals     []InstallRefusalDocument `json:"refusals,omitempty"`
+	Notes        []string                 `json:"notes,omitempty"`
+	Fingerprint  string                   `json:"fingerprint"`
+}
+
+// InstallPartDocument is what is installed together, as one release.
+type InstallPartDocument struct {
+	Name      string   `json:"name"`
+	App       bool     `json:"app,omitempty"`
+	Version   string   `json:"version,omitempty"`
+	Release   string   `json:"release"`
+	Namespace string   `json:"namespace"`
+	Source    string   `json:"source,omitempty"`
+	Needs     []string `json:"needs,omitempty"`
+	Why       []string `json:"why,omitempty"`
+	Objects   []string `json:"objects"`
+	Images    []string `json:"images,omitempty"`
+}
+
+// InstallStepDocument is one thing to do.
+type InstallStepDocument struct {
+	ID           string   `json:"id"`
+	Kind         string   `json:"kind"`
+	Part         string   `json:"part,omitempty"`
+	Release      string   `json:"release,omitempty"`
+	Namespace    string   `json:"namespace,omitempty"`
+	From         string   `json:"from,omitempty"`
+	Version      string   `json:"version,omitempty"`
+	Objects      []string `json:"objects,omitempty"`
+	Irreversible string   `json:"irreversible,omitempty"`
+}
+
+// InstallRefusalDocument is why a run must not be begun.
+type InstallRefusalDocument struct {
+	Topic   string `json:"topic"`
+	Part    string `json:"part,omitempty"`
+	Object  string `json:"object,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// InstallPlanned returns the answer of what a run is to do. Names are what it makes,
+// changes or deletes.
+func InstallPlanned(p InstallPlan) Answer {
+	a := Answer{Document: installPlanDocument(p)}
+	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "WHAT", Cut: Middle, Least: leastName}, {Name: "VERSION"}, {Name: "WHY", Drop: 1, Cut: End, Least: leastWhy}}}
+	seen := map[string]bool{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		version := s.Version
+		if s.From != "" && s.From != s.Version {
+			version = s.From + " → " + s.Version
+		}
+		tone := Plain
+		if s.Kind == install.DeleteObjects || s.Kind == install.DeleteDefinitions || s.Kind == install.RemoveRelease {
+			tone = Bad
+		}
+		why := ""
+		if part := partOf(p.Planned, s.Part); part != nil && !seen[part.Name] && s.Kind != install.MakeNamespace {
+			why, seen[part.Name] = strings.Join(part.Why, "; "), true
+		}
+		if s.Irreversible != "" {
+			why = s.Irreversible
+		}
+		t.Rows = append(t.Rows, []Cell{{StepWords(s.Kind), tone}, {stepWhat(s), Plain}, {version, Plain}, {why, Faint}})
+		if s.Kind != install.Await {
+			a.Names = append(a.Names, s.ID)
+		}
+	}
+	a.Table, a.Wide = t, t
+	return a
+}
+
+func partOf(p *install.Planned, name string) *install.Part {
+	for _, part := range p.Parts {
+		if part.Name == name {
+			return part
+		}
+	}
+	return nil
+}
+
+// StepWords says what a step does.
+func StepWords(k install.StepKind) string {
+	words := map[install.StepKind]string{
+		install.ApplyDefinitions: "apply definitions", install.InstallRelease: "install release", install.UpgradeRelease: "upgrade release",
+		install.RollbackRelease: "roll back release", install.RemoveRelease: "remove release", install.Await: "wait for health",
+		install.DeleteObjects: "delete objects", install.DeleteDefinitions: "delete definitions", install.MakeNamespace: "create namespace",
+	}
+	if w, ok := words[k]; ok {
+		return w
+	}
+	return string(k)
+}
+
+func stepWhat(s *install.Step) string {
+	switch s.Kind {
+	case install.MakeNamespace:
+		return s.Namespace
+	case install.ApplyDefinitions, install.DeleteDefinitions, install.DeleteObjects:
+		if len(s.Objects) == 1 {
+			return s.Objects[0].String()
+		}
+		return fmt.Sprintf("%s: %d objects", s.Part, len(s.Objects))
+	case install.Await:
+		return s.Part
+	case install.RollbackRelease:
+		return fmt.Sprintf("%s/%s to revision %d", s.Namespace, s.Release, s.To)
+	}
+	return s.Namespace + "/" + s.Release
+}
+
+func installPlanDocument(p InstallPlan) InstallPlanDocument {
+	doc := InstallPlanDocument{
+		Head: Head{APIVersion, "InstallPlan"}, Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
+		Action: string(p.Action), DryRun: p.DryRun, Parts: []InstallPartDocument{}, Steps: []InstallStepDocument{},
+		Unchanged: p.Unchanged, Notes: p.Notes, Fingerprint: p.Fingerprint,
+	}
+	for _, part := range p.Parts {
+		d := InstallPartDocument{
+			Name: part.Name, App: part.App, Version: part.Version, Release: part.Release, Namespace: part.Namespace, Source: p.Fetched[part.Name],
+			Needs: part.Needs, Why: part.Why, Objects: []string{},
+		}
+		if r := part.Rendered; r != nil {
+			d.Images = r.Images
+			for _, o := range r.Objects {
+				gvk := o.GroupVersionKind()
+				d.Objects = append(d.Objects, object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}.String())
+			}
+		}
+		doc.Parts = append(doc.Parts, d)
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		doc.Steps = append(doc.Steps, InstallStepDocument{
+			ID: s.ID, Kind: string(s.Kind), Part: s.Part, Release: s.Release, Namespace: s.Namespace, From: s.From, Version: s.Version,
+			Objects: objectIDs(s.Objects), Irreversible: s.Irreversible,
+		})
+	}
+	for _, r := range p.Refusals {
+		d := InstallRefusalDocument{Topic: r.Topic, Part: r.Part, Message: r.Message, Hint: r.Hint}
+		if r.Object != (object.Ref{}) {
+			d.Object = r.Object.String()
+		}
+		doc.Refusals = append(doc.Refusals, d)
+	}
+	return doc
+}
+
+// objectIDs writes objects as documents do.
+func objectIDs(refs []object.Ref) []string {
+	var out []string
+	for _, r := range refs {
+		out = append(out, r.String())
+	}
+	return out
+}
