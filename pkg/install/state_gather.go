@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -200,38 +201,69 @@ func (g *gathering) packages() []string {
 // objects reads those that parts want to make, in the version in which they are written, and
 // where connections come from. What is in a namespace that is not there is not there.
 func (g *gathering) objects() error {
-	type one struct {
-		ref     object.Ref
-		version string
+	var all []wanted
+	seen := map[object.Ref]bool{}
+	add := func(ref object.Ref, version string) {
+		r, served := g.kind(ref.GroupKind())
+		_, there := g.state.Namespaces[ref.Namespace]
+		if !served || ref.Name == "" || seen[ref] || ref.Namespace != "" && !there {
+			return
+		}
+		seen[ref] = true
+		all = append(all, wanted{ref: ref, version: version, resource: r})
 	}
-	var wanted []one
 	for _, p := range g.ask.Parts {
 		for _, u := range madeBy(p) {
-			wanted = append(wanted, one{identity(u), u.GroupVersionKind().Version})
+			add(identity(u), u.GroupVersionKind().Version)
 		}
 		for _, c := range p.Connections {
 			// Of a Secret its name is all that is looked at, and that is known.
 			if c.From.GroupKind() != secretKind {
-				wanted = append(wanted, one{ref: c.From})
+				add(c.From, "")
 			}
 		}
 	}
-	for _, w := range wanted {
-		r, served := g.kind(w.ref.GroupKind())
-		_, there := g.state.Namespaces[w.ref.Namespace]
-		if !served || w.ref.Name == "" || g.state.Objects[w.ref] != nil || w.ref.Namespace != "" && !there {
-			continue
-		}
-		u, err := g.get(r, w.version, w.ref)
-		if err != nil {
-			if err := g.absent(r, w.ref.Namespace, err); err != nil {
+	g.readAll(all)
+	for _, w := range all {
+		if w.err != nil {
+			if err := g.absent(w.resource, w.ref.Namespace, w.err); err != nil {
 				return err
 			}
 			continue
 		}
-		g.state.Objects[w.ref] = u
+		g.state.Objects[w.ref] = w.object
 	}
 	return nil
+}
+
+// wanted is an object that is asked for, and what came of it.
+type wanted struct {
+	ref      object.Ref
+	version  string
+	resource object.Resource
+	object   *unstructured.Unstructured
+	err      error
+}
+
+// atOnce is how many objects are read at a time.
+const atOnce = 8
+
+// readAll reads objects, some at a time; each goes where it was asked for.
+func (g *gathering) readAll(all []wanted) {
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range min(atOnce, len(all)) {
+		group.Go(func() {
+			for i := range next {
+				all[i].object, all[i].err = g.get(all[i].resource, all[i].version, all[i].ref)
+			}
+		})
+	}
+	for i := range all {
+		next <- i
+	}
+	close(next)
+	group.Wait()
 }
 
 // get reads an object in a version, or in the preferred one where that is not served.

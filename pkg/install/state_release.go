@@ -169,7 +169,8 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 		Config   map[string]any `json:"config"`
 		Manifest string         `json:"manifest"`
 		Hooks    []struct {
-			Manifest string `json:"manifest"`
+			Manifest string   `json:"manifest"`
+			Events   []string `json:"events"`
 		} `json:"hooks"`
 	}
 	if err := json.Unmarshal(data, &kept); err != nil {
@@ -180,6 +181,9 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 		return nil, fmt.Errorf("the manifest in it: %w", err)
 	}
 	for _, h := range kept.Hooks {
+		if len(h.Events) > 0 && !slices.ContainsFunc(h.Events, func(e string) bool { return e != "test" }) {
+			continue // tests are no part of a release's life (chart.Rendered.Tests)
+		}
 		objects, err := objectsIn(h.Manifest)
 		if err != nil {
 			return nil, fmt.Errorf("a hook in it: %w", err)

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,12 +28,16 @@ type memoryReader struct {
 	objects []*unstructured.Unstructured
 	// forbidden are plural names that may not be read, broken those that fail.
 	forbidden, broken map[string]bool
-	asked             []string
+
+	mu    sync.Mutex
+	asked []string
 }
 
 func (m *memoryReader) Version(context.Context) (string, error) { return "v1.33.2", nil }
 
 func (m *memoryReader) answer(what string, r object.Resource, name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.asked = append(m.asked, strings.TrimSpace(what+" "+r.String()+" "+name))
 	switch gr := (schema.GroupResource{Group: r.Group, Resource: r.Plural}); {
 	case m.forbidden[r.Plural]:
@@ -94,9 +99,10 @@ func recordSecret(t *testing.T, namespace, name string, revision int, status str
 		}
 		return strings.Join(all, "---\n")
 	}
-	var hooks []any
+	test := planObject(t, "{apiVersion: v1, kind: Pod, metadata: {name: test, annotations: {helm.sh/hook: test}}}")
+	hooks := []any{map[string]any{"manifest": text([]*unstructured.Unstructured{test}), "events": []string{"test"}}}
 	for _, h := range record.Hooks {
-		hooks = append(hooks, map[string]any{"manifest": text([]*unstructured.Unstructured{h})})
+		hooks = append(hooks, map[string]any{"manifest": text([]*unstructured.Unstructured{h}), "events": []string{"pre-install", "test"}})
 	}
 	data, err := json.Marshal(map[string]any{
 		"name": name, "version": revision, "config": record.Values, "manifest": text(record.Objects), "hooks": hooks,
