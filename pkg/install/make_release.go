@@ -119,8 +119,12 @@ func (m *maker) settled(p *Part, live *LiveRelease) {
 	})
 }
 
-// versionOf is the version of what is there, as the last run wrote it down, or that of the chart.
+// versionOf is the version of what is there: as its record says, as the last run wrote it
+// down, or that of the chart.
 func (m *maker) versionOf(live *LiveRelease) string {
+	if v := live.Labels[VersionLabel]; v != "" {
+		return strings.ReplaceAll(v, "_", "+")
+	}
 	for _, b := range m.options.Before {
 		if b.Release == live.Name && b.Namespace == live.Namespace && b.Revision == live.Deployed && b.Version != "" {
 			return b.Version

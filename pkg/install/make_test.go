@@ -101,6 +101,17 @@ func TestMakeUpgrade(t *testing.T) {
 		wantSteps(t, p, "release/cert-system/cert", "await/cert")
 		wantNote(t, p, "cert goes back from chart 1.0.0 to 0.9.0")
 	})
+	t.Run("another version with the same chart", func(t *testing.T) {
+		parts := shopParts(t)
+		parts[3].Version = "1.0.0+2"
+		p := Make(Upgrade, shopSystem, parts, s, o)
+		wantSteps(t, p, "release/cert-system/cert", "await/cert")
+		if step := p.Steps[0]; step.From != "1.0.0" || step.Version != "1.0.0+2" {
+			t.Errorf("from %q to %q", step.From, step.Version)
+		}
+		done := doPlan(t, s, p)
+		wantSteps(t, Make(Upgrade, shopSystem, parts, done, o))
+	})
 	t.Run("an app goes, with its data", func(t *testing.T) {
 		parts := slices.DeleteFunc(shopParts(t), func(p *Part) bool { return p.Name == "db" })
 		parts[0].Connections = nil
@@ -207,7 +218,7 @@ func TestMakeOwnership(t *testing.T) {
 			s.Namespaces["shop"] = "Active"
 			live := planDeployment(t, "shop", "web", "old:1")
 			c.marks(live)
-			s.Objects[identity(live)] = live
+			s.Objects[refOf(live)] = live
 			p := Make(Install, shopSystem, shopParts(t), s, planOptions)
 			wantRefusal(t, p, "ownership", append(c.say, "Deployment.apps/shop/web")...)
 			if !slices.Contains(stepIDs(p), "release/shop/web") {
@@ -257,12 +268,12 @@ func TestMakeHooks(t *testing.T) {
 	s.Namespaces["shop"] = "Active"
 	foreign := job.DeepCopy()
 	foreign.SetAnnotations(nil)
-	s.Objects[identity(job)] = foreign
+	s.Objects[refOf(job)] = foreign
 	wantRefusal(t, Make(Install, shopSystem, parts(), s, planOptions), "ownership", "Job.batch/shop/migrate")
 
 	s = emptyState()
 	s = doPlan(t, s, Make(Install, shopSystem, parts(), s, planOptions))
-	s.Objects[identity(job)] = job // Helm leaves hooks behind, without the marks of a release
+	s.Objects[refOf(job)] = job // Helm leaves hooks behind, without the marks of a release
 	wantSteps(t, Make(Install, shopSystem, parts(), s, planOptions))
 }
 

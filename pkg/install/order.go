@@ -31,7 +31,7 @@ func orderOf(parts []*Part) *ordering {
 			first(brings, kindOf(u), i)
 		}
 		for _, u := range rendered(p).Objects {
-			first(makes, identity(u), i)
+			first(makes, refOf(u), i)
 		}
 	}
 	for i, p := range parts {
@@ -198,7 +198,7 @@ func checkParts(parts []*Part, action Action) []Refusal {
 			}
 		}
 		for _, u := range madeBy(p) {
-			ref := identity(u)
+			ref := refOf(u)
 			if other, have := makes[ref]; have && other != p.Name {
 				out = append(out, Refusal{
 					Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s and %s would both make %s", other, p.Name, ref),

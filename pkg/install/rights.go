@@ -72,7 +72,7 @@ func (r *rightsOfRun) keeping() {
 		r.add(regulate.Right{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
 	}
 	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
-	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: "install-" + in.Name}, "get", "update")
+	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: LockName(in.Name)}, "get", "update")
 }
 
 // changesSecrets says that Secrets which are there may have to be kept as they were.
@@ -193,10 +193,10 @@ func (r *rightsOfRun) release(s *Step) {
 	}
 	// Removing is undone by making anew, so that takes the same.
 	for _, u := range objects {
-		r.object(identity(u), s.Namespace, "create", "delete", "get", "patch", "update")
+		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "update")
 	}
 	for _, u := range hooks {
-		r.object(identity(u), s.Namespace, "create", "delete", "get", "patch", "list", "watch")
+		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "list", "watch")
 	}
 }
 

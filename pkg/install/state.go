@@ -132,12 +132,6 @@ var (
 	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 )
 
-// identity is the reference of an object.
-func identity(u *unstructured.Unstructured) object.Ref {
-	gk := u.GroupVersionKind().GroupKind()
-	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
-}
-
 // kindOf is the kind that a definition makes.
 func kindOf(definition *unstructured.Unstructured) schema.GroupKind {
 	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")

@@ -175,7 +175,7 @@ func (g *gathering) definitionNames() []string {
 			continue
 		}
 		for _, u := range record.Objects {
-			if identity(u).GroupKind() == definitionKind {
+			if refOf(u).GroupKind() == definitionKind {
 				names = append(names, u.GetName())
 			}
 		}
@@ -214,7 +214,7 @@ func (g *gathering) objects() error {
 	}
 	for _, p := range g.ask.Parts {
 		for _, u := range madeBy(p) {
-			add(identity(u), u.GroupVersionKind().Version)
+			add(refOf(u), u.GroupVersionKind().Version)
 		}
 		for _, c := range p.Connections {
 			// Of a Secret its name is all that is looked at, and that is known.
@@ -299,7 +299,7 @@ func (g *gathering) custom() error {
 			}
 			continue
 		}
-		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(identity(a), identity(b)) })
+		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(refOf(a), refOf(b)) })
 		g.state.Custom[name] = CustomResources{Objects: list, Whole: whole[name]}
 	}
 	return nil

@@ -94,14 +94,14 @@ func (m *maker) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 		switch k := KeptBy(u); {
 		case owned:
 		case k.By == "helm" || k.By == "argocd" || k.By == "flux" || k.By == "applyset" && k.Name != m.options.Set:
-			foreign = append(foreign, identity(u))
+			foreign = append(foreign, refOf(u))
 			m.refuse(Refusal{
-				Topic: "dependants", Part: p.Name, Object: identity(u), Message: fmt.Sprintf("%s needs %s, and is kept by %s", identity(u), p.Name, k),
+				Topic: "dependants", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s needs %s, and is kept by %s", refOf(u), p.Name, k),
 				Hint: "take it away where it is kept, and begin again",
 			})
-			refs = append(refs, identity(u))
+			refs = append(refs, refOf(u))
 		default:
-			refs = append(refs, identity(u))
+			refs = append(refs, refOf(u))
 		}
 	}
 	if len(foreign) > 0 {
@@ -129,13 +129,13 @@ func (m *maker) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
 	for _, n := range names {
 		live := m.state.Definitions[n]
 		if _, asked := m.state.Custom[n]; !asked {
-			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: identity(live), Message: fmt.Sprintf("whether there are custom resources of %s is not known", n), Hint: "ask for the right to list them"})
+			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("whether there are custom resources of %s is not known", n), Hint: "ask for the right to list them"})
 		}
 		if k, foreign := m.keeperOfDefinition(p, live); foreign && !m.options.TakeOwnership {
 			m.note("definition %s stays: it is kept by %s", n, k)
 			continue
 		}
-		step.Objects = append(step.Objects, identity(live))
+		step.Objects = append(step.Objects, refOf(live))
 	}
 	if len(step.Objects) > 0 {
 		m.step(step)
