@@ -58,6 +58,12 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	same := crd.Same(live, m.marked(p, want, live))
 	k, foreign := m.keeperOfDefinition(p, live)
+	if live.GetDeletionTimestamp() != nil {
+		m.refuse(Refusal{
+			Topic: "definitions", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("definition %s is being deleted", live.GetName()),
+			Hint: "wait until it is gone; while it has custom resources that something holds, it stays",
+		})
+	}
 	switch {
 	case p.KeepDefinitions:
 		if !crd.Same(live, want) {

@@ -86,6 +86,13 @@ func TestMakeUpgrade(t *testing.T) {
 			t.Error("what is refused has no step")
 		}
 	})
+	t.Run("a definition that is being deleted", func(t *testing.T) {
+		s := copyState(s)
+		d := s.Definitions["clusters.pg.example.com"].DeepCopy()
+		d.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+		s.Definitions[d.GetName()] = d
+		wantRefusal(t, Make(Upgrade, shopSystem, shopParts(t), s, o), "definitions", "definition clusters.pg.example.com is being deleted")
+	})
 	t.Run("a definition that is kept", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[2].KeepDefinitions = true
