@@ -116,7 +116,10 @@ func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err er
 		if err := x.disown(ctx, s.Changed); err != nil {
 			return "", err
 		}
-		gone := x.ownedOf(ctx, last)
+		gone, err := x.ownedOf(ctx, last)
+		if err != nil {
+			return "", err
+		}
 		if err := x.uninstall(ctx, name); err != nil {
 			return "", err
 		}
@@ -201,7 +204,11 @@ func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) erro
 		if v.Revision <= s.Was || v.Marks.Run != x.j.Run.ID {
 			continue
 		}
-		for _, ref := range x.ownedOf(ctx, v) {
+		owned, err := x.ownedOf(ctx, v)
+		if err != nil {
+			return err
+		}
+		for _, ref := range owned {
 			if !stays[ref] {
 				gone = append(gone, ref)
 				stays[ref] = true
