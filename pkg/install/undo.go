@@ -46,6 +46,9 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 	if s.Phase == Undone || s.Phase == Left {
 		return nil
 	}
+	if x.o.Stop != nil && x.o.Stop.Err() != nil {
+		return errors.Join(errStopped, fmt.Errorf("%s is not undone yet", s.ID))
+	}
 	own := s.Kind == MakeNamespace && s.Namespace == x.of.Namespace && len(s.Made) > 0
 	if own && len(x.j.Past) > 0 {
 		s.Phase, s.Note = Left, "the history of the installation is in it"

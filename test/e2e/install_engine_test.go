@@ -153,7 +153,7 @@ func (e *helmEngine) plan(kind install.StepKind, c *chart.Chart, size int64, was
 }
 
 // image is what the objects of the namespace are like, but for the records of Helm, the
-// journal and what each write changes.
+// journal, what controllers made of them and what each write changes.
 func (e *helmEngine) image() map[string]string {
 	e.t.Helper()
 	out := map[string]string{}
@@ -162,7 +162,7 @@ func (e *helmEngine) image() map[string]string {
 		e.t.Fatal(err)
 	}
 	for _, o := range list {
-		if strings.HasPrefix(o.GetName(), "sh.helm.release") || strings.HasPrefix(o.GetName(), "sysop-install-") {
+		if strings.HasPrefix(o.GetName(), "sh.helm.release") || strings.HasPrefix(o.GetName(), "sysop-install-") || len(o.GetOwnerReferences()) > 0 {
 			continue
 		}
 		for _, at := range [][]string{{"metadata", "resourceVersion"}, {"metadata", "generation"}, {"metadata", "managedFields"}, {"status"}} {
