@@ -141,7 +141,7 @@ func (l *lossy) Do(ctx context.Context, act func(context.Context) error) error {
 		l.lose = func() { end(lost) }
 	}
 	err := act(ctx)
-	if context.Cause(ctx) == error(lost) {
+	if errors.Is(context.Cause(ctx), lost) {
 		return lost
 	}
 	return err
@@ -248,8 +248,10 @@ func TestHangingIsExplained(t *testing.T) {
 
 func TestTarget(t *testing.T) {
 	h := History{Past: []Past{
-		{Revision: 1, Action: Install, Result: ResultDone}, {Revision: 2, Action: Upgrade, Result: ResultUndone},
-		{Revision: 3, Action: Upgrade, Result: ResultDone}, {Revision: 4, Action: Uninstall, Result: ResultDone},
+		{Revision: 1, Action: Install, Result: ResultDone},
+		{Revision: 2, Action: Upgrade, Result: ResultUndone},
+		{Revision: 3, Action: Upgrade, Result: ResultDone},
+		{Revision: 4, Action: Uninstall, Result: ResultDone},
 	}}
 	for revision, want := range map[int]int{0: 1, 1: 1, 3: 3, 2: -1, 4: -1, 9: -1} {
 		p, err := h.Target(revision)
