@@ -45,7 +45,7 @@ spec:
     schema:
       openAPIV3Schema:
         type: object
-        properties: {spec: {type: object, properties: {litres: {type: integer}}}}
+        properties: {spec: {type: object, properties: {cups: {type: integer}}}}
 `
 
 // engineChart is a chart with what an upgrade changes, adds and takes away, an object of the
@@ -54,7 +54,7 @@ func engineChart(version string, wait bool) *chart.Chart {
 	files := map[string]string{
 		"templates/plain.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\ndata: {version: '{{ .Chart.Version }}', size: '{{ .Values.size }}'}\n",
 		"templates/only.yaml":   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 'only-{{ .Chart.Version }}'}\n",
-		"templates/kettle.yaml": "apiVersion: engine.example.com/v1\nkind: Kettle\nmetadata: {name: black}\nspec: {litres: {{ .Values.size }}}\n",
+		"templates/kettle.yaml": "apiVersion: engine.example.com/v1\nkind: Kettle\nmetadata: {name: black}\nspec: {cups: {{ .Values.size }}}\n",
 		"templates/web.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 0\n  selector: {matchLabels: {app: web}}\n" +
 			"  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: web, image: 'example.com/web:{{ .Chart.Version }}'}]}\n",
 		"templates/look.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: look}\ndata: {found: '{{ len (lookup \"v1\" \"Namespace\" \"\" \"default\") }}', kube: '{{ .Capabilities.KubeVersion.Version }}'}\n",
@@ -278,7 +278,7 @@ func TestInstallEngine(t *testing.T) {
 	}
 	e.broken = nil
 	e.do(e.plan(install.UpgradeRelease, engineChart("2.0.0", false), 2, 3, ""))
-	if now := e.image(); now["ConfigMap/only-1.0.0"] != "" || now["ConfigMap/only-2.0.0"] == "" || !strings.Contains(now["Kettle/black"], "litres: 2") {
+	if now := e.image(); now["ConfigMap/only-1.0.0"] != "" || now["ConfigMap/only-2.0.0"] == "" || !strings.Contains(now["Kettle/black"], "cups: 2") {
 		t.Errorf("after the upgrade: %v", slices.Sorted(maps.Keys(now)))
 	}
 	second := e.image()
@@ -289,7 +289,7 @@ func TestInstallEngine(t *testing.T) {
 	}
 	e.broken = nil
 	e.do(e.plan(install.RollbackRelease, engineChart("1.0.0", false), 1, 5, ""))
-	if now := e.image(); now["ConfigMap/plain"] == second["ConfigMap/plain"] || !strings.Contains(now["Kettle/black"], "litres: 1") {
+	if now := e.image(); now["ConfigMap/plain"] == second["ConfigMap/plain"] || !strings.Contains(now["Kettle/black"], "cups: 1") {
 		t.Errorf("after the rollback: %v", now)
 	}
 	h, err := e.runner.History(t.Context())
