@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -84,7 +85,11 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 		if part.Rendered == nil {
 			continue
 		}
-		for _, o := range slices.Concat(part.Rendered.Definitions, part.Rendered.Objects) {
+		filled, err := p.filled(ctx, part)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, o := range slices.Concat(part.Rendered.Definitions, filled) {
 			ref := refOfObject(o)
 			wanted[ref] = true
 			is := p.state.Objects[ref]
@@ -111,6 +116,32 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 	}
 	gone, err := p.goes(ctx, wanted)
 	return want, append(live, gone...), err
+}
+
+// filled are the objects of a part with the values of its connections, as far as these are
+// there.
+func (p *proposal) filled(ctx context.Context, part *install.Part) ([]*unstructured.Unstructured, error) {
+	out := make([]*unstructured.Unstructured, 0, len(part.Rendered.Objects))
+	for _, o := range part.Rendered.Objects {
+		o = o.DeepCopy()
+		for _, c := range part.Connections {
+			if c.To != refOfObject(o) {
+				continue
+			}
+			value, err := p.o.valueNow(ctx, p.cluster, c)
+			if errors.Is(err, install.ErrNoValue) || isNotFound(err) {
+				continue // The plan tells that it is waited for.
+			}
+			if err == nil {
+				err = install.Flow(c, o, value, p.made.schema(o.GroupVersionKind()))
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, o)
+	}
+	return out, nil
 }
 
 // definition is a definition as the plan applies it; nil where it stays as it is.

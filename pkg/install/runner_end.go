@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -107,10 +108,17 @@ func (x *run) releases(ctx context.Context) []ReleaseState {
 			return
 		}
 		if v, ok := deployed(list); ok {
-			out = append(out, ReleaseState{Part: part, App: app, Release: name.Name, Namespace: name.Namespace, Version: v.Version, Revision: v.Revision})
+			state := ReleaseState{Part: part, App: app, Release: name.Name, Namespace: name.Namespace, Version: cmp.Or(v.Marks.Version, v.Version), Revision: v.Revision}
+			if app {
+				state.Version = "" // The chart was made for it.
+			}
+			out = append(out, state)
 		}
 	}
 	if x.p != nil {
+		for _, s := range x.p.Stays {
+			add(s.Part, s.App, ReleaseName{s.Release, s.Namespace})
+		}
 		for _, p := range x.p.Parts {
 			add(p.Name, p.App, ReleaseName{p.Release, p.Namespace})
 		}
