@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // FieldManager writes what no release does: definitions, namespaces, the journal.
@@ -26,7 +27,7 @@ const (
 	// PackageLabel and SystemLabel are on the records of releases, and PackageLabel on
 	// definitions too: what the release is of.
 	PackageLabel = "sysop.dev/package"
-	SystemLabel  = "sysop.dev/system"
+	SystemLabel  = system.Label
 	// VersionLabel is on the records of packages: their version, which need not be that of
 	// the chart; a + in it is a _.
 	VersionLabel = "sysop.dev/version"
