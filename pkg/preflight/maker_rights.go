@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,7 +79,8 @@ func (f *foresight) entitles(it *Item, plural, namespace string) []object.Ref {
 	var out []object.Ref
 	for _, s := range b.Subjects {
 		if s.Kind == rbacv1.ServiceAccountKind {
-			out = append(out, object.Ref{Kind: "ServiceAccount", Namespace: s.Namespace, Name: s.Name})
+			// A RoleBinding may leave the namespace out: it means its own.
+			out = append(out, object.Ref{Kind: "ServiceAccount", Namespace: cmp.Or(s.Namespace, it.Ref.Namespace), Name: s.Name})
 		}
 	}
 	return out
