@@ -146,7 +146,10 @@ func (p *proposal) agree(ctx context.Context) (bool, error) {
 	}
 	if len(p.planned.Steps) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s is there as it is wanted: nothing to do\n", safe(p.of.Name))
-		return p.sys != nil && o.dryRun == "none", nil
+		if p.sys == nil || o.dryRun != "none" {
+			return false, nil
+		}
+		return false, p.adopt(ctx) // It may have been killed just before.
 	}
 	switch {
 	case o.dryRun == "server":

@@ -151,6 +151,9 @@ type Planned struct {
 	Steps []Step
 	// Unchanged are parts that are there as they are wanted.
 	Unchanged []string
+	// Stays are releases that the installation needs and that nothing was asked of: they are
+	// remembered as parts of it.
+	Stays []ReleaseState
 	// Refusals are why it must not be begun. While there is one, nothing is written.
 	Refusals []Refusal
 	// Notes are worth knowing.
