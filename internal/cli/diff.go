@@ -101,12 +101,15 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 			}
 			then := helmMarked(o, part)
 			if ref.Kind == "CustomResourceDefinition" {
-				if then = p.definition(ref.Name); then == nil {
+				d := p.definition(ref.Name)
+				if d == nil {
 					continue // it stays as it is
 				}
+				then = d.DeepCopy()
 			}
 			if is != nil {
 				live = append(live, is)
+				keepRun(then, is)
 				if then, err = p.would(ctx, part, then); err != nil {
 					return nil, nil, fmt.Errorf("ask what would become of %s: %w", ref, err)
 				}
@@ -154,6 +157,18 @@ func (p *proposal) definition(name string) *unstructured.Unstructured {
 		}
 	}
 	return nil
+}
+
+// keepRun leaves on a definition the mark of the run that made it.
+func keepRun(then, is *unstructured.Unstructured) {
+	if run := is.GetAnnotations()[install.RunAnnotation]; run != "" {
+		notes := then.GetAnnotations()
+		if notes == nil {
+			notes = map[string]string{}
+		}
+		notes[install.RunAnnotation] = run
+		then.SetAnnotations(notes)
+	}
 }
 
 // helmMarked is an object with the marks that Helm puts on what it makes.
