@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -84,7 +85,11 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 		if part.Rendered == nil {
 			continue
 		}
-		for _, o := range slices.Concat(part.Rendered.Definitions, part.Rendered.Objects) {
+		filled, err := p.filled(ctx, part)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, o := range slices.Concat(part.Rendered.Definitions, filled) {
 			ref := refOfObject(o)
 			wanted[ref] = true
 			is := p.state.Objects[ref]
@@ -94,10 +99,15 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 					is = nil
 				}
 			}
-			then := o
+			then := helmMarked(o, part)
+			if ref.Kind == "CustomResourceDefinition" {
+				if then = p.definition(ref.Name); then == nil {
+					continue // it stays as it is
+				}
+			}
 			if is != nil {
 				live = append(live, is)
-				if then, err = p.would(ctx, part, o); err != nil {
+				if then, err = p.would(ctx, part, then); err != nil {
 					return nil, nil, fmt.Errorf("ask what would become of %s: %w", ref, err)
 				}
 			}
@@ -106,6 +116,61 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 	}
 	gone, err := p.goes(ctx, wanted)
 	return want, append(live, gone...), err
+}
+
+// filled are the objects of a part with the values of its connections, as far as these are
+// there.
+func (p *proposal) filled(ctx context.Context, part *install.Part) ([]*unstructured.Unstructured, error) {
+	out := make([]*unstructured.Unstructured, 0, len(part.Rendered.Objects))
+	for _, o := range part.Rendered.Objects {
+		o = o.DeepCopy()
+		for _, c := range part.Connections {
+			if c.To != refOfObject(o) {
+				continue
+			}
+			value, err := p.o.valueNow(ctx, p.cluster, c)
+			if errors.Is(err, install.ErrNoValue) || isNotFound(err) {
+				continue // The plan tells that it is waited for.
+			}
+			if err == nil {
+				err = install.Flow(c, o, value, p.made.schema(o.GroupVersionKind()))
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// definition is a definition as the plan applies it; nil where it stays as it is.
+func (p *proposal) definition(name string) *unstructured.Unstructured {
+	for _, s := range p.planned.Steps {
+		for _, d := range s.Definitions {
+			if d.GetName() == name {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// helmMarked is an object with the marks that Helm puts on what it makes.
+func helmMarked(o *unstructured.Unstructured, part *install.Part) *unstructured.Unstructured {
+	out := o.DeepCopy()
+	labels, notes := out.GetLabels(), out.GetAnnotations()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if notes == nil {
+		notes = map[string]string{}
+	}
+	labels["app.kubernetes.io/managed-by"] = "Helm"
+	notes["meta.helm.sh/release-name"], notes["meta.helm.sh/release-namespace"] = part.Release, part.Namespace
+	out.SetLabels(labels)
+	out.SetAnnotations(notes)
+	return out
 }
 
 // would asks the API server what an object would become; itself where it may not be asked.

@@ -146,7 +146,10 @@ func (p *proposal) agree(ctx context.Context) (bool, error) {
 	}
 	if len(p.planned.Steps) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s is there as it is wanted: nothing to do\n", safe(p.of.Name))
-		return p.sys != nil && o.dryRun == "none", nil
+		if p.sys == nil || o.dryRun != "none" {
+			return false, nil
+		}
+		return false, p.adopt(ctx) // It may have been killed just before.
 	}
 	switch {
 	case o.dryRun == "server":
@@ -197,6 +200,9 @@ func refusalError(planned *install.Planned) error {
 // do does the plan, and makes the System known.
 func (p *proposal) do(ctx context.Context) error {
 	p.o.wire(p.runner, p.cluster)
+	if p.sys != nil && p.sys.Upgrade.Regulate {
+		p.runner.Hold = p.o.holding(p.sys, p.of)
+	}
 	report, err := p.runner.Do(ctx, p.planned, p.options())
 	if err == nil && p.sys != nil {
 		err = p.adopt(ctx)

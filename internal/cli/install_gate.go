@@ -9,14 +9,21 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// silent is how long a custom resource may say nothing of its health before it is taken for
-// one that never does: its operator needs a moment to look at it.
-const silent = 15 * time.Second
+// How long an object may say nothing of its health before it is taken for one that never
+// does: where its definition has a status, its operator may be slow to look at it.
+const (
+	silent       = 30 * time.Second
+	silentAnyway = 3 * time.Second
+)
 
 // gate waits until objects are Healthy, by watches.
 type gate struct {
@@ -28,6 +35,8 @@ type gate struct {
 	refs     []object.Ref
 	// quiet is since when an object is there and says nothing.
 	quiet map[object.Ref]time.Time
+	// telling says of which kinds the definition has a status.
+	telling map[schema.GroupKind]bool
 	// told is what was said last of what is waited for.
 	told string
 	say  func(string)
@@ -44,7 +53,7 @@ func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout tim
 	defer stop() // which ends the watches
 	fresh := newCommon(c.env)
 	fresh.config, fresh.clock = c.config, c.clock
-	g := &gate{common: fresh, verdicts: fresh.judging(nil), refs: refs, quiet: map[object.Ref]time.Time{}, say: say}
+	g := &gate{common: fresh, verdicts: fresh.judging(nil), refs: refs, quiet: map[object.Ref]time.Time{}, telling: map[schema.GroupKind]bool{}, say: say}
 	patience, end := context.WithTimeoutCause(ctx, timeout, errTooLong)
 	defer end()
 	var err error
@@ -65,6 +74,7 @@ func (g *gate) wait(ctx context.Context, f *following) error {
 		if err := g.look(ctx); err != nil {
 			return err
 		}
+		g.learn(ctx)
 		not := g.not()
 		if len(not) == 0 {
 			return nil
@@ -128,12 +138,12 @@ func (g *gate) not() []string {
 		switch {
 		case h.Status == health.Healthy, h.Status == health.Suspended, h.Reason == health.Exists:
 			delete(g.quiet, ref)
-		case h.Status == "" || h.Status == health.Unknown:
+		case h.Status == "", h.Status == health.Unknown, h.Quiet:
 			since, seen := g.quiet[ref]
 			if !seen {
 				g.quiet[ref], since = now, now
 			}
-			if now.Sub(since) < silent {
+			if now.Sub(since) < g.patienceWith(ref) {
 				out = append(out, ref.String()+" says nothing yet")
 			}
 		default:
@@ -143,6 +153,51 @@ func (g *gate) not() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// patienceWith is how long is waited for an object that says nothing.
+func (g *gate) patienceWith(ref object.Ref) time.Duration {
+	if kind, ok := g.session.kinds.Kind(ref.GroupKind()); ok {
+		if _, known, found := catalog.KindOf(kind); found && known.Health.Source != "" {
+			return time.Hour // It is known how this kind tells: it has to.
+		}
+	}
+	if tells, known := g.telling[ref.GroupKind()]; known && !tells {
+		return silentAnyway
+	}
+	return silent
+}
+
+// learn finds out of which of the kinds the definition has no status. Where that may not be
+// read, it is taken to have one.
+func (g *gate) learn(ctx context.Context) {
+	cluster, ok := clusterOf(g.session.source)
+	for _, ref := range g.refs {
+		kind, served := g.session.kinds.Kind(ref.GroupKind())
+		if _, known := g.telling[ref.GroupKind()]; known || !ok || !served || !kind.Custom {
+			continue
+		}
+		tells := true
+		if crd, err := cluster.Definition(ctx, kind.Plural+"."+kind.Group); err == nil {
+			tells = hasStatus(crd, kind.Version)
+		}
+		g.telling[ref.GroupKind()] = tells
+	}
+}
+
+// hasStatus says whether a definition has a status in a version.
+func hasStatus(crd map[string]any, version string) bool {
+	versions, _, _ := unstructured.NestedSlice(crd, "spec", "versions")
+	for _, v := range versions {
+		m, _ := v.(map[string]any)
+		if m["name"] != version {
+			continue
+		}
+		_, sub, _ := unstructured.NestedFieldNoCopy(m, "subresources", "status")
+		_, field, _ := unstructured.NestedFieldNoCopy(m, "schema", "openAPIV3Schema", "properties", "status")
+		return sub || field
+	}
+	return true
 }
 
 // why is the message of an object, or of the deepest thing below it that explains it.

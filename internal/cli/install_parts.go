@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -40,6 +41,8 @@ type composing struct {
 	notes      []string
 	// custom are the kinds that the parts define.
 	custom map[schema.GroupKind]bool // whether they are namespaced
+	// definitions are those of the parts.
+	definitions []*unstructured.Unstructured
 }
 
 // packages makes a part of each package that is chosen.
@@ -207,7 +210,12 @@ func (c *composing) add(ctx context.Context, p *install.Part) error {
 
 // options are what a part is rendered with.
 func (c *composing) options(p *install.Part) chart.Options {
+	var labels map[string]string
+	if p.App {
+		labels = map[string]string{regulate.InstalledLabel: c.sys.Name}
+	}
 	return chart.Options{
+		Labels:  labels,
 		Release: p.Release, Namespace: p.Namespace, Values: p.Values, Kubernetes: c.kubernetes, APIs: slices.Clone(c.apis), Revision: 1,
 		Namespaced: func(gk schema.GroupKind) (bool, bool) {
 			if namespaced, ok := c.custom[gk]; ok {
@@ -222,6 +230,7 @@ func (c *composing) options(p *install.Part) chart.Options {
 
 // defines notes what a definition is going to serve.
 func (c *composing) defines(d *unstructured.Unstructured) {
+	c.definitions = append(c.definitions, d)
 	for _, api := range chart.ServedBy(d) {
 		if !slices.Contains(c.apis, api) {
 			c.apis = append(c.apis, api)
@@ -334,4 +343,24 @@ func (c *composing) endOf(a *system.App, e system.End) (object.Ref, error) {
 		ref.Namespace = namespace
 	}
 	return ref, nil
+}
+
+// schema is that of a kind which a part defines; nil where it is not known here.
+func (c *composing) schema(gvk schema.GroupVersionKind) map[string]any {
+	for _, d := range c.definitions {
+		group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")
+		if group != gvk.Group || kind != gvk.Kind {
+			continue
+		}
+		versions, _, _ := unstructured.NestedSlice(d.Object, "spec", "versions")
+		for _, v := range versions {
+			m, _ := v.(map[string]any)
+			if m["name"] == gvk.Version {
+				of, _, _ := unstructured.NestedMap(m, "schema", "openAPIV3Schema")
+				return of
+			}
+		}
+	}
+	return nil
 }

@@ -252,9 +252,12 @@ func (p *proposal) known(ctx context.Context) error {
 
 // plan makes the plan over what is there.
 func (p *proposal) plan(ctx context.Context) error {
+	stays := p.stays()
 	var before []install.ReleaseState
 	if past := p.journal.Past; len(past) > 0 {
-		before = past[len(past)-1].Releases
+		before = slices.DeleteFunc(slices.Clone(past[len(past)-1].Releases), func(r install.ReleaseState) bool {
+			return slices.ContainsFunc(stays, func(s install.ReleaseState) bool { return s.Release == r.Release && s.Namespace == r.Namespace })
+		})
 	}
 	var err error
 	p.state, err = install.Gather(ctx, p.cluster.reader, install.Ask{
@@ -275,19 +278,23 @@ func (p *proposal) plan(ctx context.Context) error {
 	}
 	p.planned = install.Make(p.o.action, p.of, p.made.parts, p.state, o)
 	p.planned.Notes = append(p.planned.Notes, p.made.notes...)
-	p.foreseeVersions()
+	p.planned.Stays = stays
+	for _, s := range stays {
+		p.planned.Unchanged = append(p.planned.Unchanged, s.Part)
+	}
 	return p.inputs(ctx)
 }
 
-// foreseeVersions tells of packages that are chosen and that somebody else keeps.
-func (p *proposal) foreseeVersions() {
+// stays are the operators that are needed, and that are there as they are needed.
+func (p *proposal) stays() []install.ReleaseState {
+	var out []install.ReleaseState
 	for _, c := range p.chosen {
-		if c.Was != "" && c.Was == c.Version && !slices.ContainsFunc(p.made.parts, func(part *install.Part) bool { return part.Name == c.Name }) {
-			p.planned.Unchanged = append(p.planned.Unchanged, c.Name)
+		is, there := p.there[c.Name]
+		if there && !slices.ContainsFunc(p.made.parts, func(part *install.Part) bool { return part.Name == c.Name }) {
+			out = append(out, install.ReleaseState{Part: c.Name, Release: is.release, Namespace: is.namespace, Version: is.version, Revision: is.revision})
 		}
 	}
-	slices.Sort(p.planned.Unchanged)
-	p.planned.Unchanged = slices.Compact(p.planned.Unchanged)
+	return out
 }
 
 // inputs refuses a System whose inputs are not there.

@@ -107,11 +107,30 @@ func (p *proposal) options() install.Options {
 			opts.APIs = part.APIs
 			opts.Set = map[object.Ref][]chart.FieldValue{}
 			for _, v := range values {
-				opts.Set[v.To] = append(opts.Set[v.To], chart.FieldValue{Field: v.Field, Value: v.Value})
+				value, err := p.fitting(part, v)
+				if err != nil {
+					return nil, err
+				}
+				opts.Set[v.To] = append(opts.Set[v.To], chart.FieldValue{Field: v.Field, Value: value})
 			}
 			return chart.NewPostRenderer(part.Chart, opts, part.Rendered), nil
 		},
 	}
+}
+
+// fitting is the value of a connection as the type that its field has.
+func (p *proposal) fitting(part *install.Part, v install.Resolved) (any, error) {
+	for _, o := range part.Rendered.Objects {
+		if refOfObject(o) != v.To {
+			continue
+		}
+		to := o.DeepCopy()
+		if err := install.Flow(v.Connection, to, v.Value, p.made.schema(o.GroupVersionKind())); err != nil {
+			return nil, err
+		}
+		return install.ResolveValue(to, v.Field)
+	}
+	return nil, fmt.Errorf("%s makes no %s", part.Name, v.To)
 }
 
 // recover sorts out a run that was killed, before a new plan is made. It says whether there

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -125,6 +126,10 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 		if yes, err := o.env.ask(ctx, fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))); err != nil || !yes {
 			return err
 		}
+	}
+	if sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest)); len(problems) == 0 && sys.Upgrade.Regulate {
+		sys.Namespace = f.of.Namespace
+		f.runner.Hold = o.holding(sys, f.of)
 	}
 	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
 	return o.finish(f.of, report, err)

@@ -68,7 +68,7 @@ func (m *maker) connections(p *Part) {
 
 func (m *maker) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
 	for _, u := range rendered(p).Objects {
-		if identity(u) == ref {
+		if refOf(u) == ref {
 			return u
 		}
 	}

@@ -94,7 +94,7 @@ func ResolveValue(u *unstructured.Unstructured, path string) (any, error) {
 		}
 		return runtime.DeepCopyJSONValue(value), nil
 	}
-	return nil, fmt.Errorf("%s of %s: %w", w.text, identity(u), ErrNoValue)
+	return nil, fmt.Errorf("%s of %s: %w", w.text, refOf(u), ErrNoValue)
 }
 
 // SetValue sets the field at a path, and makes what it is in where that is missing. A list
@@ -109,7 +109,7 @@ func SetValue(u *unstructured.Unstructured, path string, value any) error {
 	}
 	set, err := setAt(u.Object, w.steps, runtime.DeepCopyJSONValue(value))
 	if err != nil {
-		return fmt.Errorf("set %s of %s: %w", w.text, identity(u), err)
+		return fmt.Errorf("set %s of %s: %w", w.text, refOf(u), err)
 	}
 	u.Object, _ = set.(map[string]any)
 	return nil

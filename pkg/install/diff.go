@@ -78,7 +78,7 @@ func byRef(us []*unstructured.Unstructured) map[object.Ref]*unstructured.Unstruc
 	out := map[object.Ref]*unstructured.Unstructured{}
 	for _, u := range us {
 		if u != nil {
-			out[identity(u)] = u
+			out[refOf(u)] = u
 		}
 	}
 	return out

@@ -127,15 +127,15 @@ func TestEditsProperties(t *testing.T) {
 		if !slices.Equal(was, a) || !slices.Equal(is, b) {
 			t.Fatalf("seed %d: %v, %v became %v, %v", seed, a, b, was, is)
 		}
-		if fewest := len(a) + len(b) - 2*common(a, b); changes != fewest {
+		if fewest := len(a) + len(b) - 2*longestCommon(a, b); changes != fewest {
 			t.Fatalf("seed %d: %d changes from %v to %v, and %d do", seed, changes, a, b, fewest)
 		}
 		checkHunks(t, seed, unified(a, b), a, b)
 	}
 }
 
-// common is the length of the longest common subsequence.
-func common(a, b []string) int {
+// longestCommon is the length of the longest common subsequence.
+func longestCommon(a, b []string) int {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}

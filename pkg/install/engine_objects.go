@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -157,7 +158,7 @@ func (c *ClusterObjects) Contents(ctx context.Context, namespace string) ([]unst
 			continue // it tells of pods, which are listed themselves
 		}
 		for _, r := range l.APIResources {
-			if r.Kind == "Event" || !has(r.Verbs, "list") || !has(r.Verbs, "delete") {
+			if r.Kind == "Event" || !slices.Contains(r.Verbs, "list") || !slices.Contains(r.Verbs, "delete") {
 				continue
 			}
 			of := c.client.Resource(gv.WithResource(r.Name)).Namespace(namespace)
@@ -169,15 +170,6 @@ func (c *ClusterObjects) Contents(ctx context.Context, namespace string) ([]unst
 		}
 	}
 	return out, nil
-}
-
-func has(verbs []string, verb string) bool {
-	for _, v := range verbs {
-		if v == verb {
-			return true
-		}
-	}
-	return false
 }
 
 func listAll(ctx context.Context, of dynamic.ResourceInterface) ([]unstructured.Unstructured, error) {

@@ -18,8 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // marking puts the marks of the run on every record that is made: also on that of a
@@ -220,13 +218,4 @@ func (w *logWriter) Write(b []byte) (int, error) {
 		w.log.Info(strings.TrimRight(line, "\r\n"))
 	}
 	return len(b), nil
-}
-
-// objectRefs are the identities of objects.
-func objectRefs(list []*unstructured.Unstructured) []object.Ref {
-	var out []object.Ref
-	for _, o := range list {
-		out = append(out, refOf(o))
-	}
-	return out
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // FieldManager writes what no release does: definitions, namespaces, the journal.
@@ -26,7 +27,7 @@ const (
 	// PackageLabel and SystemLabel are on the records of releases, and PackageLabel on
 	// definitions too: what the release is of.
 	PackageLabel = "sysop.dev/package"
-	SystemLabel  = "sysop.dev/system"
+	SystemLabel  = system.Label
 	// VersionLabel is on the records of packages: their version, which need not be that of
 	// the chart; a + in it is a _.
 	VersionLabel = "sysop.dev/version"
@@ -151,6 +152,9 @@ type Planned struct {
 	Steps []Step
 	// Unchanged are parts that are there as they are wanted.
 	Unchanged []string
+	// Stays are releases that the installation needs and that nothing was asked of: they are
+	// remembered as parts of it.
+	Stays []ReleaseState
 	// Refusals are why it must not be begun. While there is one, nothing is written.
 	Refusals []Refusal
 	// Notes are worth knowing.

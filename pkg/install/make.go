@@ -111,8 +111,10 @@ func (m *maker) gaps() {
 		if g.Namespace != "" {
 			at += " in " + g.Namespace
 		}
-		m.refuse(Refusal{Topic: "rights", Message: fmt.Sprintf("%s cannot be read, so what is there is not known: %s", at, g.Message),
-			Hint: "ask for the rights that --print-rbac prints"})
+		m.refuse(Refusal{
+			Topic: "rights", Message: fmt.Sprintf("%s cannot be read, so what is there is not known: %s", at, g.Message),
+			Hint: "ask for the rights that --print-rbac prints",
+		})
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // pass by which only clients may.
 func (m *maker) safe(p *Part, live, want *unstructured.Unstructured) {
 	refuse := func(hint, message string) {
-		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: identity(want), Message: p.Name + ": " + message, Hint: hint})
+		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want), Message: p.Name + ": " + message, Hint: hint})
 	}
 	v, err := crd.Judge(live, want, m.state.Custom[want.GetName()].whole())
 	if err != nil {
@@ -53,7 +53,7 @@ func (c CustomResources) whole() []*unstructured.Unstructured {
 func (m *maker) customOf(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []object.Ref {
 	var out []object.Ref
 	for _, u := range m.customObjects(name, more, goes) {
-		out = append(out, identity(u))
+		out = append(out, refOf(u))
 	}
 	return sortRefs(out)
 }
@@ -62,7 +62,7 @@ func (m *maker) customObjects(name string, more []*unstructured.Unstructured, go
 	var out []*unstructured.Unstructured
 	for _, n := range m.definitionNames(name, more) {
 		for _, u := range m.state.Custom[n].Objects {
-			if !goes[identity(u)] {
+			if !goes[refOf(u)] {
 				out = append(out, u)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 func (m *maker) definitions(p *Part) {
 	step := Step{ID: "definitions/" + p.Name, Kind: ApplyDefinitions, Part: p.Name, Version: p.Version}
 	for _, want := range rendered(p).Definitions {
-		ref := identity(want)
+		ref := refOf(want)
 		if other, made := m.made[ref]; made {
 			m.shared(p, other, want)
 			continue
@@ -45,8 +45,10 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 		}
 		for _, u := range rendered(o).Definitions {
 			if u.GetName() == want.GetName() && !crd.Same(u, want) {
-				m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: identity(want),
-					Message: fmt.Sprintf("%s and %s both bring %s, and not the same", other, p.Name, want.GetName()), Hint: "install one of them without its definitions, by its values"})
+				m.refuse(Refusal{
+					Topic: "definitions", Part: p.Name, Object: refOf(want),
+					Message: fmt.Sprintf("%s and %s both bring %s, and not the same", other, p.Name, want.GetName()), Hint: "install one of them without its definitions, by its values",
+				})
 			}
 		}
 	}
@@ -56,6 +58,12 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	same := crd.Same(live, m.marked(p, want, live))
 	k, foreign := m.keeperOfDefinition(p, live)
+	if live.GetDeletionTimestamp() != nil {
+		m.refuse(Refusal{
+			Topic: "definitions", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("definition %s is being deleted", live.GetName()),
+			Hint: "wait until it is gone; while it has custom resources that something holds, it stays",
+		})
+	}
 	switch {
 	case p.KeepDefinitions:
 		if !crd.Same(live, want) {
@@ -65,7 +73,7 @@ func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	case foreign && !m.options.TakeOwnership:
 		m.already(p, live, k)
 	case foreign:
-		m.take(p, identity(live), k)
+		m.take(p, refOf(live), k)
 	}
 	if !same {
 		m.safe(p, live, want)
@@ -87,9 +95,11 @@ func (m *maker) keeperOfDefinition(p *Part, live *unstructured.Unstructured) (Ke
 
 // already refuses to bring what is there, brought by others.
 func (m *maker) already(p *Part, live *unstructured.Unstructured, k Keeper) {
-	m.refuse(Refusal{Topic: "ownership", Part: p.Name, Object: identity(live),
+	m.refuse(Refusal{
+		Topic: "ownership", Part: p.Name, Object: refOf(live),
 		Message: fmt.Sprintf("%s is there already: definition %s is kept by %s", p.Name, live.GetName(), k),
-		Hint:    "do without installing it, since what needs it can use what is there; or take it over with --take-ownership"})
+		Hint:    "do without installing it, since what needs it can use what is there; or take it over with --take-ownership",
+	})
 }
 
 // marked is a definition as it is applied: with our marks, and with the relationship
@@ -142,7 +152,7 @@ func nonNil(m map[string]string) map[string]string {
 func refsOf(us []*unstructured.Unstructured) []object.Ref {
 	out := make([]object.Ref, 0, len(us))
 	for _, u := range us {
-		out = append(out, identity(u))
+		out = append(out, refOf(u))
 	}
 	return sortRefs(out)
 }

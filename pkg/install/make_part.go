@@ -28,8 +28,10 @@ func (m *maker) namespaces(p *Part) {
 		switch {
 		case n == "" || made:
 		case phase == "Terminating":
-			m.refuse(Refusal{Topic: "namespace", Part: p.Name, Object: ref, Message: fmt.Sprintf("namespace %s is being deleted", n),
-				Hint: "wait until it is gone; what holds it up, its status says"})
+			m.refuse(Refusal{
+				Topic: "namespace", Part: p.Name, Object: ref, Message: fmt.Sprintf("namespace %s is being deleted", n),
+				Hint: "wait until it is gone; what holds it up, its status says",
+			})
 		case !there:
 			m.made[ref] = p.Name
 			m.step(Step{ID: "namespace/" + n, Kind: MakeNamespace, Part: p.Name, Namespace: n, Objects: []object.Ref{ref}})
@@ -41,8 +43,10 @@ func (m *maker) namespaces(p *Part) {
 		n := u.GetNamespace()
 		_, there := m.state.Namespaces[n]
 		if _, made := m.made[object.Ref{Kind: namespaceKind.Kind, Name: n}]; n != "" && !there && !made {
-			m.refuse(Refusal{Topic: "namespace", Part: p.Name, Object: identity(u), Message: fmt.Sprintf("%s is to be in namespace %s, which is not there", identity(u), n),
-				Hint: fmt.Sprintf("make it first: kubectl create namespace %s", n)})
+			m.refuse(Refusal{
+				Topic: "namespace", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s is to be in namespace %s, which is not there", refOf(u), n),
+				Hint: fmt.Sprintf("make it first: kubectl create namespace %s", n),
+			})
 		}
 	}
 }
@@ -57,7 +61,7 @@ func (m *maker) await(p *Part) (Step, bool) {
 	refs := slices.Clone(p.Ready)
 	if len(refs) == 0 {
 		for _, u := range rendered(p).Objects {
-			if ref := identity(u); ref.Name != "" && !health.Stateless(ref.GroupKind()) {
+			if ref := refOf(u); ref.Name != "" && !health.Stateless(ref.GroupKind()) {
 				refs = append(refs, ref)
 			}
 		}

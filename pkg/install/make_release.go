@@ -3,7 +3,6 @@ package install
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -80,8 +79,10 @@ func (m *maker) ownRelease(p *Part, live *LiveRelease) {
 	if chart != "" && chart == chartOf(p) {
 		hint += "; or take it over with --take-ownership"
 	}
-	m.refuse(Refusal{Topic: "release", Part: p.Name,
-		Message: fmt.Sprintf("there is a Helm release %s in %s already (chart %s), which %s", p.Release, p.Namespace, cmp.Or(chart, "unknown"), whose), Hint: hint})
+	m.refuse(Refusal{
+		Topic: "release", Part: p.Name,
+		Message: fmt.Sprintf("there is a Helm release %s in %s already (chart %s), which %s", p.Release, p.Namespace, cmp.Or(chart, "unknown"), whose), Hint: hint,
+	})
 }
 
 func chartOf(p *Part) string {
@@ -111,12 +112,18 @@ func (m *maker) settled(p *Part, live *LiveRelease) {
 	if live.Deployed > 0 {
 		hint = fmt.Sprintf("wait for it; if nobody is at it any more: helm rollback %s %d -n %s", p.Release, live.Deployed, p.Namespace)
 	}
-	m.refuse(Refusal{Topic: "release", Part: p.Name,
-		Message: fmt.Sprintf("the Helm release %s in %s is %s (revision %d): somebody changes it, or was killed while doing so", p.Release, p.Namespace, live.Status, live.Revision), Hint: hint})
+	m.refuse(Refusal{
+		Topic: "release", Part: p.Name,
+		Message: fmt.Sprintf("the Helm release %s in %s is %s (revision %d): somebody changes it, or was killed while doing so", p.Release, p.Namespace, live.Status, live.Revision), Hint: hint,
+	})
 }
 
-// versionOf is the version of what is there, as the last run wrote it down, or that of the chart.
+// versionOf is the version of what is there: as its record says, as the last run wrote it
+// down, or that of the chart.
 func (m *maker) versionOf(live *LiveRelease) string {
+	if v := live.Labels[VersionLabel]; v != "" {
+		return strings.ReplaceAll(v, "_", "+")
+	}
 	for _, b := range m.options.Before {
 		if b.Release == live.Name && b.Namespace == live.Namespace && b.Revision == live.Deployed && b.Version != "" {
 			return b.Version
@@ -189,9 +196,11 @@ func (m *maker) lost(p *Part, live *LiveRelease) string {
 }
 
 func (m *maker) wouldDelete(p *Part, ref object.Ref, kind string) {
-	m.refuse(Refusal{Topic: "data", Part: p.Name, Object: ref,
+	m.refuse(Refusal{
+		Topic: "data", Part: p.Name, Object: ref,
 		Message: fmt.Sprintf("the release %s has %s among its objects, and %s has it no more: Helm would delete it with all that is in it", p.Release, ref, p.Name),
-		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, resourcePolicy, keepPolicy)})
+		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, resourcePolicy, keepPolicy),
+	})
 }
 
 // listed writes references for people, the first few of many.
@@ -206,99 +215,4 @@ func listed(refs []object.Ref) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// gone takes away what the system had and has no more, the last one made first, apps before
-// packages. A package whose custom resources are still there stays.
-func (m *maker) gone() {
-	if !m.plan.Installation.System {
-		return
-	}
-	var left []*LiveRelease
-	for i := range m.state.Releases {
-		r := &m.state.Releases[i]
-		wanted := slices.ContainsFunc(m.plan.Parts, func(p *Part) bool { return p.Release == r.Name && p.Namespace == r.Namespace })
-		if r.Labels[SystemLabel] == m.plan.Installation.Name && !wanted && r.Status != "uninstalled" {
-			left = append(left, r)
-		}
-	}
-	m.lastFirst(left)
-	goes := map[object.Ref]bool{}
-	for _, r := range left {
-		m.willGo(r, goes)
-	}
-	for _, r := range left {
-		name := r.Labels[PackageLabel]
-		if name == "" {
-			m.remove(r, m.nameOf(r))
-			continue
-		}
-		if others := m.customOf(name, nil, goes); len(others) > 0 {
-			m.note("%s is not in the system any more, and stays: there are custom resources of it, %s", name, listed(others))
-			continue
-		}
-		m.remove(r, name)
-	}
-}
-
-// lastFirst sorts releases to be taken away: apps before packages, the last one made first.
-func (m *maker) lastFirst(rs []*LiveRelease) {
-	place := func(r *LiveRelease) int {
-		return slices.IndexFunc(m.options.Before, func(b ReleaseState) bool { return b.Release == r.Name && b.Namespace == r.Namespace })
-	}
-	rank := func(r *LiveRelease) int {
-		if r.Labels[PackageLabel] != "" {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(rs, func(a, b *LiveRelease) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(place(b), place(a)), strings.Compare(a.Name, b.Name))
-	})
-}
-
-// nameOf is the name of the part that a release was, as the last run wrote it down.
-func (m *maker) nameOf(r *LiveRelease) string {
-	for _, b := range m.options.Before {
-		if b.Release == r.Name && b.Namespace == r.Namespace {
-			return b.Part
-		}
-	}
-	return cmp.Or(r.Labels[PackageLabel], r.Name)
-}
-
-// willGo adds the objects of a release to those that go with it.
-func (m *maker) willGo(r *LiveRelease, goes map[object.Ref]bool) {
-	record := r.Current()
-	if record == nil {
-		return
-	}
-	for _, u := range record.Objects {
-		if u.GetAnnotations()[resourcePolicy] != keepPolicy {
-			goes[m.placed(u, r.Namespace)] = true
-		}
-	}
-}
-
-// remove takes a release away, with its custom resources, for which it is waited.
-func (m *maker) remove(r *LiveRelease, part string) {
-	s := Step{ID: "remove/" + r.Namespace + "/" + r.Name, Kind: RemoveRelease, Part: part, Release: r.Name, Namespace: r.Namespace, Was: r.Deployed, From: m.versionOf(r)}
-	var data []object.Ref
-	goes := map[object.Ref]bool{}
-	m.willGo(r, goes)
-	for ref := range goes {
-		s.Objects = append(s.Objects, ref)
-		if kind, _ := m.kinds.Kind(ref.GroupKind()); kind.Custom || ref.GroupKind() == claimKind {
-			data = append(data, ref)
-		}
-		if gk := ref.GroupKind(); gk == definitionKind || gk == namespaceKind {
-			m.refuse(Refusal{Topic: "data", Part: part, Object: ref, Message: fmt.Sprintf("the release %s has %s among its objects: Helm would delete it with all that is in it", r.Name, ref),
-				Hint: "take the release over first: install it with --take-ownership, which keeps them"})
-		}
-	}
-	sortRefs(s.Objects)
-	if len(data) > 0 {
-		s.Irreversible = "the data of " + listed(sortRefs(data)) + " goes with it"
-	}
-	m.step(s)
 }

@@ -67,8 +67,10 @@ func (m *maker) back(to ReleaseState) {
 	if !slices.Contains(live.Revisions, to.Revision) {
 		refuse("install it in version "+to.Version, "revision %d of the release %s in %s is not kept any more", to.Revision, to.Release, to.Namespace)
 	}
-	step := Step{ID: "release/" + to.Namespace + "/" + to.Release, Kind: RollbackRelease, Part: to.Part, Release: to.Release, Namespace: to.Namespace,
-		Was: live.Deployed, To: to.Revision, From: m.versionOf(live), Version: to.Version}
+	step := Step{
+		ID: "release/" + to.Namespace + "/" + to.Release, Kind: RollbackRelease, Part: to.Part, Release: to.Release, Namespace: to.Namespace,
+		Was: live.Deployed, To: to.Revision, From: m.versionOf(live), Version: to.Version,
+	}
 	if was != nil {
 		for _, u := range was.Objects {
 			step.Objects = append(step.Objects, m.placed(u, to.Namespace))

@@ -86,6 +86,13 @@ func TestMakeUpgrade(t *testing.T) {
 			t.Error("what is refused has no step")
 		}
 	})
+	t.Run("a definition that is being deleted", func(t *testing.T) {
+		s := copyState(s)
+		d := s.Definitions["clusters.pg.example.com"].DeepCopy()
+		d.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+		s.Definitions[d.GetName()] = d
+		wantRefusal(t, Make(Upgrade, shopSystem, shopParts(t), s, o), "definitions", "definition clusters.pg.example.com is being deleted")
+	})
 	t.Run("a definition that is kept", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[2].KeepDefinitions = true
@@ -100,6 +107,17 @@ func TestMakeUpgrade(t *testing.T) {
 		p := Make(Upgrade, shopSystem, parts, s, o)
 		wantSteps(t, p, "release/cert-system/cert", "await/cert")
 		wantNote(t, p, "cert goes back from chart 1.0.0 to 0.9.0")
+	})
+	t.Run("another version with the same chart", func(t *testing.T) {
+		parts := shopParts(t)
+		parts[3].Version = "1.0.0+2"
+		p := Make(Upgrade, shopSystem, parts, s, o)
+		wantSteps(t, p, "release/cert-system/cert", "await/cert")
+		if step := p.Steps[0]; step.From != "1.0.0" || step.Version != "1.0.0+2" {
+			t.Errorf("from %q to %q", step.From, step.Version)
+		}
+		done := doPlan(t, s, p)
+		wantSteps(t, Make(Upgrade, shopSystem, parts, done, o))
 	})
 	t.Run("an app goes, with its data", func(t *testing.T) {
 		parts := slices.DeleteFunc(shopParts(t), func(p *Part) bool { return p.Name == "db" })
@@ -207,7 +225,7 @@ func TestMakeOwnership(t *testing.T) {
 			s.Namespaces["shop"] = "Active"
 			live := planDeployment(t, "shop", "web", "old:1")
 			c.marks(live)
-			s.Objects[identity(live)] = live
+			s.Objects[refOf(live)] = live
 			p := Make(Install, shopSystem, shopParts(t), s, planOptions)
 			wantRefusal(t, p, "ownership", append(c.say, "Deployment.apps/shop/web")...)
 			if !slices.Contains(stepIDs(p), "release/shop/web") {
@@ -257,12 +275,12 @@ func TestMakeHooks(t *testing.T) {
 	s.Namespaces["shop"] = "Active"
 	foreign := job.DeepCopy()
 	foreign.SetAnnotations(nil)
-	s.Objects[identity(job)] = foreign
+	s.Objects[refOf(job)] = foreign
 	wantRefusal(t, Make(Install, shopSystem, parts(), s, planOptions), "ownership", "Job.batch/shop/migrate")
 
 	s = emptyState()
 	s = doPlan(t, s, Make(Install, shopSystem, parts(), s, planOptions))
-	s.Objects[identity(job)] = job // Helm leaves hooks behind, without the marks of a release
+	s.Objects[refOf(job)] = job // Helm leaves hooks behind, without the marks of a release
 	wantSteps(t, Make(Install, shopSystem, parts(), s, planOptions))
 }
 
@@ -322,8 +340,10 @@ func TestMakeReleases(t *testing.T) {
 			r.Status, r.Revision, r.Revisions, r.Labels[RunLabel] = "pending-upgrade", 2, []int{1, 2}, "killed"
 		}, options: func(o *MakeOptions) { o.Resume = "killed" }, step: Step{Kind: UpgradeRelease, Was: 1}},
 		{name: "pending first installation", release: func(r *LiveRelease) { r.Status, r.Deployed = "pending-install", 0 }, topic: "release", say: []string{"helm uninstall cert -n cert-system"}},
-		{name: "pending first installation, resumed", release: func(r *LiveRelease) { r.Status, r.Deployed, r.Labels[RunLabel] = "pending-install", 0, "killed" },
-			options: func(o *MakeOptions) { o.Resume = "killed" }, step: Step{Kind: InstallRelease}},
+		{
+			name: "pending first installation, resumed", release: func(r *LiveRelease) { r.Status, r.Deployed, r.Labels[RunLabel] = "pending-install", 0, "killed" },
+			options: func(o *MakeOptions) { o.Resume = "killed" }, step: Step{Kind: InstallRelease},
+		},
 		{name: "failed, after one that is deployed", release: func(r *LiveRelease) { r.Status, r.Revision, r.Revisions = "failed", 2, []int{1, 2} }, step: Step{Kind: UpgradeRelease, Was: 1}},
 		{name: "failed at first", release: func(r *LiveRelease) { r.Status, r.Deployed = "failed", 0 }, step: Step{Kind: UpgradeRelease}},
 		{name: "uninstalled, with its history", release: func(r *LiveRelease) { r.Status, r.Deployed, r.Labels = "uninstalled", 0, nil }, step: Step{Kind: InstallRelease}},

@@ -2,6 +2,7 @@ package install
 
 import (
 	"encoding/json"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -15,6 +16,9 @@ func (m *maker) unchanged(p *Part, live *LiveRelease) bool {
 	record := live.Current()
 	if record == nil || live.Status != "deployed" || record.Chart != chartOf(p) || record.Version != chartVersionOf(p) || !sameJSON(record.Values, p.Values) {
 		return false
+	}
+	if v := live.Labels[VersionLabel]; !p.App && v != "" && v != strings.ReplaceAll(p.Version, "+", "_") {
+		return false // the record would say an older version for ever
 	}
 	was, is := m.contents(p, record.Objects), m.contents(p, rendered(p).Objects)
 	hooksWere, hooksAre := m.contents(p, record.Hooks), m.contents(p, hookObjects(rendered(p).Hooks))

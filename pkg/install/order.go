@@ -31,7 +31,7 @@ func orderOf(parts []*Part) *ordering {
 			first(brings, kindOf(u), i)
 		}
 		for _, u := range rendered(p).Objects {
-			first(makes, identity(u), i)
+			first(makes, refOf(u), i)
 		}
 	}
 	for i, p := range parts {
@@ -181,23 +181,29 @@ func checkParts(parts []*Part, action Action) []Refusal {
 		case names[p.Name]:
 			out = append(out, Refusal{Topic: "release", Part: p.Name, Message: fmt.Sprintf("two parts are called %s", p.Name), Hint: "give the app another name"})
 		case taken:
-			out = append(out, Refusal{Topic: "release", Part: p.Name,
-				Message: fmt.Sprintf("%s and %s would be one release, %s in %s", other, p.Name, p.Release, p.Namespace), Hint: "give one of them another name or namespace"})
+			out = append(out, Refusal{
+				Topic: "release", Part: p.Name,
+				Message: fmt.Sprintf("%s and %s would be one release, %s in %s", other, p.Name, p.Release, p.Namespace), Hint: "give one of them another name or namespace",
+			})
 		}
 		names[p.Name], releases[at] = true, p.Name
 	}
 	for _, p := range parts {
 		for _, n := range p.Needs {
 			if !names[n] && action != Uninstall && action != Rollback {
-				out = append(out, Refusal{Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("%s needs %s, which is not among what is installed", p.Name, n),
-					Hint: "name it among the operators or apps of the system"})
+				out = append(out, Refusal{
+					Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("%s needs %s, which is not among what is installed", p.Name, n),
+					Hint: "name it among the operators or apps of the system",
+				})
 			}
 		}
 		for _, u := range madeBy(p) {
-			ref := identity(u)
+			ref := refOf(u)
 			if other, have := makes[ref]; have && other != p.Name {
-				out = append(out, Refusal{Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s and %s would both make %s", other, p.Name, ref),
-					Hint: "leave it out of one of them by its values, or give one another name or namespace"})
+				out = append(out, Refusal{
+					Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s and %s would both make %s", other, p.Name, ref),
+					Hint: "leave it out of one of them by its values, or give one another name or namespace",
+				})
 				continue
 			}
 			makes[ref] = p.Name

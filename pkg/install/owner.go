@@ -164,7 +164,7 @@ func (m *maker) ownObjects(p *Part) {
 	}
 	hooks := m.hooksBefore(p)
 	for _, u := range rendered(p).Objects {
-		ref := identity(u)
+		ref := refOf(u)
 		live, there := m.state.Objects[ref]
 		if !there || ref.Name == "" {
 			continue
@@ -174,7 +174,7 @@ func (m *maker) ownObjects(p *Part) {
 		}
 	}
 	for _, h := range rendered(p).Hooks {
-		ref := identity(h.Object)
+		ref := refOf(h.Object)
 		live, there := m.state.Objects[ref]
 		if !there || ref.Name == "" {
 			continue
@@ -201,7 +201,7 @@ func (m *maker) hooksBefore(p *Part) map[object.Ref]bool {
 
 // placed is the reference of an object of a manifest, which may leave out its namespace.
 func (m *maker) placed(u *unstructured.Unstructured, namespace string) object.Ref {
-	ref := identity(u)
+	ref := refOf(u)
 	if r, known := m.kinds.Kind(ref.GroupKind()); known {
 		switch {
 		case !r.Namespaced:

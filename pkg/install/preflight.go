@@ -56,9 +56,11 @@ func CheckImages(parts []*Part, platforms map[string][]string, nodes []string) (
 			switch {
 			case len(without) == 0:
 			case len(without) == len(distinct(nodes)):
-				refused = append(refused, Refusal{Topic: "images", Part: p.Name,
+				refused = append(refused, Refusal{
+					Topic: "images", Part: p.Name,
 					Message: fmt.Sprintf("image %s is for %s, and no node is: they are %s", image, strings.Join(has, ", "), strings.Join(without, ", ")),
-					Hint:    "choose an image for these platforms by the values of " + p.Name})
+					Hint:    "choose an image for these platforms by the values of " + p.Name,
+				})
 			default:
 				notes = append(notes, fmt.Sprintf("image %s of %s is for %s: its pods must keep off nodes that are %s", image, p.Name, strings.Join(has, ", "), strings.Join(without, ", ")))
 			}

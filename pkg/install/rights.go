@@ -64,12 +64,15 @@ func (r *rightsOfRun) add(right regulate.Right, verbs ...string) {
 // name that is made when it is.
 func (r *rightsOfRun) keeping() {
 	in := r.plan.Installation
+	if _, there := r.state.Namespaces[in.Namespace]; !there {
+		r.step(&Step{Kind: MakeNamespace, Namespace: in.Namespace})
+	}
 	r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
 	if r.changesSecrets() {
 		r.add(regulate.Right{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
 	}
 	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
-	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: "install-" + in.Name}, "get", "update")
+	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: LockName(in.Name)}, "get", "update")
 }
 
 // changesSecrets says that Secrets which are there may have to be kept as they were.
@@ -91,6 +94,8 @@ func (r *rightsOfRun) step(s *Step) {
 		r.add(ns, "create")
 		ns.Name = s.Namespace
 		r.add(ns, "delete", "get", "patch")
+		// Before it is deleted in undoing, it is looked whether somebody else put something in it.
+		r.add(regulate.Right{Group: "*", Resource: "*", Namespace: s.Namespace, Optional: true}, "list")
 	case ApplyDefinitions, DeleteDefinitions:
 		r.definitions(s)
 	case Await:
@@ -188,10 +193,10 @@ func (r *rightsOfRun) release(s *Step) {
 	}
 	// Removing is undone by making anew, so that takes the same.
 	for _, u := range objects {
-		r.object(identity(u), s.Namespace, "create", "delete", "get", "patch", "update")
+		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "update")
 	}
 	for _, u := range hooks {
-		r.object(identity(u), s.Namespace, "create", "delete", "get", "patch", "list", "watch")
+		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "list", "watch")
 	}
 }
 

@@ -31,8 +31,8 @@ func Escalations(p *Planned) []Escalation {
 	roles := map[object.Ref]*unstructured.Unstructured{}
 	for _, part := range p.Parts {
 		for _, u := range madeBy(part) {
-			if isRole(identity(u).GroupKind()) {
-				roles[identity(u)] = u
+			if isRole(refOf(u).GroupKind()) {
+				roles[refOf(u)] = u
 			}
 		}
 	}
@@ -42,7 +42,7 @@ func Escalations(p *Planned) []Escalation {
 			continue
 		}
 		for _, u := range madeBy(part) {
-			ref := identity(u)
+			ref := refOf(u)
 			switch gk := ref.GroupKind(); {
 			case isRole(gk):
 				e := Escalation{Part: part.Name, Object: ref, Either: onRole("escalate", ref)}
@@ -69,7 +69,7 @@ func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*
 	if kind == "Role" {
 		role.Namespace = u.GetNamespace()
 	}
-	e := Escalation{Part: part, Object: identity(u), Either: onRole("bind", role)}
+	e := Escalation{Part: part, Object: refOf(u), Either: onRole("bind", role)}
 	// The right to bind a ClusterRole within a namespace is asked for there.
 	e.Either.Namespace = u.GetNamespace()
 	e.Unknown = true
@@ -152,9 +152,11 @@ func CheckEscalations(all []Escalation, missing []regulate.Right) ([]Refusal, []
 		if len(not) > few {
 			text += fmt.Sprintf(" and %d more", len(not)-few)
 		}
-		refused = append(refused, Refusal{Topic: "rights", Part: e.Part, Object: e.Object,
+		refused = append(refused, Refusal{
+			Topic: "rights", Part: e.Part, Object: e.Object,
 			Message: fmt.Sprintf("%s gives rights that you do not hold (%s), and you may not %s", e.Object, text, e.Either),
-			Hint:    "ask for the right to " + e.Either.String() + ", which --print-rbac prints"})
+			Hint:    "ask for the right to " + e.Either.String() + ", which --print-rbac prints",
+		})
 	}
 	slices.SortStableFunc(refused, func(a, b Refusal) int { return cmp.Compare(a.Part, b.Part) })
 	return refused, notes

@@ -61,7 +61,7 @@ func TestRights(t *testing.T) {
 		t.Error("the rights are in no order")
 	}
 	for _, r := range got {
-		if strings.Contains(r, "*") {
+		if strings.Contains(r, "*") && r != "list *.* in op (optional)" {
 			t.Errorf("more than is needed: %s", r)
 		}
 	}
@@ -244,4 +244,3 @@ func TestCheckImages(t *testing.T) {
 		}
 	}
 }
-

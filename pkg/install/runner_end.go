@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,29 +17,14 @@ func (x *run) end(ctx context.Context, result string) error {
 		return nil // the journal, and all that was kept, went with the namespace
 	}
 	if result == ResultDone {
-		for _, s := range r.Steps {
-			if s.Kind == RemoveRelease && s.Phase == Done {
-				if err := x.Engine.Forget(ctx, ReleaseName{s.Release, s.Namespace}); err != nil {
-					return x.open(fmt.Errorf("it is done, but for the records of what was removed: %w", err))
-				}
-			}
+		if err := x.forgetRemoved(ctx); err != nil {
+			return x.open(err)
 		}
 	}
 	if err := x.Store.Drop(ctx, r.ID, kept(r)); err != nil {
 		return x.open(err)
 	}
-	past := Past{
-		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why,
-		Releases: x.releases(ctx),
-	}
-	for _, s := range r.Steps {
-		if s.Phase == Left {
-			past.Left = append(past.Left, s.ID+": "+s.Note)
-		}
-	}
-	if n := len(x.j.Past); n > 0 {
-		past.Revision = x.j.Past[n-1].Revision + 1
-	}
+	past := x.past(ctx, result)
 	if result == ResultUndone && len(x.j.Past) == 0 {
 		// It was never there: nothing is left of it, also no journal.
 		if err := x.Store.Remove(ctx, x.j); err != nil {
@@ -62,6 +48,38 @@ func (x *run) end(ctx context.Context, result string) error {
 		return x.open(err)
 	}
 	return nil
+}
+
+// forgetRemoved deletes the records of releases that were removed: they were kept so that the
+// run could be undone.
+func (x *run) forgetRemoved(ctx context.Context) error {
+	for _, s := range x.j.Run.Steps {
+		if s.Kind != RemoveRelease || s.Phase != Done {
+			continue
+		}
+		if err := x.Engine.Forget(ctx, ReleaseName{s.Release, s.Namespace}); err != nil {
+			return fmt.Errorf("it is done, but for the records of what was removed: %w", err)
+		}
+	}
+	return nil
+}
+
+// past is the run as it ended.
+func (x *run) past(ctx context.Context, result string) Past {
+	r := x.j.Run
+	past := Past{
+		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why,
+		Releases: x.releases(ctx),
+	}
+	for _, s := range r.Steps {
+		if s.Phase == Left {
+			past.Left = append(past.Left, s.ID+": "+s.Note)
+		}
+	}
+	if n := len(x.j.Past); n > 0 {
+		past.Revision = x.j.Past[n-1].Revision + 1
+	}
+	return past
 }
 
 func (x *run) open(err error) error {
@@ -90,10 +108,17 @@ func (x *run) releases(ctx context.Context) []ReleaseState {
 			return
 		}
 		if v, ok := deployed(list); ok {
-			out = append(out, ReleaseState{Part: part, App: app, Release: name.Name, Namespace: name.Namespace, Version: v.Version, Revision: v.Revision})
+			state := ReleaseState{Part: part, App: app, Release: name.Name, Namespace: name.Namespace, Version: cmp.Or(v.Marks.Version, v.Version), Revision: v.Revision}
+			if app {
+				state.Version = "" // The chart was made for it.
+			}
+			out = append(out, state)
 		}
 	}
 	if x.p != nil {
+		for _, s := range x.p.Stays {
+			add(s.Part, s.App, ReleaseName{s.Release, s.Namespace})
+		}
 		for _, p := range x.p.Parts {
 			add(p.Name, p.App, ReleaseName{p.Release, p.Namespace})
 		}

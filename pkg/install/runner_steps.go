@@ -257,22 +257,33 @@ func (x *run) removeRelease(ctx context.Context, s *Step) error {
 		return err
 	}
 	last := list[len(list)-1]
+	gone, err := x.ownedOf(ctx, last)
+	if err != nil {
+		return err
+	}
 	if last.Status != Uninstalled {
 		if err := x.Engine.Uninstall(ctx, s.name(), Return{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, KeepHistory: true}); err != nil {
 			return err
 		}
 	}
-	return x.waitGone(ctx, x.ownedOf(ctx, last), x.o.patience(s.Timeout))
+	return x.waitGone(ctx, gone, x.o.patience(s.Timeout))
 }
 
 // ownedOf are the objects of a record that are still its release's: Helm leaves others.
-func (x *run) ownedOf(ctx context.Context, v Record) (out []object.Ref) {
+func (x *run) ownedOf(ctx context.Context, v Record) (out []object.Ref, err error) {
 	for _, ref := range v.Objects {
-		if is, err := x.Objects.Get(ctx, ref); err == nil && ownedBy(is, v.Release) {
+		is, err := x.Objects.Get(ctx, ref)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", ref, err)
+		}
+		if ownedBy(is, v.Release) {
 			out = append(out, ref)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // every calls look until it is done, or says why not; a time that is over is no error of its

@@ -109,7 +109,7 @@ type Reader interface {
 	Get(ctx context.Context, r object.Resource, namespace, name string) (*unstructured.Unstructured, error)
 	// List reads objects whole, those of all namespaces where that is empty.
 	List(ctx context.Context, r object.Resource, namespace, selector string) ([]*unstructured.Unstructured, error)
-	// ListMetadata reads their metadata alone.
+	// ListMetadata reads their metadata alone; each has the kind of the resource.
 	ListMetadata(ctx context.Context, r object.Resource, namespace, selector string) ([]*unstructured.Unstructured, error)
 }
 
@@ -131,12 +131,6 @@ var (
 	secretKind     = schema.GroupKind{Kind: "Secret"}
 	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 )
-
-// identity is the reference of an object.
-func identity(u *unstructured.Unstructured) object.Ref {
-	gk := u.GroupVersionKind().GroupKind()
-	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
-}
 
 // kindOf is the kind that a definition makes.
 func kindOf(definition *unstructured.Unstructured) schema.GroupKind {

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -125,6 +127,35 @@ func (g *gathering) definitions() error {
 	if !ok {
 		return nil // a cluster without custom resources has none
 	}
+	if packages := g.packages(); len(packages) > 0 {
+		list, err := g.reader.List(g.ctx, r, "", PackageLabel+" in ("+strings.Join(packages, ",")+")")
+		if err != nil {
+			if err := g.absent(r, "", err); err != nil {
+				return err
+			}
+		}
+		for _, u := range list {
+			g.state.Definitions[u.GetName()] = u
+		}
+	}
+	for _, n := range g.definitionNames() {
+		if g.state.Definitions[n] != nil {
+			continue
+		}
+		u, err := g.reader.Get(g.ctx, r, "", n)
+		if err != nil {
+			if err := g.absent(r, "", err); err != nil {
+				return err
+			}
+			continue
+		}
+		g.state.Definitions[n] = u
+	}
+	return nil
+}
+
+// definitionNames are those that are asked for by name, sorted.
+func (g *gathering) definitionNames() []string {
 	var names []string
 	for _, p := range g.ask.Parts {
 		for _, u := range rendered(p).Definitions {
@@ -139,39 +170,17 @@ func (g *gathering) definitions() error {
 		}
 	}
 	for i := range g.state.Releases {
-		if record := g.state.Releases[i].Current(); record != nil {
-			for _, u := range record.Objects {
-				if identity(u).GroupKind() == definitionKind {
-					names = append(names, u.GetName())
-				}
-			}
-		}
-	}
-	if packages := g.packages(); len(packages) > 0 {
-		list, err := g.reader.List(g.ctx, r, "", PackageLabel+" in ("+strings.Join(packages, ",")+")")
-		if err != nil {
-			if err := g.absent(r, "", err); err != nil {
-				return err
-			}
-		}
-		for _, u := range list {
-			g.state.Definitions[u.GetName()] = u
-		}
-	}
-	for _, n := range distinct(names) {
-		if g.state.Definitions[n] != nil || n == "" {
+		record := g.state.Releases[i].Current()
+		if record == nil {
 			continue
 		}
-		u, err := g.reader.Get(g.ctx, r, "", n)
-		if err != nil {
-			if err := g.absent(r, "", err); err != nil {
-				return err
+		for _, u := range record.Objects {
+			if refOf(u).GroupKind() == definitionKind {
+				names = append(names, u.GetName())
 			}
-			continue
 		}
-		g.state.Definitions[n] = u
 	}
-	return nil
+	return slices.DeleteFunc(distinct(names), func(n string) bool { return n == "" })
 }
 
 // packages are those whose definitions are asked for by our mark: what is uninstalled, and
@@ -192,38 +201,69 @@ func (g *gathering) packages() []string {
 // objects reads those that parts want to make, in the version in which they are written, and
 // where connections come from. What is in a namespace that is not there is not there.
 func (g *gathering) objects() error {
-	type one struct {
-		ref     object.Ref
-		version string
+	var all []wanted
+	seen := map[object.Ref]bool{}
+	add := func(ref object.Ref, version string) {
+		r, served := g.kind(ref.GroupKind())
+		_, there := g.state.Namespaces[ref.Namespace]
+		if !served || ref.Name == "" || seen[ref] || ref.Namespace != "" && !there {
+			return
+		}
+		seen[ref] = true
+		all = append(all, wanted{ref: ref, version: version, resource: r})
 	}
-	var wanted []one
 	for _, p := range g.ask.Parts {
 		for _, u := range madeBy(p) {
-			wanted = append(wanted, one{identity(u), u.GroupVersionKind().Version})
+			add(refOf(u), u.GroupVersionKind().Version)
 		}
 		for _, c := range p.Connections {
 			// Of a Secret its name is all that is looked at, and that is known.
 			if c.From.GroupKind() != secretKind {
-				wanted = append(wanted, one{ref: c.From})
+				add(c.From, "")
 			}
 		}
 	}
-	for _, w := range wanted {
-		r, served := g.kind(w.ref.GroupKind())
-		_, there := g.state.Namespaces[w.ref.Namespace]
-		if !served || w.ref.Name == "" || g.state.Objects[w.ref] != nil || w.ref.Namespace != "" && !there {
-			continue
-		}
-		u, err := g.get(r, w.version, w.ref)
-		if err != nil {
-			if err := g.absent(r, w.ref.Namespace, err); err != nil {
+	g.readAll(all)
+	for _, w := range all {
+		if w.err != nil {
+			if err := g.absent(w.resource, w.ref.Namespace, w.err); err != nil {
 				return err
 			}
 			continue
 		}
-		g.state.Objects[w.ref] = u
+		g.state.Objects[w.ref] = w.object
 	}
 	return nil
+}
+
+// wanted is an object that is asked for, and what came of it.
+type wanted struct {
+	ref      object.Ref
+	version  string
+	resource object.Resource
+	object   *unstructured.Unstructured
+	err      error
+}
+
+// atOnce is how many objects are read at a time.
+const atOnce = 8
+
+// readAll reads objects, some at a time; each goes where it was asked for.
+func (g *gathering) readAll(all []wanted) {
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range min(atOnce, len(all)) {
+		group.Go(func() {
+			for i := range next {
+				all[i].object, all[i].err = g.get(all[i].resource, all[i].version, all[i].ref)
+			}
+		})
+	}
+	for i := range all {
+		next <- i
+	}
+	close(next)
+	group.Wait()
 }
 
 // get reads an object in a version, or in the preferred one where that is not served.
@@ -241,21 +281,11 @@ func (g *gathering) get(r object.Resource, version string, ref object.Ref) (*uns
 // custom reads custom resources: whole where they must fit another schema, their metadata
 // where packages go.
 func (g *gathering) custom() error {
-	whole := map[string]bool{}
-	for _, p := range g.ask.Parts {
-		for _, want := range rendered(p).Definitions {
-			if live := g.state.Definitions[want.GetName()]; live != nil && g.ask.Action != Uninstall && !p.KeepDefinitions && !crd.Same(live, want) {
-				whole[want.GetName()] = true
-			}
-		}
-	}
-	for name, live := range g.state.Definitions {
-		goes := g.ask.Action == Uninstall || g.leaves(live)
-		if !goes && !whole[name] {
-			continue
-		}
+	whole := g.changing()
+	for _, name := range slices.Sorted(maps.Keys(g.state.Definitions)) {
+		live := g.state.Definitions[name]
 		r, ok := resourceOf(live)
-		if !ok {
+		if !ok || !whole[name] && g.ask.Action != Uninstall && !g.leaves(live) {
 			continue
 		}
 		read := g.reader.ListMetadata
@@ -263,24 +293,32 @@ func (g *gathering) custom() error {
 			read = g.reader.List
 		}
 		list, err := read(g.ctx, r, "", "")
-		switch {
-		case apierrors.IsNotFound(err): // it is not served (yet), and so has none
-		case err != nil:
+		if err != nil && !apierrors.IsNotFound(err) { // what is not served (yet) has no objects
 			if err := g.absent(r, "", err); err != nil {
 				return err
 			}
 			continue
 		}
-		for _, u := range list {
-			if u.GetKind() == "" || u.GetKind() == "PartialObjectMetadata" {
-				u.SetAPIVersion(r.APIVersion())
-				u.SetKind(r.Kind)
-			}
-		}
-		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(identity(a), identity(b)) })
+		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(refOf(a), refOf(b)) })
 		g.state.Custom[name] = CustomResources{Objects: list, Whole: whole[name]}
 	}
 	return nil
+}
+
+// changing are the definitions of which a part has another one.
+func (g *gathering) changing() map[string]bool {
+	out := map[string]bool{}
+	for _, p := range g.ask.Parts {
+		if p.KeepDefinitions || g.ask.Action == Uninstall {
+			continue
+		}
+		for _, want := range rendered(p).Definitions {
+			if live := g.state.Definitions[want.GetName()]; live != nil && !crd.Same(live, want) {
+				out[want.GetName()] = true
+			}
+		}
+	}
+	return out
 }
 
 // leaves says that the package of a definition is none of the parts that are wanted.

@@ -96,7 +96,7 @@ func releasesIn(namespace string, records []*unstructured.Unstructured) []LiveRe
 		}
 		if n > live.Revision {
 			live.Revision, live.Status, live.Labels = n, labels["status"], map[string]string{}
-			for _, k := range []string{RunLabel, PackageLabel, SystemLabel} {
+			for _, k := range []string{RunLabel, PackageLabel, SystemLabel, VersionLabel} {
 				if v, have := labels[k]; have {
 					live.Labels[k] = v
 				}
@@ -169,7 +169,8 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 		Config   map[string]any `json:"config"`
 		Manifest string         `json:"manifest"`
 		Hooks    []struct {
-			Manifest string `json:"manifest"`
+			Manifest string   `json:"manifest"`
+			Events   []string `json:"events"`
 		} `json:"hooks"`
 	}
 	if err := json.Unmarshal(data, &kept); err != nil {
@@ -180,6 +181,9 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 		return nil, fmt.Errorf("the manifest in it: %w", err)
 	}
 	for _, h := range kept.Hooks {
+		if len(h.Events) > 0 && !slices.ContainsFunc(h.Events, func(e string) bool { return e != "test" }) {
+			continue // tests are no part of a release's life (chart.Rendered.Tests)
+		}
 		objects, err := objectsIn(h.Manifest)
 		if err != nil {
 			return nil, fmt.Errorf("a hook in it: %w", err)

@@ -89,7 +89,8 @@ func (s *ClusterStore) Kept(ctx context.Context, b Before) (*unstructured.Unstru
 		return nil, fmt.Errorf("read how %s was (%s): %w", b.Object, b.Kept, err)
 	}
 	var held struct {
-		BinaryData, Data map[string][]byte
+		BinaryData map[string][]byte `json:"binaryData"`
+		Data       map[string][]byte `json:"data"`
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &held); err != nil {
 		return nil, fmt.Errorf("read how %s was (%s): %w", b.Object, b.Kept, err)

@@ -46,6 +46,9 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 	if s.Phase == Undone || s.Phase == Left {
 		return nil
 	}
+	if x.o.Stop != nil && x.o.Stop.Err() != nil {
+		return errors.Join(errStopped, fmt.Errorf("%s is not undone yet", s.ID))
+	}
 	own := s.Kind == MakeNamespace && s.Namespace == x.of.Namespace && len(s.Made) > 0
 	if own && len(x.j.Past) > 0 {
 		s.Phase, s.Note = Left, "the history of the installation is in it"
@@ -116,7 +119,10 @@ func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err er
 		if err := x.disown(ctx, s.Changed); err != nil {
 			return "", err
 		}
-		gone := x.ownedOf(ctx, last)
+		gone, err := x.ownedOf(ctx, last)
+		if err != nil {
+			return "", err
+		}
 		if err := x.uninstall(ctx, name); err != nil {
 			return "", err
 		}
@@ -201,7 +207,11 @@ func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) erro
 		if v.Revision <= s.Was || v.Marks.Run != x.j.Run.ID {
 			continue
 		}
-		for _, ref := range x.ownedOf(ctx, v) {
+		owned, err := x.ownedOf(ctx, v)
+		if err != nil {
+			return err
+		}
+		for _, ref := range owned {
 			if !stays[ref] {
 				gone = append(gone, ref)
 				stays[ref] = true

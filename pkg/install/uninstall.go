@@ -51,8 +51,10 @@ func rankOf(p *Part) int {
 
 func (m *maker) strangerGoes(p *Part, r *LiveRelease) {
 	if m.foreignRelease(p) {
-		m.refuse(Refusal{Topic: "release", Part: p.Name, Message: fmt.Sprintf("the Helm release %s in %s is not of %s: it was not installed by us", r.Name, r.Namespace, p.Name),
-			Hint: fmt.Sprintf("uninstall it with what installed it: helm uninstall %s -n %s", r.Name, r.Namespace)})
+		m.refuse(Refusal{
+			Topic: "release", Part: p.Name, Message: fmt.Sprintf("the Helm release %s in %s is not of %s: it was not installed by us", r.Name, r.Namespace, p.Name),
+			Hint: fmt.Sprintf("uninstall it with what installed it: helm uninstall %s -n %s", r.Name, r.Namespace),
+		})
 	}
 }
 
@@ -67,8 +69,10 @@ func (m *maker) data(p *Part, goes map[object.Ref]bool) {
 	case m.options.DeleteData:
 		m.deleteObjects(p, left)
 	case m.options.DeleteDefinitions:
-		m.refuse(Refusal{Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are %d custom resources of %s, which would go with its definitions: %s", len(left), p.Name, listed(refsOf(left))),
-			Hint: "delete them first, or let them go as well with --delete-data"})
+		m.refuse(Refusal{
+			Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are %d custom resources of %s, which would go with its definitions: %s", len(left), p.Name, listed(refsOf(left))),
+			Hint: "delete them first, or let them go as well with --delete-data",
+		})
 	default:
 		m.note("%d custom resources of %s stay, and its definitions with them: %s", len(left), p.Name, listed(refsOf(left)))
 		if held := slices.DeleteFunc(slices.Clone(left), func(u *unstructured.Unstructured) bool { return len(u.GetFinalizers()) == 0 }); len(held) > 0 {
@@ -90,19 +94,23 @@ func (m *maker) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 		switch k := KeptBy(u); {
 		case owned:
 		case k.By == "helm" || k.By == "argocd" || k.By == "flux" || k.By == "applyset" && k.Name != m.options.Set:
-			foreign = append(foreign, identity(u))
-			m.refuse(Refusal{Topic: "dependants", Part: p.Name, Object: identity(u), Message: fmt.Sprintf("%s needs %s, and is kept by %s", identity(u), p.Name, k),
-				Hint: "take it away where it is kept, and begin again"})
-			refs = append(refs, identity(u))
+			foreign = append(foreign, refOf(u))
+			m.refuse(Refusal{
+				Topic: "dependants", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s needs %s, and is kept by %s", refOf(u), p.Name, k),
+				Hint: "take it away where it is kept, and begin again",
+			})
+			refs = append(refs, refOf(u))
 		default:
-			refs = append(refs, identity(u))
+			refs = append(refs, refOf(u))
 		}
 	}
 	if len(foreign) > 0 {
 		m.note("of the custom resources of %s others keep %s", p.Name, listed(sortRefs(foreign)))
 	}
-	m.step(Step{ID: "objects/" + p.Name, Kind: DeleteObjects, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Objects: sortRefs(refs),
-		Irreversible: fmt.Sprintf("%d custom resources are deleted, and their data with them", len(left))})
+	m.step(Step{
+		ID: "objects/" + p.Name, Kind: DeleteObjects, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Objects: sortRefs(refs),
+		Irreversible: fmt.Sprintf("%d custom resources are deleted, and their data with them", len(left)),
+	})
 }
 
 // deleteDefinitions deletes those of a package of which no custom resource is left.
@@ -114,18 +122,20 @@ func (m *maker) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
 		}
 		return
 	}
-	step := Step{ID: "delete-definitions/" + p.Name, Kind: DeleteDefinitions, Part: p.Name, Release: p.Release, Namespace: p.Namespace,
-		Irreversible: "definitions come back only with their package"}
+	step := Step{
+		ID: "delete-definitions/" + p.Name, Kind: DeleteDefinitions, Part: p.Name, Release: p.Release, Namespace: p.Namespace,
+		Irreversible: "definitions come back only with their package",
+	}
 	for _, n := range names {
 		live := m.state.Definitions[n]
 		if _, asked := m.state.Custom[n]; !asked {
-			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: identity(live), Message: fmt.Sprintf("whether there are custom resources of %s is not known", n), Hint: "ask for the right to list them"})
+			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("whether there are custom resources of %s is not known", n), Hint: "ask for the right to list them"})
 		}
 		if k, foreign := m.keeperOfDefinition(p, live); foreign && !m.options.TakeOwnership {
 			m.note("definition %s stays: it is kept by %s", n, k)
 			continue
 		}
-		step.Objects = append(step.Objects, identity(live))
+		step.Objects = append(step.Objects, refOf(live))
 	}
 	if len(step.Objects) > 0 {
 		m.step(step)

@@ -17,6 +17,7 @@ type rules struct {
 	byReason map[string]*reason
 	decided  map[string]chosen
 	asking   []asked
+	needing  map[string][]needer
 }
 
 // reason is what a group of clauses is for.

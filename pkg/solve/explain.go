@@ -29,7 +29,7 @@ func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
 	for i, g := range r.reasons {
 		all[i] = yes(g.holds)
 	}
-	_, core, err := r.search.solve(ctx, all)
+	_, core, err := r.solve(ctx, all)
 	if err != nil {
 		return nil, err
 	}
@@ -38,13 +38,15 @@ func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(core)
-	backward, err := r.shrink(ctx, core)
-	if err != nil {
-		return nil, err
-	}
-	if len(backward) < len(forward) {
-		forward = backward
+	if len(forward) > 3 {
+		slices.Reverse(core)
+		backward, err := r.shrink(ctx, core)
+		if err != nil {
+			return nil, err
+		}
+		if len(backward) < len(forward) {
+			forward = backward
+		}
 	}
 	var out []*reason
 	for _, g := range r.reasons {
@@ -58,7 +60,7 @@ func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
 func (r *rules) shrink(ctx context.Context, core []literal) ([]literal, error) {
 	for i := 0; i < len(core); {
 		rest := slices.Delete(slices.Clone(core), i, i+1)
-		ok, smaller, err := r.search.solve(ctx, rest)
+		ok, smaller, err := r.solve(ctx, rest)
 		switch {
 		case err != nil:
 			return nil, err
@@ -222,25 +224,26 @@ func (r *rules) ends(left []*reason) string {
 		}
 		switch n := asked[need.Package]; {
 		case n > 2:
-			return fmt.Sprintf("no version of %s is in all of these (there are %s)", p.name, several(p.versions))
+			return fmt.Sprintf("no version of %s is in all of these (%s)", p.name, thereAre(p))
 		case n == 2:
-			return fmt.Sprintf("no version of %s is in both (there are %s)", p.name, several(p.versions))
+			return fmt.Sprintf("no version of %s is in both (%s)", p.name, thereAre(p))
 		case slices.ContainsFunc(left, func(o *reason) bool { return o.Package == p.name && (o.Kind == Stays || o.Kind == NotDown) }):
 			return ""
-		case len(p.versions) == 1:
-			return fmt.Sprintf("there is only %s", p.versions[0].Version)
 		}
-		return fmt.Sprintf("no version of %s is that (there are %s)", p.name, several(p.versions))
+		return fmt.Sprintf("no version of %s is that (%s)", p.name, thereAre(p))
 	}
 	return ""
 }
 
-func (r *rules) noProvider(a API) string {
-	var others []string
-	for _, name := range r.offers[a.Kind] {
-		others = append(others, name)
+func thereAre(p *pack) string {
+	if len(p.versions) == 1 {
+		return "there is only " + p.versions[0].Version
 	}
-	if len(others) > 0 {
+	return "there are " + several(p.versions)
+}
+
+func (r *rules) noProvider(a API) string {
+	if others := r.offers[a.Kind]; len(others) > 0 {
 		return fmt.Sprintf("no package brings that version of %s (%s bring others)", a.Kind, joined(others))
 	}
 	kinds := make([]string, 0, len(r.offers))

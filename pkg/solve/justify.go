@@ -15,14 +15,9 @@ func (r *rules) justify(p *pack) {
 		return
 	}
 	by := []literal{no(p.used)}
-	for _, o := range r.packs {
-		if o == p {
-			continue
-		}
-		for _, v := range o.versions {
-			if slices.ContainsFunc(v.Requires, func(n Requirement) bool { return !n.Optional && r.brings(p, n) }) {
-				by = append(by, yes(v.x))
-			}
+	for _, n := range r.needers(p.name) {
+		if l := yes(n.by.x); n.by.Name != p.name && by[len(by)-1] != l {
+			by = append(by, l)
 		}
 	}
 	for _, w := range r.q.Wants {
@@ -87,14 +82,42 @@ func (r *rules) justifyPrerelease(p *pack, i int) {
 	if slices.ContainsFunc(r.q.Wants, func(w Want) bool { return names(w.Requirement) }) {
 		return
 	}
-	for _, o := range r.packs {
-		for _, v := range o.versions {
-			if o != p && slices.ContainsFunc(v.Requires, names) {
-				by = append(by, yes(v.x))
-			}
+	for _, n := range r.needers(p.name) {
+		if n.by.Name != p.name && names(n.need) {
+			by = append(by, yes(n.by.x))
 		}
 	}
 	r.add(by...)
+}
+
+// needer is a version with a requirement that brings a package along.
+type needer struct {
+	by   *version
+	need Requirement
+}
+
+// needers are all that bring a package along.
+func (r *rules) needers(name string) []needer {
+	if r.needing != nil {
+		return r.needing[name]
+	}
+	r.needing = map[string][]needer{}
+	for _, o := range r.packs {
+		for _, v := range o.versions {
+			for _, need := range v.Requires {
+				switch {
+				case need.Optional:
+				case need.Package != "":
+					r.needing[need.Package] = append(r.needing[need.Package], needer{v, need})
+				default:
+					for _, p := range r.chosenFor(need.API).who {
+						r.needing[p.name] = append(r.needing[p.name], needer{v, need})
+					}
+				}
+			}
+		}
+	}
+	return r.needing[name]
 }
 
 // unclear are the literals of a package that could bring an API of which it is not decided who
@@ -106,7 +129,7 @@ func (r *rules) unclear(p *pack) []literal {
 	var out []literal
 	for _, a := range r.asked() {
 		if slices.Contains(r.chosenFor(a.api).candidates, p) {
-			out = append(out, r.asks(a))
+			out = append(out, r.asks(a, p))
 		}
 	}
 	return out
@@ -154,18 +177,16 @@ func (r *rules) asked() []asked {
 	return r.asking
 }
 
-// asks is the literal that says that an API is asked for, and that anyone may bring it.
-func (r *rules) asks(a asked) literal {
+// asks is the literal that says that another package asks for an API, and that anyone may bring it.
+func (r *rules) asks(a asked, p *pack) literal {
 	key := "unclear\x00" + a.api.String()
-	if v, ok := r.vars[key]; ok {
-		return yes(v)
-	}
 	v := r.variable()
-	r.vars[key] = v
 	r.add(append(r.because(key, Reason{Requirement: Requirement{API: a.api}}, nil), no(v))...)
 	r.byReason[key].unclear = true
 	if len(a.by) > 0 {
-		r.add(append([]literal{no(v)}, a.by...)...)
+		r.add(append([]literal{no(v)}, slices.DeleteFunc(slices.Clone(a.by), func(l literal) bool {
+			return slices.ContainsFunc(p.versions, func(o *version) bool { return yes(o.x) == l })
+		})...)...)
 	}
 	return yes(v)
 }

@@ -75,7 +75,7 @@ func (s *search) add(literals ...literal) {
 	s.back(0)
 	kept := make([]literal, 0, len(literals))
 	for _, l := range literals {
-		if s.value[l] > 0 || slices.Contains(kept, l.not()) && len(literals) < 8 {
+		if s.value[l] > 0 || len(literals) < 8 && slices.Contains(kept, l.not()) {
 			return
 		}
 		if s.value[l] == 0 {

@@ -116,7 +116,7 @@ func (u *universe) reach(all map[string][]found) error {
 		if (w.Package == "") == (w.API.Kind == "") {
 			return fmt.Errorf("want %d of %s: want either a package or an API", i+1, w.By)
 		}
-		if _, err := u.rangeOf(w.Range); err != nil {
+		if err := u.learnRange(w.Range); err != nil {
 			return fmt.Errorf("%s wants %s: %w", w.By, w.Package, err)
 		}
 		queue = append(queue, u.targets(w.Requirement)...)
@@ -206,14 +206,14 @@ func newPack(name string, all []found) (*pack, error) {
 // check says what is wrong with a version.
 func (u *universe) check(v *version) error {
 	wrong := func(err error) error { return fmt.Errorf("package %s %s: %w", v.Name, v.Version, err) }
-	if _, err := u.rangeOf(v.Kubernetes); err != nil {
+	if err := u.learnRange(v.Kubernetes); err != nil {
 		return wrong(fmt.Errorf("kubernetes: %w", err))
 	}
 	for _, r := range v.Requires {
 		if (r.Package == "") == (r.API.Kind == "") {
 			return wrong(fmt.Errorf("a requirement names neither or both of a package and an API: want one"))
 		}
-		if _, err := u.rangeOf(r.Range); err != nil {
+		if err := u.learnRange(r.Range); err != nil {
 			return wrong(fmt.Errorf("needs %s: %w", r.Package, err))
 		}
 	}
@@ -221,22 +221,23 @@ func (u *universe) check(v *version) error {
 		if r.Package == "" {
 			return wrong(fmt.Errorf("a conflict names no package: want one"))
 		}
-		if _, err := u.rangeOf(r.Range); err != nil {
+		if err := u.learnRange(r.Range); err != nil {
 			return wrong(fmt.Errorf("conflicts with %s: %w", r.Package, err))
 		}
 	}
 	return nil
 }
 
-func (u *universe) rangeOf(text string) (Range, error) {
-	if r, ok := u.ranges[text]; ok {
-		return r, nil
+// learnRange reads a range once.
+func (u *universe) learnRange(text string) error {
+	if _, ok := u.ranges[text]; ok {
+		return nil
 	}
 	r, err := ParseRange(text)
 	if err == nil {
 		u.ranges[text] = r
 	}
-	return r, err
+	return err
 }
 
 // targets are the names of the packages that could meet a requirement.

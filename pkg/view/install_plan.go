@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -78,8 +79,8 @@ func InstallPlanned(p InstallPlan) Answer {
 	seen := map[string]bool{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		version := s.Version
-		if s.From != "" && s.From != s.Version {
+		version := cmp.Or(s.Version, s.From)
+		if s.From != "" && s.Version != "" && s.From != s.Version {
 			version = s.From + " → " + s.Version
 		}
 		tone := Plain

@@ -1,0 +1,253 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+	kubetesting "k8s.io/client-go/testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// versioned is a client whose objects have resource versions that writes are held against.
+func versioned(t *testing.T) *fake.FakeDynamicClient {
+	t.Helper()
+	c := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{configMapResource: "ConfigMapList", secretResource: "SecretList"})
+	n := 0
+	c.PrependReactor("*", "*", func(a kubetesting.Action) (bool, runtime.Object, error) {
+		var o *unstructured.Unstructured
+		switch a := a.(type) {
+		case kubetesting.UpdateAction: // of which a create is one as well
+			o = a.GetObject().(*unstructured.Unstructured)
+		default:
+			return false, nil, nil
+		}
+		if a.GetVerb() == "update" {
+			is, err := c.Tracker().Get(a.GetResource(), a.GetNamespace(), o.GetName())
+			if err != nil {
+				return true, nil, err
+			}
+			if v := is.(*unstructured.Unstructured).GetResourceVersion(); v != o.GetResourceVersion() {
+				return true, nil, apierrors.NewConflict(a.GetResource().GroupResource(), o.GetName(), errors.New("changed"))
+			}
+		}
+		n++
+		o.SetResourceVersion(fmt.Sprint(n))
+		return false, nil, nil
+	})
+	return c
+}
+
+var shopAt = Installation{Name: "shop", Namespace: "apps", System: true}
+
+func testStore(c *fake.FakeDynamicClient) *ClusterStore {
+	s := newStore(c, shopAt)
+	s.Patience = 2 * time.Second
+	return s
+}
+
+func TestStoreKeepsTheJournal(t *testing.T) {
+	c := versioned(t)
+	s := testStore(c)
+	j, err := s.Load(t.Context())
+	if err != nil || j.Run != nil || j.Installation != shopAt {
+		t.Fatalf("%+v %v", j, err)
+	}
+	j.Run = &Run{ID: "one", Action: Install, Steps: []StepState{{ID: "release/apps/db", Kind: InstallRelease, Release: "db", Namespace: "apps", Phase: Begun, Made: []object.Ref{{Kind: "Job", Namespace: "apps", Name: "x"}}}}}
+	if err := s.Save(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+	same, err := testStore(c).Load(t.Context())
+	if err != nil || same.Run.ID != "one" || same.Run.Steps[0].Made[0].Name != "x" || !same.Installation.System {
+		t.Fatalf("%+v %v", same.Run, err)
+	}
+	same.Run.Why = "the other one wrote"
+	if err := s.Save(t.Context(), same); err != nil {
+		t.Fatal(err)
+	}
+	j.Run.Why = "mine"
+	if err := s.Save(t.Context(), j); !errors.As(err, new(*regulate.ConflictError)) {
+		t.Errorf("a write over another one's: %v", err)
+	}
+	found, whole, err := installations(t.Context(), c, nil)
+	if err != nil || !whole || len(found) != 1 || found[0].Installation != shopAt || found[0].Touches()[0] != (ReleaseName{"db", "apps"}) {
+		t.Errorf("found %+v %v %v", found, whole, err)
+	}
+	if err := s.Remove(t.Context(), same); err != nil {
+		t.Error(err)
+	}
+	if j, err := s.Load(t.Context()); err != nil || j.Run != nil || j.version != "" {
+		t.Errorf("removed: %+v %v", j, err)
+	}
+}
+
+// A write whose answer is lost is looked for; one that did not arrive is done again.
+func TestStoreAnswersLost(t *testing.T) {
+	for _, arrives := range []bool{true, false} {
+		for _, verb := range []string{"create", "update"} {
+			c := versioned(t)
+			s := testStore(c)
+			j := &Journal{Installation: shopAt, Run: &Run{ID: "one"}}
+			if verb == "update" {
+				if err := s.Save(t.Context(), j); err != nil {
+					t.Fatal(err)
+				}
+				j.Run.Why = "changed"
+			}
+			lost := 1
+			c.PrependReactor(verb, "configmaps", func(a kubetesting.Action) (bool, runtime.Object, error) {
+				if lost == 0 {
+					return false, nil, nil
+				}
+				lost--
+				if arrives {
+					o := a.(kubetesting.UpdateAction).GetObject().(*unstructured.Unstructured).DeepCopy()
+					o.SetResourceVersion("99")
+					write := c.Tracker().Create
+					if verb == "update" {
+						if err := c.Tracker().Update(a.GetResource(), o, a.GetNamespace()); err != nil {
+							t.Error(err)
+						}
+						return true, nil, errors.New("connection reset")
+					}
+					if err := write(a.GetResource(), o, a.GetNamespace()); err != nil {
+						t.Error(err)
+					}
+				}
+				return true, nil, errors.New("connection reset")
+			})
+			if err := s.Save(t.Context(), j); err != nil {
+				t.Errorf("%s, arrives %v: %v", verb, arrives, err)
+			}
+			is, err := s.Load(t.Context())
+			if err != nil || is.Run.Why != j.Run.Why || is.version != j.version || lost != 0 {
+				t.Errorf("%s, arrives %v: %+v %v", verb, arrives, is, err)
+			}
+		}
+	}
+}
+
+// What cannot be read is an error that names it and a way out, and is not overwritten.
+func TestStoreDamaged(t *testing.T) {
+	good := `{"apiVersion":"sysop.dev/v1alpha1","kind":"InstallJournal","installation":{"Name":"shop","Namespace":"apps","System":true}`
+	for text, says := range map[string]string{
+		"":   "it has no journal.json",
+		"{":  "unexpected end",
+		"{}": "another version",
+		`{"apiVersion":"sysop.dev/v2","kind":"InstallJournal"}`: "another version",
+		good + `,"newer":1}`:       "newer version",
+		good + `,"run":{"id":""}}`: "no id",
+		good + `,"run":{"id":"x","steps":[{"id":"s","kind":"install","phase":"begun"}]}}`:                                "names no release",
+		good + `,"run":{"id":"x","steps":[{"id":"s","kind":"dance","phase":"begun"}]}}`:                                  `"dance" is not known`,
+		good + `,"run":{"id":"x","steps":[{"id":"s","kind":"await","phase":"over"}]}}`:                                   `"over" is not known`,
+		`{"apiVersion":"sysop.dev/v1alpha1","kind":"InstallJournal","installation":{"Name":"other","Namespace":"apps"}}`: "it is that of other",
+	} {
+		c := versioned(t)
+		s := testStore(c)
+		o, err := encodeJournal(&Journal{Installation: shopAt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Data = map[string]string{journalKey: text}
+		if _, err := s.maps().Create(t.Context(), fieldsOf(o), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Load(t.Context())
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "configmap apps/sysop-install-shop") || !strings.Contains(err.Error(), "delete it") {
+			t.Errorf("%q: %v, want %q", text, err, says)
+		}
+		if err := s.Save(t.Context(), &Journal{Installation: shopAt}); !errors.As(err, new(*regulate.ConflictError)) {
+			t.Errorf("%q: overwritten: %v", text, err)
+		}
+		found, _, err := installations(t.Context(), c, nil)
+		if err != nil || len(found) != 1 || !strings.HasPrefix(text, `{"apiVersion":"sysop.dev/v1alpha1","kind":"InstallJournal","installation":{"Name":"other"`) && found[0].Err == nil {
+			t.Errorf("%q: found %+v %v", text, found, err)
+		}
+	}
+}
+
+func TestStoreBounded(t *testing.T) {
+	j := &Journal{Installation: shopAt, Manifest: strings.Repeat("same ", 100_000)}
+	o, err := encodeJournal(j)
+	if err != nil || len(o.BinaryData[zippedKey]) == 0 {
+		t.Fatalf("%v", err)
+	}
+	if back, err := decodeJournal(o); err != nil || back.Manifest != j.Manifest {
+		t.Errorf("unpacked: %v", err)
+	}
+	var b strings.Builder
+	for i := uint64(1); b.Len() < 4<<20; i = i*6364136223846793005 + 1442695040888963407 {
+		fmt.Fprintf(&b, "%x", i)
+	}
+	j.Manifest = b.String()
+	if _, err := encodeJournal(j); err == nil || !strings.Contains(err.Error(), "holds") {
+		t.Errorf("too large: %v", err)
+	}
+}
+
+func TestStoreKeeps(t *testing.T) {
+	c := versioned(t)
+	s := testStore(c)
+	secret := thing("Secret", "apps", "password", map[string]any{"data": map[string]any{"p": "czNjcmV0"}})
+	plain := definition("Kettle", 1)
+	var kept []Before
+	for _, o := range []*unstructured.Unstructured{secret, plain} {
+		b, err := s.Keep(t.Context(), "one", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := o.DeepCopy()
+		changed.SetLabels(map[string]string{"later": "yes"})
+		if again, err := s.Keep(t.Context(), "one", changed); err != nil || again != b {
+			t.Errorf("again: %+v %v", again, err)
+		}
+		is, err := s.Kept(t.Context(), b)
+		if err != nil || !sameContent(is, o) {
+			t.Errorf("%s: %v %v, want the oldest", b.Object, is, err)
+		}
+		kept = append(kept, b)
+	}
+	if !strings.HasPrefix(kept[0].Kept, keptInSecret) {
+		t.Errorf("a Secret is kept in %s", kept[0].Kept)
+	}
+	if found, _, err := installations(t.Context(), c, nil); err != nil || len(found) > 0 {
+		t.Errorf("taken for journals: %+v %v", found, err)
+	}
+	if err := s.Drop(t.Context(), "one", nil); err != nil {
+		t.Error(err)
+	}
+	for _, b := range kept {
+		if _, err := s.Kept(t.Context(), b); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: %v", b.Kept, err)
+		}
+	}
+}
+
+// Where all namespaces may not be listed, those that are given are.
+func TestInstallationsOfNamespaces(t *testing.T) {
+	c := versioned(t)
+	if err := testStore(c).Save(t.Context(), &Journal{Installation: shopAt, Run: &Run{ID: "one"}}); err != nil {
+		t.Fatal(err)
+	}
+	c.PrependReactor("list", "configmaps", func(a kubetesting.Action) (bool, runtime.Object, error) {
+		if a.GetNamespace() == "" {
+			return true, nil, apierrors.NewForbidden(configMapResource.GroupResource(), "", errors.New("no"))
+		}
+		return false, nil, nil
+	})
+	found, whole, err := installations(context.Background(), c, []string{"apps", "none"})
+	if err != nil || whole || len(found) != 1 || found[0].Journal.Run.ID != "one" {
+		t.Errorf("%+v %v %v", found, whole, err)
+	}
+}

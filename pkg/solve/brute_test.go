@@ -1,0 +1,451 @@
+package solve_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+)
+
+// world is a small random question.
+func world(r *rand.Rand) solve.Question {
+	var q solve.Question
+	names := []string{"a", "b", "c", "d", "e"}[:2+r.IntN(4)]
+	ranges := []string{"", "", ">=2", "<2", "=1.0.0", ">=1 <3", ">=3", ">=2.0.0-0"}
+	kinds := []string{"X.t.io", "Y.t.io"}
+	need := func() solve.Requirement {
+		if r.IntN(4) == 0 {
+			return solve.Requirement{API: solve.API{Kind: kinds[r.IntN(2)]}, Optional: r.IntN(5) == 0}
+		}
+		return solve.Requirement{Package: names[r.IntN(len(names))], Range: ranges[r.IntN(len(ranges))], Optional: r.IntN(4) == 0}
+	}
+	for _, n := range names {
+		for _, v := range []string{"1.0.0", "2.0.0-rc.1", "2.0.0", "3.0.0"} {
+			if r.IntN(3) == 0 || strings.Contains(v, "rc") && r.IntN(2) == 0 {
+				continue
+			}
+			p := pkg(n, v)
+			for range r.IntN(3) {
+				p.Requires = append(p.Requires, need())
+			}
+			if r.IntN(6) == 0 {
+				p.Conflicts = append(p.Conflicts, solve.Requirement{Package: names[r.IntN(len(names))], Range: ranges[r.IntN(len(ranges))]})
+			}
+			if r.IntN(3) == 0 {
+				p = brings(p, kinds[r.IntN(2)])
+			}
+			if r.IntN(6) == 0 {
+				p.Kubernetes = ">=1.30"
+			}
+			q.Available = append(q.Available, p)
+		}
+	}
+	for range 1 + r.IntN(2) {
+		w := need()
+		w.Optional = false
+		q.Wants = append(q.Wants, solve.Want{Requirement: w, By: "the test"})
+	}
+	if r.IntN(2) == 0 {
+		q.Kubernetes = "1.29.3"
+	}
+	if r.IntN(3) == 0 {
+		q.Prefer = []string{names[r.IntN(len(names))]}
+	}
+	if r.IntN(5) == 0 {
+		q.Served = []solve.API{{Kind: kinds[0]}}
+	}
+	for i, p := range q.Available {
+		if r.IntN(4) == 0 && !slices.ContainsFunc(q.Installed, func(o solve.Installed) bool { return o.Name == p.Name }) {
+			// What is installed lacks nothing: that is another test's.
+			p.Requires, p.Conflicts = nil, nil
+			q.Available[i] = p
+			q.Installed = append(q.Installed, solve.Installed{Package: p, Fixed: r.IntN(3) == 0})
+		}
+	}
+	return q
+}
+
+func in(r solve.Requirement, v string, there bool) bool {
+	p := semver.MustParse(v)
+	if r.Range == "" {
+		return p.Prerelease() == "" || there
+	}
+	c, _ := semver.NewConstraint(r.Range)
+	return c.Check(p)
+}
+
+// naive tries everything, and judges by the words of the package's documentation.
+type naive struct {
+	q     solve.Question
+	names []string
+	all   map[string][]solve.Package // the oldest first
+	there map[string]solve.Installed
+	loose bool           // who brings an API need not be decided
+	only  []solve.Reason // the rules that are to hold; nil for all
+}
+
+func newNaive(q solve.Question) *naive {
+	n := &naive{q: q, all: map[string][]solve.Package{}, there: map[string]solve.Installed{}}
+	for _, p := range q.Available {
+		if n.all[p.Name] == nil {
+			n.names = append(n.names, p.Name)
+		}
+		n.all[p.Name] = append(n.all[p.Name], p)
+	}
+	for _, i := range q.Installed {
+		n.there[i.Name] = i
+	}
+	slices.Sort(n.names)
+	for _, list := range n.all {
+		slices.SortFunc(list, func(a, b solve.Package) int { return semver.MustParse(a.Version).Compare(semver.MustParse(b.Version)) })
+	}
+	return n
+}
+
+type picked map[string]solve.Package
+
+func (n *naive) isThere(p solve.Package) bool { return n.there[p.Name].Version == p.Version }
+
+func (n *naive) brings(p solve.Package, kind string) bool {
+	return slices.ContainsFunc(p.Provides, func(a solve.API) bool { return a.Kind == kind })
+}
+
+func (n *naive) served(kind string) bool {
+	return slices.ContainsFunc(n.q.Served, func(a solve.API) bool { return a.Kind == kind })
+}
+
+func (n *naive) met(s picked, r solve.Requirement) bool {
+	if r.Package != "" {
+		p, ok := s[r.Package]
+		if !ok {
+			return r.Optional
+		}
+		return in(r, p.Version, n.isThere(p))
+	}
+	if r.Optional || n.served(r.API.Kind) {
+		return true
+	}
+	for _, p := range s {
+		if n.brings(p, r.API.Kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *naive) wanted(name string) bool {
+	return slices.ContainsFunc(n.q.Wants, func(w solve.Want) bool { return w.Package == name })
+}
+
+func (n *naive) runs(p solve.Package) bool {
+	return n.isThere(p) || p.Kubernetes == "" || n.q.Kubernetes == "" // 1.29 is never in >=1.30
+}
+
+// for says who is brought along for an API.
+func (n *naive) brought(kind string) []string {
+	var any, able []string
+	for _, name := range n.names {
+		if n.there[name].Name != "" || n.wanted(name) {
+			continue
+		}
+		one, good := false, false
+		for _, p := range n.all[name] {
+			if n.brings(p, kind) {
+				one = true
+				good = good || n.runs(p) && !strings.Contains(p.Version, "-")
+			}
+		}
+		if one {
+			any = append(any, name)
+		}
+		if good {
+			able = append(able, name)
+		}
+	}
+	for _, p := range n.q.Prefer {
+		if slices.Contains(able, p) {
+			return []string{p}
+		}
+	}
+	switch {
+	case len(able) == 0:
+		return any
+	case len(able) == 1 || n.loose:
+		return able
+	}
+	return nil
+}
+
+func (n *naive) needed(s picked, p solve.Package) (needed, prerelease bool) {
+	ask := func(r solve.Requirement) {
+		if r.Optional {
+			return
+		}
+		if r.Package == p.Name {
+			needed = true
+			prerelease = prerelease || in(r, p.Version, false)
+		}
+		if r.Package == "" && !n.served(r.API.Kind) && slices.Contains(n.brought(r.API.Kind), p.Name) {
+			needed = true
+		}
+	}
+	for _, w := range n.q.Wants {
+		ask(w.Requirement)
+	}
+	for _, o := range s {
+		if o.Name != p.Name {
+			for _, r := range o.Requires {
+				ask(r)
+			}
+		}
+	}
+	return needed, prerelease
+}
+
+func (n *naive) right(s picked) bool {
+	for _, i := range n.q.Installed {
+		p, ok := s[i.Name]
+		if n.holds(solve.Stays, i.Name, solve.Requirement{}) && (!ok || i.Fixed && p.Version != i.Version) {
+			return false
+		}
+		if ok && !i.Fixed && n.holds(solve.NotDown, i.Name, solve.Requirement{}) && semver.MustParse(p.Version).LessThan(semver.MustParse(i.Version)) && !slices.ContainsFunc(n.q.Wants, func(w solve.Want) bool {
+			return w.Package == i.Name && w.Range != "" && !in(w.Requirement, i.Version, true)
+		}) {
+			return false
+		}
+	}
+	for _, w := range n.q.Wants {
+		if n.holds(solve.Wanted, "", w.Requirement) && !n.met(s, w.Requirement) {
+			return false
+		}
+	}
+	for _, p := range s {
+		if !n.runs(p) && n.holds(solve.Kubernetes, p.Name, solve.Requirement{Range: p.Kubernetes}) {
+			return false
+		}
+		for _, r := range p.Requires {
+			if n.holds(solve.Needed, p.Name, r) && !n.met(s, r) {
+				return false
+			}
+		}
+		for _, c := range p.Conflicts {
+			o, ok := s[c.Package]
+			if !ok || o.Name == p.Name || !n.holds(solve.Apart, p.Name, c) {
+				continue
+			}
+			if c.Range == "" {
+				return false
+			}
+			k, _ := semver.NewConstraint(c.Range)
+			k.IncludePrerelease = true
+			if k.Check(semver.MustParse(o.Version)) {
+				return false
+			}
+		}
+		needed, pre := n.needed(s, p)
+		if _, ok := n.there[p.Name]; !ok && !needed {
+			return false
+		}
+		if strings.Contains(p.Version, "-") && !n.isThere(p) && !pre {
+			return false
+		}
+	}
+	return true
+}
+
+// score is smaller for the better of two answers.
+func (n *naive) score(s picked) []int {
+	var out []int
+	rank := func(name string) int {
+		return -slices.IndexFunc(n.all[name], func(p solve.Package) bool { return p.Version == s[name].Version })
+	}
+	for _, w := range n.q.Wants {
+		if w.Package != "" {
+			out = append(out, rank(w.Package))
+		}
+	}
+	var changed, which, more, others, versions []int
+	for _, name := range n.names {
+		p, ok := s[name]
+		if i, there := n.there[name]; there {
+			changed = append(changed, 0)
+			if i.Version != p.Version {
+				changed[len(changed)-1] = 1
+			}
+		} else if !n.wanted(name) {
+			more = append(more, 0)
+			if ok {
+				more[len(more)-1] = 1
+			}
+		}
+		versions = append(versions, rank(name))
+	}
+	sum := func(l []int) (s int) {
+		for _, v := range l {
+			s += v
+		}
+		return s
+	}
+	which = changed
+	for _, v := range more {
+		others = append(others, -v)
+	}
+	out = append(append(out, sum(changed)), which...)
+	out = append(append(out, sum(more)), others...)
+	return append(out, versions...)
+}
+
+func (n *naive) best() picked {
+	var best picked
+	var score []int
+	s := picked{}
+	var try func(i int)
+	try = func(i int) {
+		if i == len(n.names) {
+			if n.right(s) {
+				if c := n.score(s); best == nil || slices.Compare(c, score) < 0 {
+					best, score = maps.Clone(s), c
+				}
+			}
+			return
+		}
+		try(i + 1)
+		for _, p := range n.all[n.names[i]] {
+			s[n.names[i]] = p
+			try(i + 1)
+		}
+		delete(s, n.names[i])
+	}
+	try(0)
+	return best
+}
+
+// holds says that a rule is one of those that are to hold.
+func (n *naive) holds(kind solve.ReasonKind, name string, r solve.Requirement) bool {
+	return n.only == nil || slices.ContainsFunc(n.only, func(o solve.Reason) bool {
+		return o.Kind == kind && o.Package == name && reflect.DeepEqual(o.Requirement, r)
+	})
+}
+
+func TestSolveIsRight(t *testing.T) {
+	counts := map[string]int{}
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		q := world(r)
+		n := newNaive(q)
+		best := n.best()
+		got, err := solve.Solve(t.Context(), q)
+		var loop *solve.LoopError
+		var conflict *solve.ConflictError
+		var ambiguous *solve.AmbiguousError
+		switch {
+		case errors.As(err, &loop):
+			counts["loop"]++
+			if best == nil {
+				t.Fatalf("seed %d: %v, but nothing satisfies it", seed, err)
+			}
+			continue
+		case errors.As(err, &conflict), errors.As(err, &ambiguous):
+			if best != nil {
+				t.Fatalf("seed %d: %v\nbut there is %v\n%+v", seed, err, best, q)
+			}
+		case err != nil:
+			t.Fatalf("seed %d: %v", seed, err)
+		case best == nil:
+			t.Fatalf("seed %d: got %s, but nothing satisfies it\n%+v", seed, told(got), q)
+		}
+		switch {
+		case conflict != nil:
+			counts["conflict"]++
+			n.loose, n.only = true, conflict.Reasons
+			if best := n.best(); best != nil {
+				t.Fatalf("seed %d: %v\nbut with these reasons alone there is %v\n%+v", seed, err, best, q)
+			}
+			for i, reason := range conflict.Reasons {
+				n.only = slices.Delete(slices.Clone(conflict.Reasons), i, i+1)
+				if n.best() == nil {
+					t.Fatalf("seed %d: %v\nneeds no %q\n%+v", seed, err, reason.Text, q)
+				}
+			}
+		case ambiguous != nil:
+			counts["ambiguous"]++
+			n.loose = true
+			if n.best() == nil && len(ambiguous.Candidates) < 2 {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		default:
+			counts["answer"]++
+			for name, p := range best {
+				i := slices.IndexFunc(got, func(c solve.Choice) bool { return c.Name == name })
+				if i < 0 && n.there[name].Version == p.Version {
+					continue
+				}
+				if i < 0 || got[i].Version != p.Version {
+					t.Fatalf("seed %d: got %s, want %v\n%+v", seed, told(got), best, q)
+				}
+			}
+			for i, c := range got {
+				if best[c.Name].Name == "" || len(c.Why) == 0 {
+					t.Fatalf("seed %d: %s is not needed: %s", seed, c.Name, told(got))
+				}
+				for _, name := range c.Needs {
+					at := slices.IndexFunc(got, func(o solve.Choice) bool { return o.Name == name })
+					if at < 0 || at > i && !slices.Contains(c.Later, name) {
+						t.Fatalf("seed %d: %s is before %s: %s", seed, c.Name, name, told(got))
+					}
+				}
+			}
+		}
+		properties(t, seed, r, q, got, err)
+	}
+	for _, kind := range []string{"answer", "conflict", "ambiguous", "loop"} {
+		if counts[kind] < 3 {
+			t.Errorf("%d of %s: the worlds are too much alike", counts[kind], kind)
+		}
+	}
+	t.Log(counts)
+}
+
+// properties hold whatever the answer is.
+func properties(t *testing.T, seed uint64, r *rand.Rand, q solve.Question, got []solve.Choice, err error) {
+	t.Helper()
+	other := q
+	other.Available, other.Installed = slices.Clone(q.Available), slices.Clone(q.Installed)
+	r.Shuffle(len(other.Available), func(i, j int) {
+		other.Available[i], other.Available[j] = other.Available[j], other.Available[i]
+	})
+	slices.Reverse(other.Installed)
+	other.Available = append(other.Available, pkg("zz-unrelated", "1.0.0", needs("a", "")), pkg("aa-unrelated", "not a version"))
+	again, err2 := solve.Solve(t.Context(), other)
+	if !reflect.DeepEqual(got, again) || fmt.Sprint(err) != fmt.Sprint(err2) {
+		t.Fatalf("seed %d: got %s, %v\nshuffled, with an unrelated one %s, %v", seed, told(got), err, told(again), err2)
+	}
+	if err != nil {
+		return
+	}
+	for _, c := range got {
+		fixed := false
+		other.Installed = slices.DeleteFunc(other.Installed, func(i solve.Installed) bool {
+			fixed = fixed || i.Name == c.Name && i.Fixed
+			return i.Name == c.Name
+		})
+		other.Installed = append(other.Installed, solve.Installed{Package: c.Package, Fixed: fixed})
+	}
+	again, err = solve.Solve(t.Context(), other)
+	for _, c := range again {
+		if c.Was != c.Version {
+			t.Fatalf("seed %d: first %s, then %s\n%+v", seed, told(got), told(again), q)
+		}
+	}
+	if err != nil {
+		t.Fatalf("seed %d: first %s, then %v\n%+v", seed, told(got), err, q)
+	}
+}
