@@ -1,6 +1,7 @@
 // Package bundle writes and opens a system.tar: all that a System is installed from without a
-// network. Its files are catalog/ (entries, whose sources are by path), charts/, manifests/,
-// system.yaml, images.txt and sbom.cdx.json; checksums.txt has the sha256 of each of them.
+// network. Its files are catalog/ (entries, whose sources are by path, and beside them the
+// charts and manifests that they name), system.yaml, images.txt and sbom.cdx.json;
+// checksums.txt has the sha256 of each of them.
 package bundle
 
 import (
