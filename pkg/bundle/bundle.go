@@ -24,6 +24,8 @@ const (
 	System    = "system.yaml"
 	Images    = "images.txt"
 	SBOM      = "sbom.cdx.json"
+	// Entries is the folder of the entries, and of what they name by path.
+	Entries = "catalog"
 )
 
 // Write returns the tar of files by their names, with their checksums added: the same files

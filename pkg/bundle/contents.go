@@ -60,8 +60,7 @@ func Files(c Contents) (map[string][]byte, error) {
 	return files, readable(files)
 }
 
-// folder is that of the entries, and of what they name by path.
-const folder = "catalog/"
+const folder = Entries + "/"
 
 // pack writes an entry with the one version, and what its source names.
 func pack(p *Package, files map[string][]byte, b *bill) error {

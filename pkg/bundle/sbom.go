@@ -166,8 +166,20 @@ func imageComponent(image string) component {
 	if hex, ok := strings.CutPrefix(digest, "sha256:"); ok && len(hex) == 64 {
 		c.Hashes = []hash{{"SHA-256", hex}}
 	}
-	c.PURL = purl("oci", repository[strings.LastIndex(repository, "/")+1:], digest, "repository_url", repository, "tag", tag)
+	c.PURL = purl("oci", repository[strings.LastIndex(repository, "/")+1:], digest, "repository_url", hosted(repository), "tag", tag)
 	return c
+}
+
+// hosted is a repository with its host, as container tools complete it.
+func hosted(repository string) string {
+	host, _, ok := strings.Cut(repository, "/")
+	switch {
+	case !ok:
+		return "docker.io/library/" + repository
+	case !strings.ContainsAny(host, ".:") && host != "localhost":
+		return "docker.io/" + repository
+	}
+	return repository
 }
 
 func sha256(data []byte) []hash {
