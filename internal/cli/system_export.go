@@ -113,6 +113,8 @@ func manifestOf(sys *system.System, where string) ([]byte, error) {
 type exporting struct {
 	*drafting
 	notices []system.Notice
+	// packages are those that brought definitions, by the names of these.
+	packages map[string]string
 }
 
 func (x *exporting) where() string {
@@ -132,6 +134,9 @@ func (x *exporting) notice(ref object.Ref, format string, args ...any) {
 
 // exported reads the objects of the stacks, whole.
 func (x *exporting) exported(ctx context.Context) (*system.Exported, error) {
+	if err := x.readPackages(ctx); err != nil {
+		return nil, err
+	}
 	p := x.partition()
 	whole, err := x.whole(ctx, p.wanted())
 	if err != nil {
@@ -146,7 +151,7 @@ func (x *exporting) exported(ctx context.Context) (*system.Exported, error) {
 	}
 	for i := range p.apps {
 		a := &p.apps[i]
-		app := system.ExportedApp{Name: a.name, Operator: x.operator(a.roots)}
+		app := system.ExportedApp{Name: a.name, Operator: x.operatorOf(a.roots)}
 		for _, ref := range a.roots {
 			app.Roots = append(app.Roots, x.rootOf(ref, out.Namespace))
 		}

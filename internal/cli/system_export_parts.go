@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -11,6 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
+
+// keptPrefix begins the name of the set of an adopted System, which is no name of an app.
+const keptPrefix = "sysop-"
 
 var secretKind = schema.GroupKind{Kind: "Secret"}
 
@@ -22,6 +26,7 @@ func (x *exporting) partition() *parts {
 	taken := map[string]bool{}
 	var groups [][]graph.ID
 	var first []graph.ID
+	var said [][]object.Ref
 	for _, stack := range x.stacks {
 		app := partApp{}
 		var ids []graph.ID
@@ -42,13 +47,26 @@ func (x *exporting) partition() *parts {
 		if len(ids) == 0 {
 			continue
 		}
-		app.name = labelOf(stack.name, g.Ref(ids[0]).Kind, taken)
+		app.name = labelOf(strings.TrimPrefix(stack.name, keptPrefix), g.Ref(ids[0]).Kind, taken)
 		p.apps = append(p.apps, app)
-		groups, first = append(groups, ids), append(first, ids[0])
+		groups, first, said = append(groups, ids), append(first, ids[0]), append(said, stack.all)
 	}
 	for id, of := range g.Divide(groups, nil, o) {
 		if _, root := p.of[id]; !root {
 			p.of[id] = slices.Index(first, of)
+		}
+	}
+	for i, all := range said {
+		for _, ref := range all {
+			id, ok := g.Find(ref)
+			if !ok {
+				continue
+			}
+			for _, id := range append(g.InSet(id), id) {
+				if _, other := p.of[id]; !other {
+					p.of[id] = i
+				}
+			}
 		}
 	}
 	stacks := make([]*graph.Stack, len(groups))
@@ -90,7 +108,7 @@ func (p *parts) sort() {
 		case ref.GroupKind() == secretKind && g.State(id) != graph.Present && !p.needed(id):
 		case ref.GroupKind() == secretKind:
 			p.secrets = append(p.secrets, id)
-		case owned || g.State(id) != graph.Present:
+		case owned || g.State(id) != graph.Present || p.ours(ref):
 		default:
 			if ref.GroupKind() == configMapKind {
 				p.configs = append(p.configs, id)
@@ -108,6 +126,11 @@ func (p *parts) needed(id graph.ID) bool {
 		}
 	}
 	return false
+}
+
+// ours says that an object is one that is kept for a System: its set, its journal.
+func (p *parts) ours(ref object.Ref) bool {
+	return ref.GroupKind() == configMapKind && strings.HasPrefix(ref.Name, keptPrefix)
 }
 
 // isRole says that a node is a ClusterRole, which stacks stand on, and bring along.

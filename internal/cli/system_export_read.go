@@ -163,10 +163,59 @@ func (x *exporting) secrets(ctx context.Context, p *parts, out *system.Exported)
 
 // neededBy says who reads a Secret.
 func (x *exporting) neededBy(id graph.ID) string {
+	var by []string
 	for e := range x.graph.In(id) {
-		return "read by " + x.graph.Ref(e.From).String()
+		from := e.From
+		if above := x.graph.OwnerPath(from, x.o.stackOptions()); len(above) > 0 {
+			from = above[0]
+		}
+		by = append(by, x.graph.Ref(from).String())
 	}
-	return ""
+	if len(by) == 0 {
+		return ""
+	}
+	return "read by " + slices.Min(by)
+}
+
+// runs names the operator of a kind: the one that our mark on its definition names, or the
+// one that the catalogue knows; empty for none.
+func (x *exporting) runs(ref object.Ref) string {
+	kind, ok := x.session.kinds.Kind(ref.GroupKind())
+	if !ok {
+		return ""
+	}
+	if name := x.packages[kind.Plural+"."+kind.Group]; name != "" {
+		return name
+	}
+	name, _ := x.session.catalogued(ref.GroupKind())
+	return name
+}
+
+// readPackages notes which packages brought definitions, by the marks on these.
+func (x *exporting) readPackages(ctx context.Context) error {
+	definitions, err := x.session.source.Definitions(ctx, &early{})
+	if err != nil {
+		return err
+	}
+	x.packages = map[string]string{}
+	for _, d := range definitions {
+		x.packages[d.GetName()] = d.GetLabels()[install.PackageLabel]
+	}
+	return nil
+}
+
+// operatorOf names the one operator that runs the roots of an app; empty for none, or several.
+func (x *exporting) operatorOf(roots []object.Ref) string {
+	name := ""
+	for _, ref := range roots {
+		switch of := x.runs(ref); {
+		case of != "" && name != "" && of != name:
+			return ""
+		case of != "":
+			name = of
+		}
+	}
+	return name
 }
 
 // operators names those that the custom resources of the apps need.
@@ -175,10 +224,10 @@ func (x *exporting) operators(ctx context.Context, p *parts, out *system.Exporte
 	unknown := map[string]object.Ref{}
 	for i := range p.apps {
 		for _, ref := range p.apps[i].objects {
-			name, known := x.session.catalogued(ref.GroupKind())
+			name := x.runs(ref)
 			kind, served := x.session.kinds.Kind(ref.GroupKind())
 			switch {
-			case known:
+			case name != "":
 				names[name] = true
 			case served && kind.Custom:
 				unknown[ref.GroupKind().String()] = ref
