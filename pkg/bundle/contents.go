@@ -57,7 +57,10 @@ func Files(c Contents) (map[string][]byte, error) {
 	if len(c.Packages) == 0 {
 		return files, nil
 	}
-	return files, readable(files)
+	if err := readable(files); err != nil {
+		return nil, err
+	}
+	return files, nil
 }
 
 const folder = Entries + "/"

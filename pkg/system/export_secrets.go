@@ -158,7 +158,7 @@ func (s suspects) look(at, name string, v any) {
 			if key == "value" && variable != "" {
 				called = variable
 			}
-			s.look(field.Key(at, key), called, v[key])
+			s.look(field.Join(at, key), called, v[key])
 		}
 	case []any:
 		for i, item := range v {
@@ -193,7 +193,9 @@ func (s suspects) text(at, name, text string) {
 }
 
 // called says whether a name is that of a credential.
-func called(name string) bool { return credentialName.MatchString(name) && !reference.MatchString(name) }
+func called(name string) bool {
+	return credentialName.MatchString(name) && !reference.MatchString(name)
+}
 
 // meant says whether a text can be a credential: a reference to a variable is none, nor is
 // yes or no.
