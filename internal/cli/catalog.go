@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -168,20 +169,11 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 func completeOperators(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var out []string
 	for _, e := range catalog.All() {
-		if len(e.Versions) > 0 && !contains(args, e.Name) {
+		if len(e.Versions) > 0 && !slices.Contains(args, e.Name) {
 			out = append(out, e.Name+"\t"+e.Title)
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
-}
-
-func contains(all []string, one string) bool {
-	for _, a := range all {
-		if a == one {
-			return true
-		}
-	}
-	return false
 }
 
 type catalogValidateOptions struct {

@@ -180,3 +180,15 @@ func inNamespace(ns string) string {
 
 // safe makes text of the cluster harmless for a terminal.
 func safe(s string) string { return render.Escape(s) }
+
+// connectAs has a command connect as another one does. What they do to their flags later on
+// is their own: flags that were used once are not read again.
+func connectAs(c, other *common) {
+	to, from := c.config, other.config
+	to.CacheDir, to.KubeConfig = from.CacheDir, from.KubeConfig
+	to.ClusterName, to.AuthInfoName, to.Context, to.Namespace = from.ClusterName, from.AuthInfoName, from.Context, from.Namespace
+	to.APIServer, to.TLSServerName, to.Insecure = from.APIServer, from.TLSServerName, from.Insecure
+	to.CertFile, to.KeyFile, to.CAFile, to.BearerToken = from.CertFile, from.KeyFile, from.CAFile, from.BearerToken
+	to.Impersonate, to.ImpersonateUID, to.ImpersonateGroup, to.ImpersonateUserExtra = from.Impersonate, from.ImpersonateUID, from.ImpersonateGroup, from.ImpersonateUserExtra
+	to.Username, to.Password, to.Timeout, to.DisableCompression, to.ProxyURL = from.Username, from.Password, from.Timeout, from.DisableCompression, from.ProxyURL
+}

@@ -200,6 +200,9 @@ func refusalError(planned *install.Planned) error {
 // do does the plan, and makes the System known.
 func (p *proposal) do(ctx context.Context) error {
 	p.o.wire(p.runner, p.cluster)
+	if p.sys != nil && p.sys.Upgrade.Regulate {
+		p.runner.Hold = p.o.holding(p.sys, p.of)
+	}
 	report, err := p.runner.Do(ctx, p.planned, p.options())
 	if err == nil && p.sys != nil {
 		err = p.adopt(ctx)

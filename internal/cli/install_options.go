@@ -24,11 +24,11 @@ type installOptions struct {
 
 	timeout                                time.Duration
 	noWait, keepFailed, noAnnotate, lookup bool
+	wait                                   bool
 	takeOwnership, printRBAC, force        bool
 	deleteDefinitions, deleteData          bool
 	imageRegistry                          string
 	resetValues                            bool
-	revision                               int
 }
 
 func newInstallOptions(env Env, action install.Action) *installOptions {
@@ -56,9 +56,10 @@ func (o *installOptions) puttingFlags(cmd *cobra.Command) {
 	f.StringVarP(&o.file, "filename", "f", "", `the manifest of a System: FILE, "-" or "demo"`)
 	f.StringArrayVar(&o.sets, "set", nil, "values, KEY=VALUE, as helm takes them: of the operator, or of the System's templates")
 	f.StringArrayVar(&o.text, "set-string", nil, "the same, but the value is a text")
-	f.StringArrayVar(&o.valueOptions.files, "values", nil, "values, from a YAML FILE; may be repeated")
+	f.StringArrayVar(&o.valueFiles, "values", nil, "values, from a YAML FILE; may be repeated")
 	f.BoolVar(&o.takeOwnership, "take-ownership", false, "take over objects that another release, applier or controller keeps")
 	f.BoolVar(&o.noAnnotate, "no-annotate", false, "put no relationship annotations on definitions")
+	f.BoolVar(&o.wait, "wait", true, "wait until all of it is Healthy; without it, only what others need is waited for")
 	f.BoolVar(&o.lookup, "lookup", false, "let the templates of charts read the cluster")
 	f.BoolVar(&o.force, "force", false, "go on where the guidelines foresee that it cannot start")
 	f.BoolVar(&o.resetValues, "reset-values", false, "of what is there already, leave out the values that it was given")
@@ -67,7 +68,7 @@ func (o *installOptions) puttingFlags(cmd *cobra.Command) {
 
 // check checks what was asked, before anything is read.
 func (o *installOptions) check() error {
-	if err := o.common.validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return err
 	}
 	if o.from != "" {
@@ -96,7 +97,7 @@ func (o *installOptions) checkTargets() ([]target, error) {
 		return nil, errNoTarget
 	case len(o.args) > 0 && o.file != "":
 		return nil, withHint(errors.New("name OPERATORs, or a System with -f, and not both"), "a System names its operators itself: spec.operators")
-	case len(o.args) > 1 && (len(o.sets) > 0 || len(o.text) > 0 || len(o.valueOptions.files) > 0):
+	case len(o.args) > 1 && (len(o.sets) > 0 || len(o.text) > 0 || len(o.valueFiles) > 0):
 		return nil, withHint(errors.New("--set and --values are of one operator, and several are named"), "install them one after the other, or write a System: spec.operators[].values")
 	}
 	return parseTargets(o.args)

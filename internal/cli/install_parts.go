@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -209,7 +210,12 @@ func (c *composing) add(ctx context.Context, p *install.Part) error {
 
 // options are what a part is rendered with.
 func (c *composing) options(p *install.Part) chart.Options {
+	var labels map[string]string
+	if p.App {
+		labels = map[string]string{regulate.InstalledLabel: c.sys.Name}
+	}
 	return chart.Options{
+		Labels:  labels,
 		Release: p.Release, Namespace: p.Namespace, Values: p.Values, Kubernetes: c.kubernetes, APIs: slices.Clone(c.apis), Revision: 1,
 		Namespaced: func(gk schema.GroupKind) (bool, bool) {
 			if namespaced, ok := c.custom[gk]; ok {

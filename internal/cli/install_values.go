@@ -13,18 +13,18 @@ import (
 
 // valueOptions are the values that somebody gives on the command line, as helm takes them.
 type valueOptions struct {
-	files      []string
+	valueFiles []string
 	sets, text []string
 }
 
 // largestValues is more than any file of values has.
 const largestValues = 4 << 20
 
-// read lays the values over each other: files in their order, then --set, then --set-string.
+// readValues lays the values over each other: files in their order, then --set, then --set-string.
 // It is nil where none is given.
-func (o *valueOptions) read(ctx context.Context) (map[string]any, error) {
+func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 	var all map[string]any
-	for _, name := range o.files {
+	for _, name := range o.valueFiles {
 		data, err := readFile(ctx, name, largestValues, "file of values")
 		if err != nil {
 			return nil, fmt.Errorf("read the values: %w", err)

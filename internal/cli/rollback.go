@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -126,6 +127,10 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 			return err
 		}
 	}
+	if sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest)); len(problems) == 0 && sys.Upgrade.Regulate {
+		sys.Namespace = f.of.Namespace
+		f.runner.Hold = o.holding(sys, f.of)
+	}
 	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
 	return o.finish(f.of, report, err)
 }
@@ -142,7 +147,7 @@ revisions are what rollback goes back to; helm history shows those of each relea
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
 		ValidArgsFunction: o.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.common.validate(); err != nil {
+			if err := o.validate(); err != nil {
 				return err
 			}
 			c, err := o.installCluster(cmd.Context())

@@ -43,6 +43,9 @@ type Runner struct {
 	Gate func(ctx context.Context, objects []object.Ref, timeout time.Duration) error
 	// Resolve waits for the value of a connection.
 	Resolve func(ctx context.Context, c Connection) (any, error)
+	// Hold holds who needs a part while its release is changed, and returns what lets them go
+	// again: that is done when the part is there, or when all is undone. It may be nil.
+	Hold func(ctx context.Context, p *Part) (letGo func(context.Context) error, err error)
 	// Restorable says why a definition cannot get its former content back; nil that it can.
 	// Where it is nil, the API server alone decides.
 	Restorable func(is, was *unstructured.Unstructured) error

@@ -29,6 +29,8 @@ type run struct {
 	// gone says that the namespace of the installation, and the lock in it, were deleted.
 	gone   bool
 	report Report
+	// letGo lets go who is held while a part is changed.
+	letGo func(context.Context) error
 }
 
 // Do does what was planned, all of it or nothing. An error is a *FailedError where something
@@ -133,7 +135,14 @@ func (x *run) do(ctx, undoing context.Context) error {
 		return err
 	}
 	for i := range x.p.Steps {
-		if err := x.step(ctx, &x.p.Steps[i]); err != nil {
+		err := x.hold(ctx, &x.p.Steps[i])
+		if err == nil {
+			err = x.step(ctx, &x.p.Steps[i])
+		}
+		if err == nil && !x.goesOnWith(i) {
+			err = x.free(ctx)
+		}
+		if err != nil {
 			return x.fail(undoing, x.p.Steps[i].ID, err)
 		}
 	}
@@ -220,7 +229,7 @@ func (x *run) fail(ctx context.Context, step string, failed error) error {
 	if err != nil {
 		return as(ResultOpen, errors.Join(failed, err))
 	}
-	return as(result, failed)
+	return as(result, errors.Join(failed, x.free(ctx)))
 }
 
 // afterLoss takes the lock again where it was lost, and undoes what is still ours.

@@ -107,6 +107,9 @@ func keeperOf(r object.Ref) string {
 	return ""
 }
 
+// InstalledLabel is on the objects that were installed as apps of a System: its name.
+const InstalledLabel = "sysop.dev/installed-by"
+
 // release returns the release of Helm that an object is of, where nobody else keeps it.
 func (o *observer) release(id graph.ID) []Manager {
 	name, is := o.Graph.Note(id, graph.HelmName)
@@ -114,6 +117,9 @@ func (o *observer) release(id graph.ID) []Manager {
 		return nil
 	}
 	namespace, _ := o.Graph.Note(id, graph.HelmNamespace)
+	if of, _ := o.Graph.Label(id, InstalledLabel); of == o.System.Name && namespace == o.Namespace {
+		return nil // It was installed as an app of this System, and nobody else upgrades it.
+	}
 	return []Manager{{Ref: object.Ref{Group: HelmRelease.Group, Kind: HelmRelease.Kind, Namespace: namespace, Name: name}, By: ByHelm}}
 }
 

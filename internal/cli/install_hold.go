@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// installLease is how long an upgrade that died keeps others out of regulation.
+const installLease = 15 * time.Second
+
+// holding holds the neighbours of an app of a System while it is upgraded. The runs that hold
+// are known by the name of the installation: who goes on with a killed upgrade ends them.
+func (o *installOptions) holding(sys *system.System, of install.Installation) func(context.Context, *install.Part) (func(context.Context) error, error) {
+	return func(ctx context.Context, p *install.Part) (func(context.Context) error, error) {
+		var held []*running
+		letGo := func(ctx context.Context) error {
+			var errs []error
+			for _, r := range slices.Backward(held) {
+				errs = append(errs, o.free(ctx, r))
+			}
+			return errors.Join(errs...)
+		}
+		for _, app := range appsOf(sys, p) {
+			for _, signal := range upgradeSignals(sys, app) {
+				r, err := o.hold(ctx, sys, of, app, signal)
+				if r != nil {
+					held = append(held, r)
+				}
+				if err != nil {
+					return letGo, err
+				}
+			}
+		}
+		return letGo, nil
+	}
+}
+
+// appsOf are the apps that a part is, or that it is the operator of.
+func appsOf(sys *system.System, p *install.Part) []string {
+	if p.App {
+		return []string{p.Name}
+	}
+	var out []string
+	for _, a := range sys.Apps {
+		if a.Operator == p.Name {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// upgradeSignals are those that the rules send on an upgrade of an app; Stop where there is
+// no such rule.
+func upgradeSignals(sys *system.System, app string) []string {
+	var out []string
+	for _, r := range sys.Regulation.Rules {
+		if r.Upgrading && (r.App == "" || r.App == app) && !slices.Contains(out, r.Signal) {
+			out = append(out, r.Signal)
+		}
+	}
+	if out == nil {
+		out = []string{system.Stop}
+	}
+	return out
+}
+
+// hold sends one signal to who needs an app.
+func (o *installOptions) hold(ctx context.Context, sys *system.System, of install.Installation, app, signal string) (*running, error) {
+	acting := newActing(o.env, "table")
+	acting.clock, acting.output = o.clock, "table"
+	connectAs(acting.common, o.common)
+	acting.yes, acting.dryRun, acting.lease = true, "none", installLease
+	l, err := acting.lookAt(ctx, sys)
+	if err != nil {
+		return nil, err
+	}
+	b := &regulated{systemLook: l, o: acting.regulating}
+	if err := b.connect(); err != nil {
+		return nil, err
+	}
+	r := &running{
+		o: &regulateRunOptions{acting: acting, app: app, signal: signal, timeout: o.timeout}, b: b,
+		id: "install-" + of.Name + "-" + app, command: []string{"kubectl sysop", string(o.action), of.Name},
+	}
+	if r.held, err = acting.do(ctx, b, r.hold); err != nil {
+		return nil, err
+	}
+	return r, r.tellHeld()
+}
+
+// free waits until the app is Healthy, and lets go who was held for it.
+func (o *installOptions) free(ctx context.Context, r *running) error {
+	if err := r.free(ctx, ctx); err != nil {
+		return err
+	}
+	if r.left != "" {
+		fmt.Fprintf(o.env.ErrOut, "LEFT HELD: %s\nhint: look with kubectl sysop regulate status; kubectl sysop regulate recover APP lets one go\n", safe(r.left))
+	}
+	if r.freed != nil && r.freed.out != nil && len(r.freed.out.Failed) > 0 {
+		return fmt.Errorf("not all could be let go: %s", r.freed.out.Failed[0].Result)
+	}
+	return nil
+}

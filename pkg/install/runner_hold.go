@@ -1,0 +1,41 @@
+package install
+
+import (
+	"context"
+	"fmt"
+)
+
+// hold holds who needs a part before its release is changed.
+func (x *run) hold(ctx context.Context, s *Step) error {
+	if x.Hold == nil || x.letGo != nil || s.Kind != UpgradeRelease && s.Kind != RollbackRelease {
+		return nil
+	}
+	p := x.part(s.Part)
+	if p == nil {
+		return nil
+	}
+	letGo, err := x.Hold(ctx, p)
+	x.letGo = letGo // also where not all could be held
+	if err != nil {
+		return fmt.Errorf("hold who needs %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// goesOnWith says whether the step after is of the same part.
+func (x *run) goesOnWith(i int) bool {
+	return i+1 < len(x.p.Steps) && x.p.Steps[i+1].Part == x.p.Steps[i].Part
+}
+
+// free lets go who was held.
+func (x *run) free(ctx context.Context) error {
+	letGo := x.letGo
+	if letGo == nil {
+		return nil
+	}
+	x.letGo = nil
+	if err := letGo(ctx); err != nil {
+		return fmt.Errorf("let go who was held: %w", err)
+	}
+	return nil
+}
