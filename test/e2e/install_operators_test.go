@@ -21,7 +21,7 @@ func TestInstallOperators(t *testing.T) {
 	cleared(t, c, "prometheus-operator", "cert-manager")
 	before := snapshotOf(t, c, nil)
 	dir := operators(t, c, asShipped)
-	i := newInstaller(t, c, plugin, "")
+	i := newInstaller(t, c, unraced(t), "")
 	put := []string{"install", "cert-manager", "prometheus-operator", "--catalog", dir, "--plain-http", "--yes"}
 	i.run(put...).succeeds(t)
 	for namespace, want := range map[string]string{"cert-manager": "cert-manager 1 deployed v1.21.2", "monitoring": "prometheus-operator 1 deployed 0.85.0"} {
