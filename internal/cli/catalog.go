@@ -228,6 +228,9 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 	}
 	for _, p := range cats.Check() {
 		if p.Warning {
+			if p.Origin == catalog.EmbeddedOrigin && (len(args) > 0 || o.further()) {
+				continue // somebody else's
+			}
 			warnings = append(warnings, p.String())
 			continue
 		}
@@ -265,7 +268,7 @@ func (a *catalogues) filesOf(ctx context.Context, address string) (fs.FS, error)
 	}
 	files, artifact, err := f.Catalogue(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("read the catalogue %s: %w", address, err)
+		return nil, err
 	}
 	a.notes = append(a.notes, artifact.Notes...)
 	return files, nil

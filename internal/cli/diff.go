@@ -113,7 +113,12 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 // or not there.
 func (p *proposal) pair(part *install.Part, o *unstructured.Unstructured) (then, is *unstructured.Unstructured) {
 	if o.GetKind() == "CustomResourceDefinition" {
-		return p.definition(o.GetName()), p.state.Definitions[o.GetName()]
+		then, is = p.definition(o.GetName()), p.state.Definitions[o.GetName()]
+		if then != nil && is != nil {
+			then = then.DeepCopy()
+			keepRun(then, is)
+		}
+		return then, is
 	}
 	return helmMarked(o, part), p.state.Objects[refOfObject(o)]
 }
@@ -154,6 +159,20 @@ func (p *proposal) definition(name string) *unstructured.Unstructured {
 		}
 	}
 	return nil
+}
+
+// keepRun leaves on a definition the mark of the run that made it.
+func keepRun(then, is *unstructured.Unstructured) {
+	run := is.GetAnnotations()[install.RunAnnotation]
+	if run == "" {
+		return
+	}
+	notes := then.GetAnnotations()
+	if notes == nil {
+		notes = map[string]string{}
+	}
+	notes[install.RunAnnotation] = run
+	then.SetAnnotations(notes)
 }
 
 // helmMarked is an object with the marks that Helm puts on what it makes.

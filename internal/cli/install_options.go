@@ -61,7 +61,7 @@ func (o *installOptions) puttingFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.noAnnotate, "no-annotate", false, "put no relationship annotations on definitions")
 	f.BoolVar(&o.wait, "wait", true, "wait until all of it is Healthy; without it, only what others need is waited for")
 	f.BoolVar(&o.lookup, "lookup", false, "let the templates of charts read the cluster")
-	f.BoolVar(&o.force, "force", false, "go on where the guidelines foresee that it cannot start")
+	f.BoolVar(&o.force, "force", false, "go on where it is foreseen not to start, and with changes of definitions by which no object that is there breaks")
 	f.BoolVar(&o.resetValues, "reset-values", false, "of what is there already, leave out the values that it was given")
 	f.StringVar(&o.imageRegistry, "image-registry", "", "take the images from this registry instead of their own")
 }

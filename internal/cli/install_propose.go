@@ -135,6 +135,11 @@ func (p *proposal) solve(ctx context.Context) error {
 		return p.changeable()
 	}
 	hint := "kubectl sysop catalog show OPERATOR shows what an operator needs"
+	for _, t := range p.targets {
+		if is, there := p.there[t.name]; there && p.o.action == install.Install && t.version != "" && t.version != is.version {
+			hint = "kubectl sysop upgrade " + t.name + "@" + t.version + " changes what is there"
+		}
+	}
 	if many, ok := errors.AsType[*solve.AmbiguousError](err); ok {
 		hint = "name one of them as well: " + strings.Join(many.Candidates, " or ")
 	}
