@@ -20,6 +20,8 @@ type foundInstallation struct {
 	// is is the operator, where it is one that is there.
 	is     installedPackage
 	there  map[string]installedPackage
+	// others are the installations besides it.
+	others []install.Found
 	runner *install.Runner
 	// systems are those that need the operator.
 	systems []install.Installation
@@ -51,6 +53,7 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 			of = append(of, i)
 		}
 	}
+	f.others = slices.DeleteFunc(all, func(i install.Found) bool { return i.Installation.Name == name })
 	is, there := f.there[name]
 	if there && given(o.config.Namespace) && is.namespace != *o.config.Namespace {
 		there = false
@@ -113,6 +116,9 @@ func (f *foundInstallation) last() []install.ReleaseState {
 // its operators may serve others.
 func (f *foundInstallation) parts() []*install.Part {
 	if !f.of.System {
+		if f.is.name == "" { // It is gone; definitions may be left of it.
+			return []*install.Part{{Name: f.of.Name, Release: f.of.Name, Namespace: f.of.Namespace}}
+		}
 		return []*install.Part{{Name: f.is.name, Release: f.is.release, Namespace: f.is.namespace, Version: f.is.version}}
 	}
 	var out []*install.Part

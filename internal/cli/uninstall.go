@@ -159,6 +159,10 @@ func dependants(planned *install.Planned, f *foundInstallation) error {
 		}
 		all = append(all, one)
 	}
+	systems(planned, f)
+	if f.is.name == "" {
+		return nil
+	}
 	need, err := solve.Removable(all, []string{f.is.name})
 	if err != nil {
 		return err
@@ -175,6 +179,26 @@ func dependants(planned *install.Planned, f *foundInstallation) error {
 		})
 	}
 	return nil
+}
+
+// systems refuse that an operator goes that they were installed with.
+func systems(planned *install.Planned, f *foundInstallation) {
+	for _, other := range f.others {
+		if !other.Installation.System || other.Err != nil || other.Journal == nil || len(other.Journal.Past) == 0 {
+			continue
+		}
+		last := other.Journal.Past[len(other.Journal.Past)-1]
+		apps := slices.ContainsFunc(last.Releases, func(r install.ReleaseState) bool { return r.App })
+		needs := slices.ContainsFunc(last.Releases, func(r install.ReleaseState) bool {
+			return !r.App && r.Part == f.of.Name && r.Release == f.is.release && r.Namespace == f.is.namespace
+		})
+		if in := other.Installation; apps && needs {
+			planned.Refusals = append(planned.Refusals, install.Refusal{
+				Topic: "dependants", Part: f.of.Name, Message: fmt.Sprintf("the System %s in %s needs %s", in.Name, in.Namespace, f.of.Name),
+				Hint: fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", in.Name, in.Namespace),
+			})
+		}
+	}
 }
 
 // operatorsStay tells which operators a System leaves behind.
