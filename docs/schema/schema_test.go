@@ -24,6 +24,7 @@ import (
 var schemas = []string{
 	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
 	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems", "entry",
+	"install-plan", "install-done", "install-history", "install-diff", "catalog", "catalog-show", "catalog-validate",
 }
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
@@ -157,6 +158,14 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"system-show", "system show -f ../../pkg/system/testdata/full.yaml -o json --offline"},
 		{"system-validate", "system validate demo -o json --from demo"},
 		{"system-validate", "system validate ../../pkg/system/testdata/small.yaml -o yaml --offline"},
+		{"catalog", "catalog list -o json"},
+		{"catalog", "catalog list --installable -o yaml"},
+		{"catalog", "catalog search mysql -o json"},
+		{"catalog", "catalog search no-such-operator -o json"},
+		{"catalog-show", "catalog show cert-manager -o json"},
+		{"catalog-show", "catalog show crossplane -o yaml"},
+		{"catalog-show", "catalog show argo-rollouts -o json"},
+		{"catalog-validate", "catalog validate -o json"},
 	} {
 		out := run(t, strings.Fields(c.args)...)
 		if err := compile(t, c.schema).Validate(instance(t, out)); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -79,7 +80,7 @@ func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 	switch typ {
 	case reflect.TypeFor[json.Number]():
 		want = "number"
-	case reflect.TypeFor[metav1.Time]():
+	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[time.Time]():
 		if schema["type"] != "string" || schema["format"] != "date-time" {
 			c.Errorf("%s: %v, want a string of the format date-time", at, schema)
 		}
@@ -136,6 +137,8 @@ func TestSchemasAreTheTypes(t *testing.T) {
 		"regulate-plan": view.PlanDocument{}, "regulate-status": view.RegulationStatusDocument{}, "regulate-history": view.RegulationHistoryDocument{}, "regulate-done": view.RegulationDoneDocument{}, "regulate-run": view.RegulationRunDocument{},
 		"signals": view.SignalListDocument{}, "regulate-neighbours": view.NeighboursDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
+		"install-plan": view.InstallPlanDocument{}, "install-done": view.InstallDoneDocument{}, "install-history": view.InstallHistoryDocument{}, "install-diff": view.InstallDiffDocument{},
+		"catalog": view.CatalogDocument{}, "catalog-show": view.CatalogEntryDocument{}, "catalog-validate": view.CatalogProblemsDocument{},
 		"system-show": view.SystemShownDocument{}, "system-validate": view.SystemsCheckedDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {

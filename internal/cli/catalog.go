@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -168,20 +169,11 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 func completeOperators(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var out []string
 	for _, e := range catalog.All() {
-		if len(e.Versions) > 0 && !contains(args, e.Name) {
+		if len(e.Versions) > 0 && !slices.Contains(args, e.Name) {
 			out = append(out, e.Name+"\t"+e.Title)
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
-}
-
-func contains(all []string, one string) bool {
-	for _, a := range all {
-		if a == one {
-			return true
-		}
-	}
-	return false
 }
 
 type catalogValidateOptions struct {
@@ -236,6 +228,9 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 	}
 	for _, p := range cats.Check() {
 		if p.Warning {
+			if p.Origin == catalog.EmbeddedOrigin && (len(args) > 0 || o.further()) {
+				continue // somebody else's
+			}
 			warnings = append(warnings, p.String())
 			continue
 		}
@@ -273,7 +268,7 @@ func (a *catalogues) filesOf(ctx context.Context, address string) (fs.FS, error)
 	}
 	files, artifact, err := f.Catalogue(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("read the catalogue %s: %w", address, err)
+		return nil, err
 	}
 	a.notes = append(a.notes, artifact.Notes...)
 	return files, nil

@@ -155,7 +155,7 @@ func (o *bundling) asked(ctx context.Context, p *proposal) error {
 	if p.targets, err = o.checkTargets(); err != nil {
 		return err
 	}
-	if p.values, err = o.valueOptions.read(ctx); err != nil {
+	if p.values, err = o.readValues(ctx); err != nil {
 		return err
 	}
 	if p.cats, err = o.load(ctx, o.common); err != nil {

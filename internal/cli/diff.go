@@ -51,7 +51,7 @@ Secrets it is told which keys would change, and no value.`,
 }
 
 func (o *diffOptions) run(ctx context.Context) error {
-	o.yes, o.dryRun, o.timeout = true, "client", defaultTimeout
+	o.yes, o.dryRun, o.timeout, o.wait = true, "client", defaultTimeout, true
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -92,18 +92,9 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 		for _, o := range slices.Concat(part.Rendered.Definitions, filled) {
 			ref := refOfObject(o)
 			wanted[ref] = true
-			is := p.state.Objects[ref]
-			if is == nil {
-				is = p.state.Definitions[ref.Name]
-				if ref.Kind != "CustomResourceDefinition" {
-					is = nil
-				}
-			}
-			then := helmMarked(o, part)
-			if ref.Kind == "CustomResourceDefinition" {
-				if then = p.definition(ref.Name); then == nil {
-					continue // it stays as it is
-				}
+			then, is := p.pair(part, o)
+			if then == nil {
+				continue
 			}
 			if is != nil {
 				live = append(live, is)
@@ -116,6 +107,20 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 	}
 	gone, err := p.goes(ctx, wanted)
 	return want, append(live, gone...), err
+}
+
+// pair is an object as it is applied, and as it is there; nil for one that is not applied,
+// or not there.
+func (p *proposal) pair(part *install.Part, o *unstructured.Unstructured) (then, is *unstructured.Unstructured) {
+	if o.GetKind() == "CustomResourceDefinition" {
+		then, is = p.definition(o.GetName()), p.state.Definitions[o.GetName()]
+		if then != nil && is != nil {
+			then = then.DeepCopy()
+			keepRun(then, is)
+		}
+		return then, is
+	}
+	return helmMarked(o, part), p.state.Objects[refOfObject(o)]
 }
 
 // filled are the objects of a part with the values of its connections, as far as these are
@@ -154,6 +159,20 @@ func (p *proposal) definition(name string) *unstructured.Unstructured {
 		}
 	}
 	return nil
+}
+
+// keepRun leaves on a definition the mark of the run that made it.
+func keepRun(then, is *unstructured.Unstructured) {
+	run := is.GetAnnotations()[install.RunAnnotation]
+	if run == "" {
+		return
+	}
+	notes := then.GetAnnotations()
+	if notes == nil {
+		notes = map[string]string{}
+	}
+	notes[install.RunAnnotation] = run
+	then.SetAnnotations(notes)
 }
 
 // helmMarked is an object with the marks that Helm puts on what it makes.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -185,6 +186,9 @@ func refusalError(planned *install.Planned) error {
 	var hints []string
 	for _, r := range planned.Refusals {
 		text := r.Message
+		if r.Object != (object.Ref{}) && !strings.Contains(text, r.Object.Name) {
+			text = r.Object.String() + ": " + text
+		}
 		if r.Part != "" && !strings.Contains(text, r.Part) {
 			text = r.Part + ": " + text
 		}
@@ -256,6 +260,7 @@ func safeLines(text string) string {
 
 // adopt makes an installed System known.
 func (p *proposal) adopt(ctx context.Context) error {
+	p.o.forgetKinds()
 	c, err := p.o.systems(ctx) // with the kinds that are served now
 	if err != nil {
 		return err

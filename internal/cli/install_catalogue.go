@@ -79,6 +79,9 @@ func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, er
 	return all, nil
 }
 
+// further says whether other catalogues than the usual ones are named.
+func (o *catalogueOptions) further() bool { return len(o.catalogs) > 0 || o.bundle != "" }
+
 // fetching is how what the catalogue names is fetched.
 func (o *catalogueOptions) fetching(c *common) (fetch.Options, error) {
 	cache, err := cacheFolder(c.env.Getenv)
@@ -115,7 +118,7 @@ func (a *catalogues) layer(ctx context.Context, from catalogueSource) (*catalog.
 	}
 	files, artifact, err := f.Catalogue(ctx, from.address)
 	if err != nil {
-		return nil, fmt.Errorf("read the catalogue %s: %w", from.address, err)
+		return nil, err
 	}
 	a.notes = append(a.notes, artifact.Notes...)
 	return layerOf(files, from.address)

@@ -24,11 +24,11 @@ type installOptions struct {
 
 	timeout                                time.Duration
 	noWait, keepFailed, noAnnotate, lookup bool
+	wait                                   bool
 	takeOwnership, printRBAC, force        bool
 	deleteDefinitions, deleteData          bool
 	imageRegistry                          string
 	resetValues                            bool
-	revision                               int
 }
 
 func newInstallOptions(env Env, action install.Action) *installOptions {
@@ -57,15 +57,16 @@ func (o *installOptions) puttingFlags(cmd *cobra.Command) {
 	o.valueFlags(cmd)
 	f.BoolVar(&o.takeOwnership, "take-ownership", false, "take over objects that another release, applier or controller keeps")
 	f.BoolVar(&o.noAnnotate, "no-annotate", false, "put no relationship annotations on definitions")
+	f.BoolVar(&o.wait, "wait", true, "wait until all of it is Healthy; without it, only what others need is waited for")
 	f.BoolVar(&o.lookup, "lookup", false, "let the templates of charts read the cluster")
-	f.BoolVar(&o.force, "force", false, "go on where the guidelines foresee that it cannot start")
+	f.BoolVar(&o.force, "force", false, "go on where it is foreseen not to start, and with changes of definitions by which no object that is there breaks")
 	f.BoolVar(&o.resetValues, "reset-values", false, "of what is there already, leave out the values that it was given")
 	f.StringVar(&o.imageRegistry, "image-registry", "", "take the images from this registry instead of their own")
 }
 
 // check checks what was asked, before anything is read.
 func (o *installOptions) check() error {
-	if err := o.common.validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return err
 	}
 	if o.from != "" {
@@ -94,7 +95,7 @@ func (o *installOptions) checkTargets() ([]target, error) {
 		return nil, errNoTarget
 	case len(o.args) > 0 && o.file != "":
 		return nil, withHint(errors.New("name OPERATORs, or a System with -f, and not both"), "a System names its operators itself: spec.operators")
-	case len(o.args) > 1 && (len(o.sets) > 0 || len(o.text) > 0 || len(o.valueOptions.files) > 0):
+	case len(o.args) > 1 && (len(o.sets) > 0 || len(o.text) > 0 || len(o.valueFiles) > 0):
 		return nil, withHint(errors.New("--set and --values are of one operator, and several are named"), "install them one after the other, or write a System: spec.operators[].values")
 	}
 	return parseTargets(o.args)

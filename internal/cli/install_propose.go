@@ -44,7 +44,7 @@ func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
 	if p.targets, err = o.checkTargets(); err != nil {
 		return nil, err
 	}
-	if p.values, err = o.valueOptions.read(ctx); err != nil {
+	if p.values, err = o.readValues(ctx); err != nil {
 		return nil, err
 	}
 	if p.cats, err = o.load(ctx, o.common); err != nil {
@@ -141,6 +141,11 @@ func (p *proposal) solve(ctx context.Context) error {
 	p.chosen, err = solve.Solve(ctx, q)
 	if err == nil {
 		return p.changeable()
+	}
+	for _, t := range p.targets {
+		if is, there := p.there[t.name]; there && p.o.action == install.Install && t.version != "" && t.version != is.version {
+			return withHint(&linesError{strings.Split(err.Error(), "\n")}, "kubectl sysop upgrade "+t.name+"@"+t.version+" changes what is there")
+		}
 	}
 	return unsolved(err)
 }
@@ -291,11 +296,66 @@ func (p *proposal) plan(ctx context.Context) error {
 	}
 	p.planned = install.Make(p.o.action, p.of, p.made.parts, p.state, o)
 	p.planned.Notes = append(p.planned.Notes, p.made.notes...)
+	p.unwaited()
+	if err := p.images(ctx); err != nil {
+		return err
+	}
 	p.planned.Stays = stays
 	for _, s := range stays {
 		p.planned.Unchanged = append(p.planned.Unchanged, s.Part)
 	}
 	return p.inputs(ctx)
+}
+
+// unwaited leaves out the waiting for parts that nobody needs, where that is asked for. A
+// part that has neighbours held is waited for all the same.
+func (p *proposal) unwaited() {
+	if p.o.wait || p.sys != nil && p.sys.Upgrade.Regulate {
+		return
+	}
+	p.planned.Steps = slices.DeleteFunc(p.planned.Steps, func(s install.Step) bool {
+		needed := slices.ContainsFunc(p.planned.Parts, func(o *install.Part) bool {
+			return slices.Contains(o.Needs, s.Part) || slices.ContainsFunc(o.Connections, func(c install.Connection) bool { return c.Name == s.Part })
+		})
+		return s.Kind == install.Await && !needed
+	})
+}
+
+// images holds what is known of the platforms of images against those of the nodes.
+func (p *proposal) images(ctx context.Context) error {
+	platforms := map[string][]string{}
+	for _, part := range p.made.parts {
+		e, _ := p.cats.Find(part.Name)
+		if v, ok := e.Version(part.Version); ok && !part.App {
+			for _, i := range v.Images {
+				if len(i.Platforms) > 0 {
+					platforms[i.Image] = i.Platforms
+				}
+			}
+		}
+	}
+	kind, ok := p.cluster.kinds.Kind(schema.GroupKind{Kind: "Node"})
+	if len(platforms) == 0 || !ok {
+		return nil
+	}
+	nodes, err := p.cluster.reader.ListMetadata(ctx, kind, "", "")
+	if isForbidden(err) {
+		return nil // Then nobody knows.
+	}
+	if err != nil {
+		return fmt.Errorf("list the nodes: %w", err)
+	}
+	var of []string
+	for _, n := range nodes {
+		labels := n.GetLabels()
+		if os, arch := labels["kubernetes.io/os"], labels["kubernetes.io/arch"]; os != "" && arch != "" {
+			of = append(of, os+"/"+arch)
+		}
+	}
+	refused, notes := install.CheckImages(p.made.parts, platforms, of)
+	p.planned.Refusals = append(p.planned.Refusals, refused...)
+	p.planned.Notes = append(p.planned.Notes, notes...)
+	return nil
 }
 
 // stays are the operators that are needed, and that are there as they are needed.
@@ -332,15 +392,15 @@ func (p *proposal) inputs(ctx context.Context) error {
 		if kind == "Secret" {
 			what += " generic"
 		}
-		hint := fmt.Sprintf("kubectl create %s %s -n %s", what, name, namespace)
+		hint := []string{fmt.Sprintf("kubectl create %s %s -n %s", what, name, namespace)}
 		for _, k := range in.Keys {
-			hint += " --from-literal=" + k + "=..."
+			hint = append(hint, "--from-literal="+k+"=...")
 		}
 		message := fmt.Sprintf("the input %s/%s/%s %s", kind, namespace, name, missing)
 		if in.Description != "" {
 			message += " (" + in.Description + ")"
 		}
-		p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "start", Message: message, Hint: hint})
+		p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "start", Message: message, Hint: strings.Join(hint, " ")})
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 // valueOptions are the values that somebody gives on the command line, as helm takes them.
 type valueOptions struct {
-	files      []string
+	valueFiles []string
 	sets, text []string
 }
 
@@ -22,17 +22,17 @@ func (o *valueOptions) valueFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.sets, "set", nil, "values, KEY=VALUE, as helm takes them: of the operator, or of the System's templates")
 	f.StringArrayVar(&o.text, "set-string", nil, "the same, but the value is a text")
-	f.StringArrayVar(&o.files, "values", nil, "values, from a YAML FILE; may be repeated")
+	f.StringArrayVar(&o.valueFiles, "values", nil, "values, from a YAML FILE; may be repeated")
 }
 
 // largestValues is more than any file of values has.
 const largestValues = 4 << 20
 
-// read lays the values over each other: files in their order, then --set, then --set-string.
+// readValues lays the values over each other: files in their order, then --set, then --set-string.
 // It is nil where none is given.
-func (o *valueOptions) read(ctx context.Context) (map[string]any, error) {
+func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 	var all map[string]any
-	for _, name := range o.files {
+	for _, name := range o.valueFiles {
 		data, err := readFile(ctx, name, largestValues, "file of values")
 		if err != nil {
 			return nil, fmt.Errorf("read the values: %w", err)

@@ -147,7 +147,7 @@ revisions are what rollback goes back to; helm history shows those of each relea
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
 		ValidArgsFunction: o.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.common.validate(); err != nil {
+			if err := o.validate(); err != nil {
 				return err
 			}
 			c, err := o.installCluster(cmd.Context())

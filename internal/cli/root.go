@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -163,7 +164,10 @@ the binary, and --from FILE reads a snapshot.`,
 }
 
 // quietLogs is for the whole process.
-var quietLogs = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
+var quietLogs = sync.OnceFunc(func() {
+	klog.SetLogger(logr.Discard())
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // which Helm's library uses now and then
+})
 
 // holds makes a command one that does nothing but hold others.
 func holds(cmd *cobra.Command) {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -98,6 +100,11 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 		}
 		want.SetAnnotations(marks)
 		_, err = x.Objects.Apply(ctx, want, x.o.TakeOwnership)
+		if ownConflict(err) {
+			// What was undone is written as an update, which the API server takes for
+			// somebody else of our name.
+			_, err = x.Objects.Apply(ctx, want, true)
+		}
 		switch {
 		case err == nil:
 			return nil
@@ -123,6 +130,20 @@ func fieldConflict(err error) bool {
 		}
 	}
 	return false
+}
+
+// ownConflict says that fields are ours alone, by another way of writing.
+func ownConflict(err error) bool {
+	var status apierrors.APIStatus
+	if !fieldConflict(err) || !errors.As(err, &status) {
+		return false
+	}
+	for _, c := range status.Status().Details.Causes {
+		if c.Type == metav1.CauseTypeFieldManagerConflict && !strings.HasPrefix(c.Message, `conflict with "`+FieldManager+`"`) {
+			return false
+		}
+	}
+	return true
 }
 
 // waitServed waits until a definition is established, and discovery knows its versions.

@@ -28,8 +28,8 @@ const (
 	// definitions too: what the release is of.
 	PackageLabel = "sysop.dev/package"
 	SystemLabel  = system.Label
-	// VersionLabel is on the records of packages: their version, which need not be that of
-	// the chart; a + in it is a _.
+	// VersionLabel is on the records and the definitions of packages: their version, which
+	// need not be that of the chart; a + in it is a _.
 	VersionLabel = "sysop.dev/version"
 	// RunAnnotation is on namespaces and definitions that a run made.
 	RunAnnotation = "sysop.dev/run"
@@ -106,12 +106,14 @@ const (
 	// Undone: those that it made are deleted unless custom resources of others are there;
 	// those that it changed get their former schema back, unless objects are stored in a new version.
 	ApplyDefinitions StepKind = "definitions"
-	// InstallRelease, UpgradeRelease, RollbackRelease and RemoveRelease are Helm's. Undone:
-	// uninstalled; rolled back to the revision there was.
-	InstallRelease  StepKind = "install"
-	UpgradeRelease  StepKind = "upgrade"
+	// InstallRelease is Helm's. Undone: uninstalled.
+	InstallRelease StepKind = "install"
+	// UpgradeRelease is Helm's. Undone: rolled back to the revision there was.
+	UpgradeRelease StepKind = "upgrade"
+	// RollbackRelease is Helm's. Undone: rolled back to the revision there was.
 	RollbackRelease StepKind = "rollback"
-	RemoveRelease   StepKind = "remove"
+	// RemoveRelease is Helm's uninstall. Undone: brought back from its records.
+	RemoveRelease StepKind = "remove"
 	// Await waits until the objects of a part are Healthy. There is nothing to undo.
 	Await StepKind = "await"
 	// DeleteObjects deletes custom resources and waits until they are gone. It cannot be undone.

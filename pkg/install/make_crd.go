@@ -33,7 +33,7 @@ func (m *maker) safe(p *Part, live, want *unstructured.Unstructured) {
 			m.note("%s: %s", p.Name, text)
 			continue
 		}
-		refuse("choose a version that is nearer to what is there", text)
+		refuse("choose a version that is nearer to what is there; or --force it: no object that is there breaks, but who writes such objects may", text)
 	}
 	for _, text := range v.Undecided {
 		m.note("%s: what is there was not held against a rule of %s: %s", p.Name, want.GetName(), text)

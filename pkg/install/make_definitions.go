@@ -3,7 +3,9 @@ package install
 import (
 	"fmt"
 	"maps"
+	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/crd"
@@ -56,7 +58,13 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 
 // changes says whether a definition that is there is to be changed, and refuses where it must not be.
 func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
-	same := crd.Same(live, m.marked(p, want, live))
+	then := m.marked(p, want, live)
+	if was := live.GetLabels()[VersionLabel]; was != "" {
+		labels := then.GetLabels()
+		labels[VersionLabel] = was // A later version with the same definition leaves it alone.
+		then.SetLabels(labels)
+	}
+	same := crd.Same(live, then)
 	k, foreign := m.keeperOfDefinition(p, live)
 	if live.GetDeletionTimestamp() != nil {
 		m.refuse(Refusal{
@@ -65,6 +73,9 @@ func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
 		})
 	}
 	switch {
+	case newerThere(p, live):
+		m.note("definition %s stays: it is of %s %s, which came after %s", want.GetName(), p.Name, live.GetLabels()[VersionLabel], p.Version)
+		return false
 	case p.KeepDefinitions:
 		if !crd.Same(live, want) {
 			m.note("definition %s is there, and is left as it is: %s has another one", want.GetName(), p.Name)
@@ -79,6 +90,15 @@ func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
 		m.safe(p, live, want)
 	}
 	return !same
+}
+
+// newerThere says whether a definition is of a later version of the package: that stays after
+// a rollback, and an earlier one could lose fields.
+func newerThere(p *Part, live *unstructured.Unstructured) bool {
+	labels := live.GetLabels()
+	is, err := semver.NewVersion(strings.ReplaceAll(labels[VersionLabel], "_", "+"))
+	want, wrong := semver.NewVersion(p.Version)
+	return labels[PackageLabel] == p.Name && err == nil && wrong == nil && is.GreaterThan(want)
 }
 
 // keeperOfDefinition says who else keeps a definition, and whether anybody does.
@@ -108,6 +128,9 @@ func (m *maker) marked(p *Part, want, live *unstructured.Unstructured) *unstruct
 	u := want.DeepCopy()
 	labels := nonNil(u.GetLabels())
 	labels[PackageLabel] = p.Name
+	if p.Version != "" {
+		labels[VersionLabel] = strings.ReplaceAll(p.Version, "+", "_")
+	}
 	u.SetLabels(labels)
 	notes := nonNil(u.GetAnnotations())
 	maps.Copy(notes, m.annotations(want, live))

@@ -78,7 +78,7 @@ func (x *run) waitGone(ctx context.Context, refs []object.Ref, timeout time.Dura
 		}
 		if len(left) > 0 && !told {
 			told = true
-			x.tell(Event{Kind: Waiting, Message: fmt.Sprintf("until %d objects are gone", len(left))})
+			x.tell(Event{Kind: Waiting, Message: fmt.Sprintf("until they are gone: %s", listed(left))})
 		}
 		return len(left) == 0, nil
 	})

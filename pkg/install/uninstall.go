@@ -70,11 +70,16 @@ func (m *maker) data(p *Part, goes map[object.Ref]bool) {
 		m.deleteObjects(p, left)
 	case m.options.DeleteDefinitions:
 		m.refuse(Refusal{
-			Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are %d custom resources of %s, which would go with its definitions: %s", len(left), p.Name, listed(refsOf(left))),
+			Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are still %s of %s, which would go with its definitions: %s", customResources(len(left)), p.Name, listed(refsOf(left))),
 			Hint: "delete them first, or let them go as well with --delete-data",
 		})
+	case !m.options.Orphan:
+		m.refuse(Refusal{
+			Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("there are custom resources of %s, which nobody would look after: %s", p.Name, listed(refsOf(left))),
+			Hint: "delete them first; --orphan leaves them without their operator, --delete-data deletes them with their data",
+		})
 	default:
-		m.note("%d custom resources of %s stay, and its definitions with them: %s", len(left), p.Name, listed(refsOf(left)))
+		m.note("%s of %s stay, and its definitions with them: %s", customResources(len(left)), p.Name, listed(refsOf(left)))
 		if held := slices.DeleteFunc(slices.Clone(left), func(u *unstructured.Unstructured) bool { return len(u.GetFinalizers()) == 0 }); len(held) > 0 {
 			m.note("%d of them have finalizers, which nobody answers once %s is gone: they will hang when they are deleted, until it is installed again: %s", len(held), p.Name, listed(refsOf(held)))
 		}
@@ -109,7 +114,7 @@ func (m *maker) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 	}
 	m.step(Step{
 		ID: "objects/" + p.Name, Kind: DeleteObjects, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Objects: sortRefs(refs),
-		Irreversible: fmt.Sprintf("%d custom resources are deleted, and their data with them", len(left)),
+		Irreversible: customResources(len(left)) + " deleted, with all data",
 	})
 }
 
@@ -140,4 +145,12 @@ func (m *maker) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
 	if len(step.Objects) > 0 {
 		m.step(step)
 	}
+}
+
+// customResources says how many there are.
+func customResources(n int) string {
+	if n == 1 {
+		return "1 custom resource"
+	}
+	return fmt.Sprintf("%d custom resources", n)
 }

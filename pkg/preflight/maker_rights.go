@@ -1,10 +1,12 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -45,7 +47,7 @@ func (f *foresight) entitled(by *Item, missing object.Ref) string {
 		}
 	}
 	for _, c := range f.crews {
-		if c.item == by || c.refused || c.wanted == 0 && !c.later {
+		if c.item == by && !makesFirst(c.pod, missing) || c.refused || c.wanted == 0 && !c.later {
 			continue
 		}
 		if accounts[object.Ref{Kind: "ServiceAccount", Namespace: c.pod.Namespace, Name: c.pod.Spec.ServiceAccountName}] {
@@ -77,7 +79,8 @@ func (f *foresight) entitles(it *Item, plural, namespace string) []object.Ref {
 	var out []object.Ref
 	for _, s := range b.Subjects {
 		if s.Kind == rbacv1.ServiceAccountKind {
-			out = append(out, object.Ref{Kind: "ServiceAccount", Namespace: s.Namespace, Name: s.Name})
+			// A RoleBinding may leave the namespace out: it means its own.
+			out = append(out, object.Ref{Kind: "ServiceAccount", Namespace: cmp.Or(s.Namespace, it.Ref.Namespace), Name: s.Name})
 		}
 	}
 	return out
@@ -104,4 +107,40 @@ func (f *foresight) rulesOf(role object.Ref) []rbacv1.PolicyRule {
 // has says that a rule's list has a word, or all of them.
 func has(list []string, word string) bool {
 	return slices.Contains(list, word) || slices.Contains(list, "*")
+}
+
+// makesFirst says that a pod may make what its own containers miss: an init container runs
+// before them, and needs it neither itself nor by a volume, without which no container is
+// made at all.
+func makesFirst(pod *corev1.Pod, missing object.Ref) bool {
+	if len(pod.Spec.InitContainers) == 0 {
+		return false
+	}
+	first := &pod.Spec.InitContainers[0]
+	for i := range first.Env {
+		from := first.Env[i].ValueFrom
+		if from != nil && (from.SecretKeyRef != nil && from.SecretKeyRef.Name == missing.Name || from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name == missing.Name) {
+			return false
+		}
+	}
+	for _, from := range first.EnvFrom {
+		if from.SecretRef != nil && from.SecretRef.Name == missing.Name || from.ConfigMapRef != nil && from.ConfigMapRef.Name == missing.Name {
+			return false
+		}
+	}
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if v.Secret != nil && v.Secret.SecretName == missing.Name || v.ConfigMap != nil && v.ConfigMap.Name == missing.Name {
+			return false
+		}
+		if v.Projected == nil {
+			continue
+		}
+		for _, from := range v.Projected.Sources {
+			if from.Secret != nil && from.Secret.Name == missing.Name || from.ConfigMap != nil && from.ConfigMap.Name == missing.Name {
+				return false
+			}
+		}
+	}
+	return true
 }

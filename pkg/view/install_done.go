@@ -83,14 +83,16 @@ type InstallHistoryDocument struct {
 
 // InstallPastDocument is a run.
 type InstallPastDocument struct {
-	Revision int                      `json:"revision,omitempty"`
-	Run      string                   `json:"run"`
-	Action   string                   `json:"action"`
-	By       string                   `json:"by"`
-	Started  time.Time                `json:"started"`
-	Ended    *time.Time               `json:"ended,omitempty"`
-	Result   string                   `json:"result"`
-	Why      string                   `json:"why,omitempty"`
+	Revision int        `json:"revision,omitempty"`
+	Run      string     `json:"run"`
+	Action   string     `json:"action"`
+	By       string     `json:"by"`
+	Started  time.Time  `json:"started"`
+	Ended    *time.Time `json:"ended,omitempty"`
+	Result   string     `json:"result"`
+	Why      string     `json:"why,omitempty"`
+	// Left says what could not be undone, and why.
+	Left     []string                 `json:"left,omitempty"`
 	Releases []InstallReleaseDocument `json:"releases,omitempty"`
 }
 
@@ -109,7 +111,7 @@ func InstallHistory(j *install.Journal, now time.Time) Answer {
 	}
 	for _, p := range j.Past {
 		ended := p.Ended
-		d := InstallPastDocument{Revision: p.Revision, Run: p.ID, Action: string(p.Action), By: p.By, Started: p.Started, Ended: &ended, Result: p.Result, Why: p.Why, Releases: releaseDocuments(p.Releases)}
+		d := InstallPastDocument{Revision: p.Revision, Run: p.ID, Action: string(p.Action), By: p.By, Started: p.Started, Ended: &ended, Result: p.Result, Why: p.Why, Left: p.Left, Releases: releaseDocuments(p.Releases)}
 		doc.Runs = append(doc.Runs, d)
 		row(d, fmt.Sprint(p.Revision))
 		a.Names = append(a.Names, fmt.Sprint(p.Revision))
