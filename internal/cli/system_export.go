@@ -191,4 +191,6 @@ type partApp struct {
 	name    string
 	roots   []object.Ref
 	objects []object.Ref
+	// said are those that say themselves that they belong to it.
+	said []object.Ref
 }
