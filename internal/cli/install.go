@@ -260,6 +260,7 @@ func safeLines(text string) string {
 
 // adopt makes an installed System known.
 func (p *proposal) adopt(ctx context.Context) error {
+	p.o.forgetKinds()
 	c, err := p.o.systems(ctx) // with the kinds that are served now
 	if err != nil {
 		return err

@@ -39,6 +39,14 @@ func (c *common) installCluster(ctx context.Context) (*installCluster, error) {
 	return out, nil
 }
 
+// forgetKinds has the API server asked again which kinds it serves: this run may have
+// changed that, and what was asked a moment ago passes for fresh.
+func (c *common) forgetKinds() {
+	if disco, err := c.config.ToDiscoveryClient(); err == nil { // Who asks next meets the error.
+		disco.Invalidate()
+	}
+}
+
 // installedPackage is an operator that was installed with us.
 type installedPackage struct {
 	name, version      string

@@ -20,7 +20,11 @@ type foundInstallation struct {
 	// is is the operator, where it is one that is there.
 	is     installedPackage
 	there  map[string]installedPackage
+	// others are the installations besides it.
+	others []install.Found
 	runner *install.Runner
+	// systems are those that need the operator.
+	systems []install.Installation
 }
 
 // find finds an installation by its name: in the namespace that is named, or wherever one of
@@ -49,6 +53,7 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 			of = append(of, i)
 		}
 	}
+	f.others = slices.DeleteFunc(all, func(i install.Found) bool { return i.Installation.Name == name })
 	is, there := f.there[name]
 	if there && given(o.config.Namespace) && is.namespace != *o.config.Namespace {
 		there = false
@@ -72,13 +77,29 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 		return nil, withHint(fmt.Errorf("nothing called %q was installed with us%s", name, object.DidYouMean(object.Nearest(name, names))), "helm list -A shows what helm has installed")
 	}
 	if there && !f.of.System {
-		f.is = is
+		f.is, f.systems = is, systemsWith(all, name)
 	}
 	if f.runner, err = c.runner(f.of); err != nil {
 		return nil, err
 	}
 	f.journal, err = f.runner.Store.Load(ctx)
 	return f, err
+}
+
+// systemsWith are the Systems whose last run left an operator among their releases.
+func systemsWith(all []install.Found, operator string) []install.Installation {
+	var out []install.Installation
+	for _, i := range all {
+		if i.Err != nil || !i.Installation.System {
+			continue
+		}
+		releases := (&foundInstallation{journal: i.Journal}).last()
+		apps := slices.ContainsFunc(releases, func(r install.ReleaseState) bool { return r.App })
+		if apps && slices.ContainsFunc(releases, func(r install.ReleaseState) bool { return r.Part == operator && !r.App }) {
+			out = append(out, i.Installation)
+		}
+	}
+	return out
 }
 
 // last are the releases as the last run that was done left them.
@@ -95,6 +116,9 @@ func (f *foundInstallation) last() []install.ReleaseState {
 // its operators may serve others.
 func (f *foundInstallation) parts() []*install.Part {
 	if !f.of.System {
+		if f.is.name == "" { // It is gone; definitions may be left of it.
+			return []*install.Part{{Name: f.of.Name, Release: f.of.Name, Namespace: f.of.Namespace}}
+		}
 		return []*install.Part{{Name: f.is.name, Release: f.is.release, Namespace: f.is.namespace, Version: f.is.version}}
 	}
 	var out []*install.Part

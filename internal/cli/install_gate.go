@@ -51,6 +51,7 @@ func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout tim
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
+	c.forgetKinds()
 	fresh := newCommon(c.env)
 	fresh.config, fresh.clock = c.config, c.clock
 	g := &gate{common: fresh, verdicts: fresh.judging(nil), refs: refs, quiet: map[object.Ref]time.Time{}, telling: map[schema.GroupKind]bool{}, say: say}

@@ -58,6 +58,7 @@ func (o *installOptions) resolve(ctx context.Context, c *installCluster, conn in
 func (o *installOptions) valueNow(ctx context.Context, c *installCluster, conn install.Connection) (any, error) {
 	kind, ok := c.kinds.Kind(conn.From.GroupKind())
 	if !ok { // Its definition is of this run.
+		o.forgetKinds()
 		kinds, err := c.from.Kinds(ctx, &early{})
 		if err != nil {
 			return nil, err

@@ -25,6 +25,7 @@ type uninstallOptions struct {
 	*installOptions
 	// confirmed is the name that was typed to have data deleted.
 	confirmed string
+	orphan    bool
 }
 
 func newUninstall(env Env) *cobra.Command {
@@ -33,12 +34,13 @@ func newUninstall(env Env) *cobra.Command {
 		Use:   "uninstall NAME",
 		Short: "Take an operator, or a System, away: its data stays unless you say otherwise",
 		Long: `Take away an operator, or the apps of a System, that was installed with us. Who needs
-it refuses: other operators, and custom resources of others. Definitions stay, and
-custom resources with them, unless
+it refuses: other operators, Systems that name it, and custom resources. Definitions
+stay, unless you say otherwise:
 
-  --delete-crds    no custom resource of them is left in any namespace, or
-  --delete-data    the custom resources go as well, with their data: they are listed,
-                   and the name of the operator has to be typed.
+  --delete-crds    delete them, if no custom resource is left in any namespace
+  --delete-data    delete the custom resources too, with their data: they are listed,
+                   and the name of the operator has to be typed
+  --orphan         leave the custom resources without their operator
 
 Custom resources go first, and are waited for while their operator still runs; then the
 operator; the definitions last. What hangs is told with the finalizer that holds it. The
@@ -55,6 +57,7 @@ operators of a System stay: others may need them.`,
 	o.writingFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.deleteDefinitions, "delete-crds", false, "delete the definitions, if no custom resource of them is left anywhere")
+	f.BoolVar(&o.orphan, "orphan", false, "leave custom resources without their operator")
 	f.StringVar(&o.confirmed, "delete-data", "", "delete the custom resources too, with their data: =NAME, or it is asked for")
 	f.Lookup("delete-data").NoOptDefVal = askName
 	return cmd
@@ -130,7 +133,7 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 	if err != nil {
 		return nil, state, err
 	}
-	m := install.MakeOptions{Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || o.deleteData, DeleteData: o.deleteData, TakeOwnership: o.takeOwnership}
+	m := install.MakeOptions{Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || o.deleteData, DeleteData: o.deleteData, Orphan: o.orphan, TakeOwnership: o.takeOwnership}
 	if f.of.System {
 		m.Set = system.SetID(system.ParentRef(f.of.Namespace, f.of.Name))
 	}
@@ -156,9 +159,19 @@ func dependants(planned *install.Planned, f *foundInstallation) error {
 		}
 		all = append(all, one)
 	}
+	systems(planned, f)
+	if f.is.name == "" {
+		return nil
+	}
 	need, err := solve.Removable(all, []string{f.is.name})
 	if err != nil {
 		return err
+	}
+	for _, s := range f.systems {
+		planned.Refusals = append(planned.Refusals, install.Refusal{
+			Topic: "dependants", Part: f.is.name, Message: fmt.Sprintf("the System %s in %s needs %s", s.Name, s.Namespace, f.is.name),
+			Hint: fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", s.Name, s.Namespace),
+		})
 	}
 	for _, d := range need {
 		planned.Refusals = append(planned.Refusals, install.Refusal{
@@ -166,6 +179,26 @@ func dependants(planned *install.Planned, f *foundInstallation) error {
 		})
 	}
 	return nil
+}
+
+// systems refuse that an operator goes that they were installed with.
+func systems(planned *install.Planned, f *foundInstallation) {
+	for _, other := range f.others {
+		if !other.Installation.System || other.Err != nil || other.Journal == nil || len(other.Journal.Past) == 0 {
+			continue
+		}
+		last := other.Journal.Past[len(other.Journal.Past)-1]
+		apps := slices.ContainsFunc(last.Releases, func(r install.ReleaseState) bool { return r.App })
+		needs := slices.ContainsFunc(last.Releases, func(r install.ReleaseState) bool {
+			return !r.App && r.Part == f.of.Name && r.Release == f.is.release && r.Namespace == f.is.namespace
+		})
+		if in := other.Installation; apps && needs {
+			planned.Refusals = append(planned.Refusals, install.Refusal{
+				Topic: "dependants", Part: f.of.Name, Message: fmt.Sprintf("the System %s in %s needs %s", in.Name, in.Namespace, f.of.Name),
+				Hint: fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", in.Name, in.Namespace),
+			})
+		}
+	}
 }
 
 // operatorsStay tells which operators a System leaves behind.

@@ -20,6 +20,8 @@ type MakeOptions struct {
 	// DeleteDefinitions lets definitions go of which no object is left; DeleteData lets
 	// custom resources go with their operator.
 	DeleteDefinitions, DeleteData bool
+	// Orphan lets an operator go and leaves its custom resources without one.
+	Orphan bool
 	// Timeout bounds each step.
 	Timeout time.Duration
 	// Annotate returns the relationship annotations for a definition that carries none; nil

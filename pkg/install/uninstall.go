@@ -73,6 +73,11 @@ func (m *maker) data(p *Part, goes map[object.Ref]bool) {
 			Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are still %s of %s, which would go with its definitions: %s", customResources(len(left)), p.Name, listed(refsOf(left))),
 			Hint: "delete them first, or let them go as well with --delete-data",
 		})
+	case !m.options.Orphan:
+		m.refuse(Refusal{
+			Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("there are custom resources of %s, which nobody would look after: %s", p.Name, listed(refsOf(left))),
+			Hint: "delete them first; --orphan leaves them without their operator, --delete-data deletes them with their data",
+		})
 	default:
 		m.note("%s of %s stay, and its definitions with them: %s", customResources(len(left)), p.Name, listed(refsOf(left)))
 		if held := slices.DeleteFunc(slices.Clone(left), func(u *unstructured.Unstructured) bool { return len(u.GetFinalizers()) == 0 }); len(held) > 0 {

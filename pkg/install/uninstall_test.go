@@ -49,11 +49,16 @@ func TestUninstallWithData(t *testing.T) {
 	s.with(owned)
 
 	p := Make(Uninstall, in, parts(), s, planOptions)
+	wantRefusal(t, p, "dependants", "custom resources of pg", "Cluster.pg.example.com/a/one", "--orphan")
+
+	o := planOptions
+	o.Orphan = true
+	p = Make(Uninstall, in, parts(), s, o)
 	wantSteps(t, p, "remove/pg-system/pg")
 	wantNote(t, p, "2 custom resources of pg stay")
 	wantNote(t, p, "1 of them have finalizers, which nobody answers once pg is gone")
 
-	o := planOptions
+	o = planOptions
 	o.DeleteDefinitions = true
 	p = Make(Uninstall, in, parts(), s, o)
 	wantRefusal(t, p, "data", "2 custom resources of pg", "Cluster.pg.example.com/a/one", "--delete-data")

@@ -67,6 +67,8 @@ type Cluster struct {
 	stopErr    error
 	// dying is closed when the API server has ended that is to be restarted.
 	dying atomic.Pointer[chan struct{}]
+	// standIns are the operators that run while somebody has installed them.
+	standIns *standIns
 
 	ca, frontCA *pki.Authority
 	server      string // URL
@@ -78,7 +80,10 @@ type Cluster struct {
 // Stop ends every process, and returns when they are gone. A cluster can be
 // stopped more than once.
 func (c *Cluster) Stop() error {
-	c.stop.Do(func() { c.stopErr = errors.Join(c.supervisor.Stop(), c.removeDir()) })
+	c.stop.Do(func() {
+		c.standIns.stop()
+		c.stopErr = errors.Join(c.supervisor.Stop(), c.removeDir())
+	})
 	return c.stopErr
 }
 

@@ -18,6 +18,10 @@ type Options struct {
 	PrometheusOperator  bool
 	CertManager         bool
 	CertificateOwnerRef bool // cert-manager makes a Certificate the owner of its Secret
+	// StandIns has the two operators run, with the rights of their own service accounts,
+	// while a Deployment of theirs is available, and not else: their definitions are not
+	// there before somebody installs them.
+	StandIns bool
 
 	Audit          bool     // log requests for AuditEvents
 	APIServerFlags []string // further flags of the API server
@@ -44,8 +48,18 @@ func Workloads() Options {
 	return Options{Nodes: 3, ControllerManager: true, Scheduler: true, Kwok: true, Audit: true}
 }
 
+// Installing is a cluster in which workloads run, and on which operators are to be
+// installed: when their Deployments are available, so they are.
+func Installing() Options {
+	o := Workloads()
+	o.StandIns = true
+	return o
+}
+
 func (o Options) validate() error {
 	switch {
+	case o.StandIns && (o.PrometheusOperator || o.CertManager):
+		return errors.New("start a cluster: an operator that runs anyhow has no stand-in")
 	case o.Nodes < 0 || o.Nodes > maxNodes:
 		return errors.New("start a cluster: the number of nodes is out of range")
 	case o.Kwok:

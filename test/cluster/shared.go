@@ -42,14 +42,19 @@ func NewShared(o Options) *Shared {
 // come to the stop; the supervisor does it then.
 func (s *Shared) Run(m *testing.M) int {
 	code := m.Run()
-	if s.cluster == nil {
-		return code
-	}
-	if err := s.cluster.Stop(); err != nil {
+	if err := s.Stop(); err != nil {
 		fmt.Fprintf(os.Stderr, "stop the shared cluster: %v\n", err)
 		return max(code, 1)
 	}
 	return code
+}
+
+// Stop stops the cluster, if it was started: for a package that has a second one.
+func (s *Shared) Stop() error {
+	if s.cluster == nil {
+		return nil
+	}
+	return s.cluster.Stop()
 }
 
 // hangs is far more than a test takes on a slow machine.

@@ -58,7 +58,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 func inUse(err error) bool { return strings.Contains(err.Error(), "address already in use") }
 
 func startOnce(ctx context.Context, o Options, bin build.Binaries) (_ *Cluster, err error) {
-	c := &Cluster{options: o, binaries: bin, exited: make(chan struct{})}
+	c := &Cluster{options: o, binaries: bin, exited: make(chan struct{}), standIns: newStandIns()}
 	if err := c.makeDir(); err != nil {
 		return nil, err
 	}
@@ -93,6 +93,9 @@ func (c *Cluster) watch(exits <-chan supervise.Exit) {
 		if gone := c.dying.Load(); gone != nil && e.Name == build.APIServer {
 			c.dying.Store(nil)
 			close(*gone)
+			continue
+		}
+		if c.standIns.ended(e.Name) {
 			continue
 		}
 		if !first {
@@ -145,6 +148,7 @@ func (c *Cluster) steps() []step {
 		{build.MetricsServer, o.MetricsServer, c.startMetricsServer},
 		{build.PrometheusOperator, o.PrometheusOperator, c.startPrometheusOperator},
 		{build.CertManager, o.CertManager, c.startCertManager},
+		{"stand-ins", o.StandIns, c.startStandIns},
 		{"nodes", o.Nodes > 0, c.awaitNodes},
 		{build.FakeKubelet, o.Summary && o.Nodes > 0, c.startFakeKubelet},
 		{"default service account", o.ControllerManager, c.awaitServiceAccount},

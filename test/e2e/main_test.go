@@ -35,6 +35,9 @@ const limit = 40 * time.Second
 
 var shared = cluster.NewShared(cluster.Full())
 
+// bare has no operators before a test installs them.
+var bare = cluster.NewShared(cluster.Installing())
+
 // plugin is the file of the program under test.
 var plugin string
 
@@ -67,7 +70,12 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "build the plugin:", err)
 		return 1
 	}
-	return shared.Run(m)
+	code := shared.Run(m)
+	if err := bare.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the cluster without operators:", err)
+		return max(code, 1)
+	}
+	return code
 }
 
 // unraced builds the plugin as make build does, for tests of which the race detector would

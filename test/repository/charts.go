@@ -116,3 +116,6 @@ func Archive(t testing.TB, name string, files map[string]string) []byte {
 	}
 	return out.Bytes()
 }
+
+// Digest is what a catalogue says of an archive.
+func Digest(data []byte) string { return digest(data) }
