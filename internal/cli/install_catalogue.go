@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -41,6 +42,8 @@ type catalogues struct {
 	options fetch.Options
 	// notes are what people are told of what was fetched.
 	notes []string
+	// system is the manifest that the bundle carries.
+	system []byte
 }
 
 // load reads the embedded catalogue, those of the settings, those of --catalog and the
@@ -50,14 +53,11 @@ func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, er
 	if err != nil {
 		return nil, err
 	}
-	sources := s.catalogues
+	sources, notes := o.near(s.catalogues)
 	for _, address := range o.catalogs {
 		sources = append(sources, catalogueSource{address, o.key})
 	}
-	if o.bundle != "" {
-		sources = append(sources, catalogueSource{o.bundle, o.key})
-	}
-	all := &catalogues{Catalogue: catalog.Embedded()}
+	all := &catalogues{Catalogue: catalog.Embedded(), notes: notes}
 	if all.options, err = o.fetching(c); err != nil {
 		return nil, err
 	}
@@ -68,6 +68,14 @@ func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, er
 		}
 		all.Catalogue = catalog.Merge(all.Catalogue, layer)
 	}
+	if o.bundle == "" {
+		return all, nil
+	}
+	layer, err := all.bundleLayer(ctx, catalogueSource{o.bundle, o.key})
+	if err != nil {
+		return nil, err
+	}
+	all.Catalogue = catalog.Merge(all.Catalogue, layer)
 	return all, nil
 }
 
@@ -89,8 +97,8 @@ func (o *catalogueOptions) fetching(c *common) (fetch.Options, error) {
 // largestKey is more than any file of public keys has.
 const largestKey = 1 << 20
 
-// layer reads one further catalogue.
-func (a *catalogues) layer(ctx context.Context, from catalogueSource) (*catalog.Catalogue, error) {
+// reader fetches a further catalogue, by the key that it is signed with.
+func (a *catalogues) reader(ctx context.Context, from catalogueSource) (*fetch.Fetcher, error) {
 	options := a.options
 	if from.key != "" {
 		key, err := readFile(ctx, from.key, largestKey, "public key")
@@ -99,7 +107,12 @@ func (a *catalogues) layer(ctx context.Context, from catalogueSource) (*catalog.
 		}
 		options.Key = key
 	}
-	f, err := fetch.New(options)
+	return fetch.New(options)
+}
+
+// layer reads one further catalogue.
+func (a *catalogues) layer(ctx context.Context, from catalogueSource) (*catalog.Catalogue, error) {
+	f, err := a.reader(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -108,16 +121,21 @@ func (a *catalogues) layer(ctx context.Context, from catalogueSource) (*catalog.
 		return nil, err
 	}
 	a.notes = append(a.notes, artifact.Notes...)
-	layer, problems, err := catalog.Load(files, from.address)
+	return layerOf(files, from.address)
+}
+
+// layerOf reads the entries of a layer: any problem refuses it.
+func layerOf(files fs.FS, address string) (*catalog.Catalogue, error) {
+	layer, problems, err := catalog.Load(files, address)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read the catalogue %s: %w", from.address, err)
+		return nil, fmt.Errorf("read the catalogue %s: %w", address, err)
 	case len(problems) > 0:
 		lines := &linesError{}
 		for _, p := range problems {
 			lines.lines = append(lines.lines, p.String())
 		}
-		return nil, withHint(lines, "kubectl sysop catalog validate "+from.address+" checks it; docs/catalog.md is the format")
+		return nil, withHint(lines, "kubectl sysop catalog validate "+address+" checks it; docs/catalog.md is the format")
 	}
 	return layer, nil
 }

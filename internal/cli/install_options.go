@@ -54,9 +54,7 @@ func (o *installOptions) puttingFlags(cmd *cobra.Command) {
 	o.catalogueFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "filename", "f", "", `the manifest of a System: FILE, "-" or "demo"`)
-	f.StringArrayVar(&o.sets, "set", nil, "values, KEY=VALUE, as helm takes them: of the operator, or of the System's templates")
-	f.StringArrayVar(&o.text, "set-string", nil, "the same, but the value is a text")
-	f.StringArrayVar(&o.valueFiles, "values", nil, "values, from a YAML FILE; may be repeated")
+	o.valueFlags(cmd)
 	f.BoolVar(&o.takeOwnership, "take-ownership", false, "take over objects that another release, applier or controller keeps")
 	f.BoolVar(&o.noAnnotate, "no-annotate", false, "put no relationship annotations on definitions")
 	f.BoolVar(&o.wait, "wait", true, "wait until all of it is Healthy; without it, only what others need is waited for")
@@ -93,7 +91,7 @@ func (o *installOptions) check() error {
 // checkTargets checks what is to be put on the cluster.
 func (o *installOptions) checkTargets() ([]target, error) {
 	switch {
-	case len(o.args) == 0 && o.file == "":
+	case len(o.args) == 0 && o.file == "" && o.bundle == "":
 		return nil, errNoTarget
 	case len(o.args) > 0 && o.file != "":
 		return nil, withHint(errors.New("name OPERATORs, or a System with -f, and not both"), "a System names its operators itself: spec.operators")

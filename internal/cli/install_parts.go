@@ -41,6 +41,8 @@ type composing struct {
 	notes      []string
 	// custom are the kinds that the parts define.
 	custom map[schema.GroupKind]bool // whether they are namespaced
+	// took sees what was fetched for a package; it may be nil.
+	took func(name string, artifacts []fetch.Artifact)
 	// definitions are those of the parts.
 	definitions []*unstructured.Unstructured
 }
@@ -142,12 +144,14 @@ func (c *composing) chartOf(ctx context.Context, e catalog.Entry, v *catalog.Ver
 			return nil, err
 		}
 		c.from(e.Name, got)
+		c.seen(e.Name, got)
 		return chart.Load(got.Data, got.From, chart.DefaultLimits)
 	case len(s.Manifests) > 0:
 		got, err := f.Manifests(ctx, s.Manifests)
 		if err != nil {
 			return nil, err
 		}
+		c.seen(e.Name, got...)
 		files := map[string][]byte{}
 		for _, a := range got {
 			c.from(e.Name, a)
@@ -167,6 +171,12 @@ func ofManifests(name, version string, files map[string][]byte) (*chart.Chart, e
 		return nil, err
 	}
 	return chart.FromManifests(name, version, objects)
+}
+
+func (c *composing) seen(name string, artifacts ...fetch.Artifact) {
+	if c.took != nil {
+		c.took(name, artifacts)
+	}
 }
 
 func (c *composing) from(name string, a fetch.Artifact) {

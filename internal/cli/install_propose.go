@@ -82,21 +82,29 @@ func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
 	return p, p.plan(ctx)
 }
 
-// readSystem reads the manifest, with the values of the command line.
+// readSystem reads the manifest, with the values of the command line: that of -f, or of the
+// bundle where nothing is named.
 func (p *proposal) readSystem(ctx context.Context) error {
-	if p.o.file == "" {
-		return nil
-	}
-	text, err := p.o.systemText(ctx, p.o.file)
+	text, name := p.bundledSystem()
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		return fmt.Errorf("read the manifest: %w", err)
+	case p.o.file != "":
+		var err error
+		text, err = p.o.systemText(ctx, p.o.file)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return fmt.Errorf("read the manifest: %w", err)
+		}
+		name = systemName(p.o.file)
+	case len(p.targets) > 0:
+		return nil
+	case text == nil:
+		return withHint(fmt.Errorf("the bundle %s has no System", p.o.bundle), "name an OPERATOR, or a System with -f FILE")
 	}
 	var problems []strict.Problem
-	if p.sys, problems = system.ParseWith(systemName(p.o.file), text, p.values); len(problems) > 0 {
-		return withHint(&linesError{placed(systemName(p.o.file), problems)}, systemHint)
+	if p.sys, problems = system.ParseWith(name, text, p.values); len(problems) > 0 {
+		return withHint(&linesError{placed(name, problems)}, systemHint)
 	}
 	p.text = string(text)
 	return nil
@@ -134,12 +142,17 @@ func (p *proposal) solve(ctx context.Context) error {
 	if err == nil {
 		return p.changeable()
 	}
-	hint := "kubectl sysop catalog show OPERATOR shows what an operator needs"
 	for _, t := range p.targets {
 		if is, there := p.there[t.name]; there && p.o.action == install.Install && t.version != "" && t.version != is.version {
-			hint = "kubectl sysop upgrade " + t.name + "@" + t.version + " changes what is there"
+			return withHint(&linesError{strings.Split(err.Error(), "\n")}, "kubectl sysop upgrade "+t.name+"@"+t.version+" changes what is there")
 		}
 	}
+	return unsolved(err)
+}
+
+// unsolved is why there is no answer, with a way out.
+func unsolved(err error) error {
+	hint := "kubectl sysop catalog show OPERATOR shows what an operator needs"
 	if many, ok := errors.AsType[*solve.AmbiguousError](err); ok {
 		hint = "name one of them as well: " + strings.Join(many.Candidates, " or ")
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"helm.sh/helm/v4/pkg/strvals"
 	"sigs.k8s.io/yaml"
 )
@@ -15,6 +16,13 @@ import (
 type valueOptions struct {
 	valueFiles []string
 	sets, text []string
+}
+
+func (o *valueOptions) valueFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.sets, "set", nil, "values, KEY=VALUE, as helm takes them: of the operator, or of the System's templates")
+	f.StringArrayVar(&o.text, "set-string", nil, "the same, but the value is a text")
+	f.StringArrayVar(&o.valueFiles, "values", nil, "values, from a YAML FILE; may be repeated")
 }
 
 // largestValues is more than any file of values has.

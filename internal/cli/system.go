@@ -12,7 +12,7 @@ file, and never required in the cluster; one that was adopted is known there by 
 name. docs/system.md has the format.`,
 	}
 	holds(cmd)
-	cmd.AddCommand(newSystemAdopt(env), newSystemInit(env), newSystemList(env), newSystemRelease(env), newSystemShow(env), newSystemValidate(env))
+	cmd.AddCommand(newSystemAdopt(env), newSystemExport(env), newSystemInit(env), newSystemList(env), newSystemRelease(env), newSystemShow(env), newSystemValidate(env))
 	return cmd
 }
 

@@ -156,6 +156,8 @@ type foundApp struct {
 	name  string // that it should have
 	found string
 	roots []object.Ref
+	// all are its roots, and what else says that it belongs to them.
+	all []object.Ref
 }
 
 // read reads the graph, and finds the stacks.

@@ -14,7 +14,7 @@ func (d *drafting) foundStacks() {
 			continue
 		}
 		ref := f.Ref(d.graph)
-		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(f.Tops)})
+		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(f.Tops), all: d.refs(f.Roots)})
 	}
 	d.neededApps()
 }
@@ -61,6 +61,7 @@ func (d *drafting) namedStacks(roots []rootArg) {
 		for _, stack := range d.session.stacksOf(d.graph, r, d.session.nodes(d.graph, r, d.selector)) {
 			app := foundApp{name: stack.Ref.Name, found: stack.Ref.String()}
 			all := d.refs(stack.Roots)
+			app.all = all
 			if running := slices.DeleteFunc(slices.Clone(all), func(ref object.Ref) bool { return !d.acts(ref) }); r.group != "" && len(running) > 0 {
 				all = running
 			}

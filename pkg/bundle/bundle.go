@@ -1,6 +1,7 @@
 // Package bundle writes and opens a system.tar: all that a System is installed from without a
-// network. Its files are catalog/ (entries, whose sources are by path), charts/, manifests/,
-// system.yaml, images.txt and sbom.cdx.json; checksums.txt has the sha256 of each of them.
+// network. Its files are catalog/ (entries, whose sources are by path, and beside them the
+// charts and manifests that they name), system.yaml, images.txt and sbom.cdx.json;
+// checksums.txt has the sha256 of each of them.
 package bundle
 
 import (
@@ -23,6 +24,8 @@ const (
 	System    = "system.yaml"
 	Images    = "images.txt"
 	SBOM      = "sbom.cdx.json"
+	// Entries is the folder of the entries, and of what they name by path.
+	Entries = "catalog"
 )
 
 // Write returns the tar of files by their names, with their checksums added: the same files

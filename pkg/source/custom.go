@@ -108,3 +108,7 @@ func texts(m map[string]any, key string) []string {
 	}
 	return out
 }
+
+// BuiltInKinds are those that every cluster serves, as far as they are known here: for who
+// asks without a cluster.
+func BuiltInKinds() *object.Kinds { return object.NewKinds(builtIn()) }

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/bundle"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
+)
+
+const bundleHint = "kubectl sysop catalog bundle writes one; carry it over again, and compare sha256sum on both sides"
+
+// bundleLayer reads a bundle: every file of it is held against its checksum. One without
+// operators is no layer.
+func (a *catalogues) bundleLayer(ctx context.Context, from catalogueSource) (*catalog.Catalogue, error) {
+	f, err := a.reader(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	_, artifact, err := f.Catalogue(ctx, from.address)
+	if err != nil {
+		return nil, withHint(fmt.Errorf("read the bundle %s: %w", from.address, err), bundleHint)
+	}
+	if artifact.Data == nil {
+		return nil, withHint(fmt.Errorf("read the bundle %s: it is a folder, and a bundle is one file", from.address), "--catalog reads a folder")
+	}
+	a.notes = append(a.notes, artifact.Notes...)
+	files, err := bundle.Open(artifact.Data, fetch.Limits{})
+	if err != nil {
+		return nil, withHint(fmt.Errorf("read the bundle %s: %w", from.address, err), bundleHint)
+	}
+	if a.system, err = fs.ReadFile(files, bundle.System); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the bundle %s: %w", from.address, err)
+	}
+	if _, err := fs.Stat(files, bundle.Entries); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // Merge leaves out a layer that is none.
+	}
+	entries, err := fs.Sub(files, bundle.Entries)
+	if err != nil {
+		return nil, fmt.Errorf("read the bundle %s: %w", from.address, err)
+	}
+	return layerOf(entries, from.address)
+}
+
+// near are the catalogues that are read without a network: where there is a bundle, those of
+// the settings that are elsewhere are left out.
+func (o *catalogueOptions) near(sources []catalogueSource) (here []catalogueSource, notes []string) {
+	if !o.offline || o.bundle == "" {
+		return sources, nil
+	}
+	for _, s := range sources {
+		if strings.Contains(s.address, "://") {
+			notes = append(notes, "the catalogue "+s.address+" of the settings is left out: --offline, and there is a bundle")
+			continue
+		}
+		here = append(here, s)
+	}
+	return here, notes
+}
+
+// bundledSystem is the manifest that a bundle carries, and how it is called; empty where
+// somebody names what is to be installed.
+func (p *proposal) bundledSystem() (text []byte, name string) {
+	if p.o.file != "" || len(p.targets) > 0 {
+		return nil, ""
+	}
+	return p.cats.system, p.o.bundle + ": " + bundle.System
+}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// whole reads objects as they are. What cannot be read is told, and missing.
+func (x *exporting) whole(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
+	if x.session.snapshot {
+		return x.wholeOfSnapshot(ctx, refs)
+	}
+	reader, err := x.reader()
+	if err != nil {
+		return nil, err
+	}
+	out := map[object.Ref]*unstructured.Unstructured{}
+	var mu sync.Mutex
+	errs := each(refs, func(ref object.Ref) error {
+		kind, ok := x.session.kinds.Kind(ref.GroupKind())
+		if !ok {
+			return nil
+		}
+		o, err := reader.Get(ctx, kind, ref.Namespace, ref.Name)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			x.notice(ref, "left out: it could not be read: %v", err)
+		default:
+			out[ref] = o
+		}
+		return nil
+	})
+	slices.SortFunc(x.notices, func(a, b system.Notice) int { return cmp.Compare(a.Object, b.Object) })
+	return out, errors.Join(errs...)
+}
+
+func (x *exporting) reader() (install.Reader, error) {
+	config, err := x.o.config.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1 // the server says when it is too much
+	return install.NewReader(config)
+}
+
+// wholeOfSnapshot reads objects of a snapshot, which has ConfigMaps without their data.
+func (x *exporting) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
+	snapshot, ok := x.session.source.(*source.Snapshot)
+	if !ok {
+		return nil, errors.New("the source is neither a cluster nor a snapshot")
+	}
+	out := map[object.Ref]*unstructured.Unstructured{}
+	sink := &exportSink{want: map[object.Ref]bool{}, each: func(ref object.Ref, fields map[string]any) { out[ref] = &unstructured.Unstructured{Object: fields} }}
+	for _, ref := range refs {
+		sink.want[ref] = ref.GroupKind() != configMapKind
+	}
+	if err := snapshot.Whole().Read(ctx, source.Ask{All: true}, sink); err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		if o := out[ref]; o != nil && lacksValues(o.Object) {
+			x.notice(ref, "a variable has no value in the snapshot, which was perhaps taken without them: export from the cluster, or fill it in")
+		}
+	}
+	return out, nil
+}
+
+// exportSink hands on the objects that are wanted.
+type exportSink struct {
+	early
+	mu   sync.Mutex
+	want map[object.Ref]bool
+	each func(object.Ref, map[string]any)
+}
+
+func (s *exportSink) Add(o object.Object) {
+	if fields := o.Fields(); fields != nil && s.want[o.Ref] {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.each(o.Ref, fields)
+	}
+}
+
+// lacksValues says whether a container has a variable with neither a value nor a source.
+func lacksValues(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		env, _ := v["env"].([]any)
+		for _, item := range env {
+			fields, ok := item.(map[string]any)
+			_, value := fields["value"]
+			_, from := fields["valueFrom"]
+			if ok && !value && !from {
+				return true
+			}
+		}
+		return slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return lacksValues(v[key]) })
+	case []any:
+		return slices.ContainsFunc(v, lacksValues)
+	}
+	return false
+}
+
+// secrets makes inputs of the Secrets that somebody made. Of each the names of its keys are
+// taken, where it may be read, and nothing else.
+func (x *exporting) secrets(ctx context.Context, p *parts, out *system.Exported) error {
+	var reader install.Reader
+	if !x.session.snapshot && len(p.secrets) > 0 {
+		var err error
+		if reader, err = x.reader(); err != nil {
+			return err
+		}
+	}
+	for _, id := range p.secrets {
+		ref := x.graph.Ref(id)
+		in := system.Input{Secret: ref.Name, Namespace: ref.Namespace, Description: x.neededBy(id)}
+		if reader == nil {
+			out.Inputs = append(out.Inputs, in)
+			continue
+		}
+		kind, _ := x.session.kinds.Kind(secretKind)
+		o, err := reader.Get(ctx, kind, ref.Namespace, ref.Name)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case isNotFound(err):
+		case err != nil:
+			x.notice(ref, "the names of its keys could not be read: those that are named elsewhere are taken")
+		default:
+			of, _, _ := unstructured.NestedString(o.Object, "type")
+			if of == "kubernetes.io/service-account-token" || strings.HasPrefix(of, "helm.sh/release") || len(o.GetOwnerReferences()) > 0 {
+				out.Made[ref.Namespace+"/"+ref.Name] = true
+				continue
+			}
+			data, _ := o.Object["data"].(map[string]any)
+			in.Keys = slices.Sorted(maps.Keys(data))
+			if of != "" && of != "Opaque" {
+				in.Description = strings.TrimPrefix(in.Description+", of the type "+of, ", ")
+			}
+		}
+		out.Inputs = append(out.Inputs, in)
+	}
+	return nil
+}
+
+// neededBy says who reads a Secret.
+func (x *exporting) neededBy(id graph.ID) string {
+	var by []string
+	for e := range x.graph.In(id) {
+		from := e.From
+		if above := x.graph.OwnerPath(from, x.o.stackOptions()); len(above) > 0 {
+			from = above[0]
+		}
+		by = append(by, x.graph.Ref(from).String())
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	return "read by " + slices.Min(by)
+}
+
+// runs names the operator of a kind: the one that our mark on its definition names, or the
+// one that the catalogue knows; empty for none.
+func (x *exporting) runs(ref object.Ref) string {
+	kind, ok := x.session.kinds.Kind(ref.GroupKind())
+	if !ok {
+		return ""
+	}
+	if name := x.packages[kind.Plural+"."+kind.Group]; name != "" {
+		return name
+	}
+	name, _ := x.session.catalogued(ref.GroupKind())
+	return name
+}
+
+// readPackages notes which packages brought definitions, by the marks on these.
+func (x *exporting) readPackages(ctx context.Context) error {
+	definitions, err := x.session.source.Definitions(ctx, &early{})
+	if err != nil {
+		return err
+	}
+	x.packages = map[string]string{}
+	for _, d := range definitions {
+		x.packages[d.GetName()] = d.GetLabels()[install.PackageLabel]
+	}
+	return nil
+}
+
+// operatorOf names the one operator that runs the roots of an app; empty for none, or several.
+func (x *exporting) operatorOf(roots []object.Ref) string {
+	name := ""
+	for _, ref := range roots {
+		switch of := x.runs(ref); {
+		case of != "" && name != "" && of != name:
+			return ""
+		case of != "":
+			name = of
+		}
+	}
+	return name
+}
+
+// operators names those that the custom resources of the apps need.
+func (x *exporting) operators(ctx context.Context, p *parts, out *system.Exported) error {
+	names := map[string]bool{}
+	unknown := map[string]object.Ref{}
+	for i := range p.apps {
+		for _, ref := range p.apps[i].objects {
+			name := x.runs(ref)
+			kind, served := x.session.kinds.Kind(ref.GroupKind())
+			switch {
+			case name != "":
+				names[name] = true
+			case served && kind.Custom:
+				unknown[ref.GroupKind().String()] = ref
+			}
+		}
+		if op := out.Apps[i].Operator; op != "" {
+			names[op] = true
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(unknown)) {
+		x.notice(unknown[kind], "no entry of the catalogue says who serves %s: its operator must be there before", kind)
+	}
+	versions, err := x.versions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		o := system.Operator{Name: name}
+		if v := versions[name]; v != "" {
+			o.Version = ">=" + v
+		}
+		if e, ok := catalog.Embedded().Find(name); ok && len(e.Versions) == 0 {
+			x.notices = append(x.notices, system.Notice{Message: "the catalogue knows no way to install the operator " + name + ": add a version to a catalogue of your own (docs/catalog.md)"})
+		}
+		out.Operators = append(out.Operators, o)
+	}
+	return nil
+}
+
+// versions are those of the operators that were installed with us. Who may not look does
+// without.
+func (x *exporting) versions(ctx context.Context) (map[string]string, error) {
+	out := map[string]string{}
+	if x.session.snapshot {
+		return out, nil
+	}
+	c, err := x.o.installCluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there, err := c.installed(ctx, []string{c.namespace})
+	if err != nil && !isForbidden(err) {
+		return nil, err
+	}
+	for name, is := range there {
+		out[name] = is.version
+	}
+	return out, nil
+}
