@@ -18,8 +18,8 @@ type foundInstallation struct {
 	of      install.Installation
 	journal *install.Journal
 	// is is the operator, where it is one that is there.
-	is     installedPackage
-	there  map[string]installedPackage
+	is    installedPackage
+	there map[string]installedPackage
 	// others are the installations besides it.
 	others []install.Found
 	runner *install.Runner
