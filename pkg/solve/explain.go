@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// explain says why nothing satisfies what is asked: with reasons none of which can be left out.
-func explain(ctx context.Context, u *universe) error {
-	r := newRules(u, true)
-	left, err := r.fewest(ctx)
+// explain says why nothing satisfies what is asked, given reasons that cannot hold together:
+// with some of them none of which can be left out.
+func (r *rules) explain(ctx context.Context, core []literal) error {
+	left, err := r.fewest(ctx, core)
 	if err != nil {
 		return err
 	}
@@ -22,17 +22,9 @@ func explain(ctx context.Context, u *universe) error {
 	return r.conflict(left)
 }
 
-// fewest looks for reasons that cannot hold together, and leaves out one after the other what
-// is not needed for that, in two orders: the shorter one is told.
-func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
-	all := make([]literal, len(r.reasons))
-	for i, g := range r.reasons {
-		all[i] = yes(g.holds)
-	}
-	_, core, err := r.solve(ctx, all)
-	if err != nil {
-		return nil, err
-	}
+// fewest leaves out one after the other of reasons what is not needed for that they cannot
+// hold together, in two orders: the shorter one is told.
+func (r *rules) fewest(ctx context.Context, core []literal) ([]*reason, error) {
 	slices.Sort(core)
 	forward, err := r.shrink(ctx, slices.Clone(core))
 	if err != nil {
@@ -50,7 +42,7 @@ func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
 	}
 	var out []*reason
 	for _, g := range r.reasons {
-		if slices.Contains(forward, yes(g.holds)) {
+		if slices.Contains(forward, g.holds) {
 			out = append(out, g)
 		}
 	}
@@ -75,7 +67,7 @@ func (r *rules) shrink(ctx context.Context, core []literal) ([]literal, error) {
 
 func (r *rules) ambiguous(g *reason, left []*reason) error {
 	e := &AmbiguousError{API: g.Requirement.API}
-	for _, p := range r.chosenFor(e.API).candidates {
+	for _, p := range r.chosenFor(g.need).candidates {
 		e.Candidates = append(e.Candidates, p.name)
 	}
 	slices.Sort(e.Candidates)
@@ -170,7 +162,7 @@ func (r *rules) possible(v *version, left []*reason) bool {
 	at := slices.Index(p.versions, v)
 	for _, o := range left {
 		switch {
-		case (o.Kind == Wanted || o.Kind == Needed) && o.Requirement.Package == v.Name && !r.in(p, o.Requirement.Range)[at]:
+		case (o.Kind == Wanted || o.Kind == Needed) && o.need.pack == p && !o.need.contains()[at]:
 			return false
 		case o.Kind == Stays && o.Package == v.Name && p.fixed && v != p.there:
 			return false
@@ -210,7 +202,7 @@ func (r *rules) ends(left []*reason) string {
 		}
 		need := g.Requirement
 		if need.Package == "" {
-			if len(r.providers(need.API)) == 0 {
+			if len(g.need.by) == 0 {
 				return r.noProvider(need.API)
 			}
 			continue
