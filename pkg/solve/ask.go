@@ -39,7 +39,7 @@ func (r *rules) ask(p *pack) {
 			for _, v := range o.versions {
 				r.add(no(v.x), asks)
 			}
-			one = asks.not()
+			one, o.why.asks = asks.not(), asks
 		}
 		r.add(one, o.literal, o.why.holds.not())
 	}

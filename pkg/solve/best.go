@@ -11,6 +11,7 @@ import (
 // changed; the fewest packages besides; then these in their newest versions, by name. Of
 // equals, what comes first by name is left alone, or taken. There must be one.
 func (r *rules) best(ctx context.Context) error {
+	r.keep()
 	for _, l := range r.all() {
 		r.add(l)
 	}
@@ -46,7 +47,9 @@ func (r *rules) best(ctx context.Context) error {
 		}
 	}
 	ok, _, err := r.solve(ctx, nil)
-	if err == nil && !ok {
+	if ok {
+		r.keep()
+	} else if err == nil {
 		err = errors.New("what was chosen of the packages does not go together after all")
 	}
 	return err
@@ -95,6 +98,8 @@ func (r *rules) prefer(ctx context.Context, l literal) error {
 		}
 		if !ok {
 			l = l.not()
+		} else {
+			r.keep()
 		}
 	}
 	r.add(l)
@@ -119,6 +124,7 @@ func (r *rules) most(ctx context.Context, goals []literal) error {
 			return err
 		}
 		if ok {
+			r.keep()
 			for _, l := range goals {
 				r.add(l)
 			}

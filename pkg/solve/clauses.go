@@ -203,3 +203,28 @@ func blocks[T any](counts []int32) [][]T {
 	}
 	return lists
 }
+
+// tidy takes out the clauses that hold for good.
+func (s *search) tidy() {
+	s.back(0)
+	if s.propagate() != nil {
+		s.broken = true
+		return
+	}
+	holds := func(c *clause) bool {
+		return slices.ContainsFunc(c.literals, func(l literal) bool { return s.value[l] > 0 })
+	}
+	for l := range s.watches {
+		s.watches[l] = slices.DeleteFunc(s.watches[l], holds)
+	}
+	for l := range s.implied {
+		if s.value[l] != 0 {
+			s.implied[l] = nil
+		}
+		s.implied[l] = slices.DeleteFunc(s.implied[l], func(m literal) bool { return s.value[m] > 0 })
+	}
+	for v := range s.needs {
+		s.needs[v] = slices.DeleteFunc(s.needs[v], holds)
+	}
+	s.roots = slices.DeleteFunc(s.roots, holds)
+}

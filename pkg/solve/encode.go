@@ -23,7 +23,8 @@ type reason struct {
 	need     *need      // of which Reason.Requirement is; nil where it is none
 	versions []*version // of the package whose reason it is
 	holds    literal
-	unclear  bool // that it is not decided who brings an API
+	asks     literal // that a version of them is chosen; 0 where there is none for that
+	unclear  bool    // that it is not decided who brings an API
 }
 
 type wantKey struct {

@@ -219,7 +219,7 @@ func (s *search) core(conflict []literal) []literal {
 	return out
 }
 
-// solve looks for a model in which the assumptions hold. Without one it returns those of them
+// solve looks for a model in which the assumptions hold; keep keeps it. Without one it returns those of them
 // that cannot hold together; none where nothing can be had at all.
 func (s *search) solve(ctx context.Context, assumed []literal) (ok bool, core []literal, err error) {
 	s.back(0)
@@ -236,7 +236,6 @@ func (s *search) solve(ctx context.Context, assumed []literal) (ok bool, core []
 		case conflict == nil:
 			l, done := s.next()
 			if done {
-				s.keep()
 				return true, nil, nil
 			}
 			s.deeper()
@@ -349,6 +348,7 @@ func (s *search) unmet(c *clause) literal {
 	return best
 }
 
+// keep keeps the model that was found last.
 func (s *search) keep() {
 	s.model = slices.Grow(s.model[:0], len(s.level))[:len(s.level)]
 	for v := range s.model {

@@ -30,6 +30,7 @@ type pack struct {
 	wanted   bool
 	down     bool // it may be moved to an older version
 	used     int  // its variable
+	far      int  // how many were found before it, from the wants on
 }
 
 // universe is what of a question can matter: what is wanted, what is installed, and all that
@@ -174,6 +175,7 @@ func (u *universe) follow(ctx context.Context, all map[string][]found, queue []s
 		if err != nil {
 			return err
 		}
+		p.far = len(u.byName)
 		u.byName[name] = p
 		if len(u.byName) > mostPackages {
 			return fmt.Errorf("more than %d packages could be needed: want fewer in the catalogue", mostPackages)
