@@ -4,6 +4,8 @@ import "slices"
 
 // asker are the versions of a package that ask the same.
 type asker struct {
+	of       *pack
+	beside   bool
 	why      *reason
 	literal  literal // what they ask for
 	versions []*version
@@ -14,21 +16,13 @@ type askers struct {
 	*rules
 	*pack
 	list  []*asker
-	what  map[askKey]*asker
-	whys  map[askKey]*reason
 	hosts map[string]*reason
-}
-
-type askKey struct {
-	kind   ReasonKind
-	need   *need
-	beside bool
 }
 
 // ask says what choosing a version of a package asks for. Versions that ask the same do so
 // by one clause.
 func (r *rules) ask(p *pack) {
-	a := &askers{rules: r, pack: p, what: map[askKey]*asker{}, whys: map[askKey]*reason{}, hosts: map[string]*reason{}}
+	a := &askers{rules: r, pack: p, hosts: map[string]*reason{}}
 	for _, v := range p.versions {
 		a.version(v)
 	}
@@ -39,7 +33,8 @@ func (r *rules) ask(p *pack) {
 			for _, v := range o.versions {
 				r.add(no(v.x), asks)
 			}
-			one, o.why.asks = asks.not(), asks
+			one = asks.not()
+			o.why.asks = append(o.why.asks, asks)
 		}
 		r.add(one, o.literal, o.why.holds.not())
 	}
@@ -59,32 +54,37 @@ func (a *askers) version(v *version) {
 		switch {
 		case n.Optional && n.pack != nil:
 			except := a.beside(v, n)
-			a.one(v, askKey{Needed, n, except != nil}, func() literal { return a.limit(n, except) })
+			a.one(v, n, Needed, except != nil, func() literal { return a.limit(n, except) })
 		case n.Optional || n.served || v == a.there && a.lacks(n):
 		default:
-			a.one(v, askKey{Needed, n, false}, func() literal { return a.target(n) })
+			a.one(v, n, Needed, false, func() literal { return a.target(n) })
 		}
 	}
 	for _, n := range v.conflicts {
 		if n.pack != nil && n.pack != a.pack {
 			except := a.beside(v, n)
-			a.one(v, askKey{Apart, n, except != nil}, func() literal { return a.without(n, except) })
+			a.one(v, n, Apart, except != nil, func() literal { return a.without(n, except) })
 		}
 	}
 }
 
-// one takes a version to those that ask the same.
-func (a *askers) one(v *version, key askKey, of func() literal) {
-	o := a.what[key]
-	if o == nil {
-		plain := askKey{key.kind, key.need, false}
-		g := a.whys[plain]
-		if g == nil {
-			g = a.because(Reason{Kind: key.kind, Package: a.name, Requirement: key.need.Requirement}, key.need)
-			a.whys[plain] = g
+// one takes a version to those that ask the same. Who asked
+// last is kept at the need: a package asks all that it does before the next one does.
+func (a *askers) one(v *version, n *need, kind ReasonKind, beside bool, of func() literal) {
+	last := &n.needs
+	if kind == Apart {
+		last = &n.conflicts
+	}
+	o := *last
+	if o == nil || o.of != a.pack || o.beside != beside {
+		var g *reason
+		if o != nil && o.of == a.pack {
+			g = o.why
+		} else {
+			g = a.because(Reason{Kind: kind, Package: a.name, Requirement: n.Requirement}, n)
 		}
-		o = &asker{why: g, literal: of()}
-		a.what[key] = o
+		o = &asker{of: a.pack, beside: beside, why: g, literal: of()}
+		*last = o
 		a.list = append(a.list, o)
 	}
 	if n := len(o.versions); n == 0 || o.versions[n-1] != v {

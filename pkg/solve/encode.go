@@ -23,8 +23,8 @@ type reason struct {
 	need     *need      // of which Reason.Requirement is; nil where it is none
 	versions []*version // of the package whose reason it is
 	holds    literal
-	asks     literal // that a version of them is chosen; 0 where there is none for that
-	unclear  bool    // that it is not decided who brings an API
+	asks     []literal // that one of several of its versions is chosen
+	unclear  bool      // that it is not decided who brings an API
 }
 
 type wantKey struct {

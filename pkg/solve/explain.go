@@ -125,8 +125,8 @@ func (r *rules) forget(core []literal) {
 			continue
 		}
 		r.add(g.holds.not())
-		if g.asks != 0 {
-			r.add(g.asks)
+		for _, l := range g.asks {
+			r.add(l)
 		}
 	}
 	for _, n := range r.inOrder {

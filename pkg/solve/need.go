@@ -13,9 +13,10 @@ type need struct {
 	in     []bool  // which of its versions are in the range
 	by     []*pack // who brings its API in some version, the better ones first
 	served bool
-	bound  bool // pack, by and served are known
 
 	decided *chosen
+	// needs and conflicts are who asked for it last.
+	needs, conflicts *asker
 	// Literals that are made once; 0 for none yet.
 	met            literal
 	limited, apart [2]literal // the second one leaves out what is installed
@@ -46,7 +47,6 @@ func (u *universe) learn(r Requirement) (*need, error) {
 
 // bind finds who meets a need.
 func (u *universe) bind(n *need) {
-	n.bound = true
 	if n.Package != "" {
 		n.pack = u.byName[n.Package]
 		return

@@ -208,7 +208,7 @@ func (a *answer) list() []Choice {
 }
 
 func (a *answer) choice(name string) Choice {
-	c := Choice{Package: a.chosen[name].Package, Why: a.why[name], Later: a.later[name]}
+	c := Choice{Package: *a.chosen[name].Package, Why: a.why[name], Later: a.later[name]}
 	if p := a.byName[name]; p.there != nil {
 		c.Was = p.there.Version
 		if len(c.Why) == 0 {

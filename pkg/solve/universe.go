@@ -13,7 +13,7 @@ import (
 
 // version is one version of a package that could be chosen.
 type version struct {
-	Package
+	*Package
 	at       *semver.Version
 	x        int // its variable
 	requires []*need
@@ -83,7 +83,7 @@ func newUniverse(ctx context.Context, q *Question) (*universe, error) {
 
 // found is a package as it is given.
 type found struct {
-	Package
+	*Package
 	there, fixed bool
 }
 
@@ -100,16 +100,18 @@ func (u *universe) gather() (map[string][]found, error) {
 			provided[a.Kind][f.Name] = true
 		}
 	}
-	for _, i := range u.q.Installed {
+	for at := range u.q.Installed {
+		i := &u.q.Installed[at]
 		if i.Name == "" {
 			return nil, fmt.Errorf("an installed package has no name (its version is %q)", i.Version)
 		}
 		if len(all[i.Name]) > 0 {
 			return nil, fmt.Errorf("%s is installed twice, in %s and %s: want one", i.Name, all[i.Name][0].Version, i.Version)
 		}
-		take(found{i.Package, true, i.Fixed})
+		take(found{&i.Package, true, i.Fixed})
 	}
-	for _, p := range u.q.Available {
+	for at := range u.q.Available {
+		p := &u.q.Available[at]
 		if p.Name == "" {
 			return nil, fmt.Errorf("a package of the catalogue has no name (its version is %q)", p.Version)
 		}
