@@ -139,9 +139,12 @@ func (s *search) eachNeed(c *clause, f func(v int)) {
 // list lies in a block with all others of its sort.
 func (s *search) seal() {
 	s.sealed = true
-	clauses := s.read()
+	clauses, pairs := s.read()
 	implied, watched, needed := make([]int32, len(s.value)), make([]int32, len(s.value)), make([]int32, len(s.level))
 	choices := 0
+	for _, l := range pairs {
+		implied[l.not()]++
+	}
 	for i := range clauses {
 		c := &clauses[i]
 		a, b := c.literals[0], c.literals[1]
@@ -161,6 +164,9 @@ func (s *search) seal() {
 		}
 	}
 	s.implied, s.watches, s.needs = blocks[literal](implied), blocks[*clause](watched), blocks[*clause](needed)
+	for i := 0; i < len(pairs); i += 2 {
+		s.imply(pairs[i], pairs[i+1])
+	}
 	block := make([]literal, 0, choices)
 	for i := range clauses {
 		c := &clauses[i]
@@ -177,18 +183,22 @@ func (s *search) seal() {
 	s.draft = draft{}
 }
 
-// read parts the draft into clauses; those of one literal are taken at once.
-func (s *search) read() []clause {
-	clauses := make([]clause, 0, len(s.draft.ends))
+// read parts the draft into clauses, and pairs of literals of which one follows from the other.
+// What has one literal is taken at once.
+func (s *search) read() (clauses []clause, pairs []literal) {
 	from := int32(0)
 	for _, end := range s.draft.ends {
 		kept, holds := s.open(s.draft.literals[from:end:end])
 		from = end
-		if !holds && !s.small(kept) {
+		switch {
+		case holds || s.small(kept):
+		case len(kept) == 2 && !(kept[0].positive() && kept[1].positive()):
+			pairs = append(pairs, kept...)
+		default:
 			clauses = append(clauses, clause{literals: kept})
 		}
 	}
-	return clauses
+	return clauses, pairs
 }
 
 // blocks makes empty lists with room for so many, in one block.

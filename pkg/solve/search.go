@@ -13,9 +13,12 @@ type cause struct {
 	other  literal // -1 for none
 }
 
-// mostConflicts is how many dead ends are tried before a question is given up. Those of real
-// catalogues have tens.
-const mostConflicts = 50_000
+// mostConflicts and mostLearned are how many dead ends are tried before a question is given up,
+// and how many literals are learned from them: some seconds. Those of real catalogues have tens.
+const (
+	mostConflicts = 20_000
+	mostLearned   = 1_000_000
+)
 
 // search decides clauses: it goes from need to need, learns from every conflict what led to
 // it, and jumps back to there. What nobody needs is false.
@@ -41,6 +44,7 @@ type search struct {
 	pair      [2]literal
 	broken    bool
 	conflicts int
+	learned   int // literals of all that was learned
 }
 
 func (s *search) set(l literal, why cause) {
@@ -261,8 +265,8 @@ func (s *search) may(ctx context.Context) error {
 	switch {
 	case s.written > mostLiterals:
 		return fmt.Errorf("too much hangs together to choose packages: more than %d million conditions; want fewer versions, or narrower ranges", mostLiterals/1_000_000)
-	case s.conflicts > mostConflicts:
-		return fmt.Errorf("too much hangs together to choose packages: there is no answer after %d dead ends; want the versions of some packages named", mostConflicts)
+	case s.conflicts > mostConflicts || s.learned > mostLearned:
+		return fmt.Errorf("too much hangs together to choose packages: there is no answer after %d dead ends; want the versions of some packages named", s.conflicts)
 	}
 	return ctx.Err()
 }
@@ -295,7 +299,7 @@ func (s *search) resolve(conflict []literal) {
 		s.set(learned[0], cause{other: -1})
 		return
 	}
-	s.written += len(learned)
+	s.learned += len(learned)
 	if len(learned) == 2 {
 		s.imply(learned[0], learned[1])
 		s.set(learned[0], cause{other: learned[1].not()})
