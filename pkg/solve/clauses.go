@@ -192,7 +192,7 @@ func (s *search) read() (clauses []clause, pairs []literal) {
 		from = end
 		switch {
 		case holds || s.small(kept):
-		case len(kept) == 2 && !(kept[0].positive() && kept[1].positive()):
+		case len(kept) == 2 && (!kept[0].positive() || !kept[1].positive()):
 			pairs = append(pairs, kept...)
 		default:
 			clauses = append(clauses, clause{literals: kept})

@@ -13,7 +13,7 @@ const (
 	mostComparisons  = 10_000_000 // of a range with a version, or of an API with one
 )
 
-// bind makes needs ready, and counts what looking at them comes to.
+// bindAll makes needs ready, and counts what looking at them comes to.
 func (u *universe) bindAll(ctx context.Context) error {
 	sum := 0
 	for _, n := range u.inOrder {
