@@ -103,3 +103,7 @@ func (o *installOptions) checkTargets() ([]target, error) {
 
 // defaultTimeout is how long a step may take, unless told otherwise.
 const defaultTimeout = 5 * time.Minute
+
+// undoing is how long undoing waits at least for one thing to be gone: who gives a step little
+// time does not want it to be undone by halves.
+const undoing = 2 * time.Minute

@@ -246,6 +246,9 @@ func (p *proposal) known(ctx context.Context) error {
 		return err
 	}
 	if p.journal, err = p.runner.Store.Load(ctx); err != nil {
+		if isForbidden(err) {
+			return withHint(err, "ask for the rights that --print-rbac prints to whoever may look")
+		}
 		return err
 	}
 	open, err := install.Unfinished(ctx, p.cluster.config, p.namespaces())

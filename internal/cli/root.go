@@ -22,6 +22,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
@@ -80,6 +81,9 @@ func Main(ctx context.Context, env Env, args []string) int {
 	}
 	if exit, ok := errors.AsType[*exitError](err); ok {
 		return exit.code
+	}
+	if _, ok := errors.AsType[*install.FailedError](err); ok && ctx.Err() != nil {
+		return ExitInterrupted // after what was done was told
 	}
 	return ExitError
 }

@@ -31,6 +31,7 @@ func Rights(p *Planned, state State, kinds *object.Kinds) []regulate.Right {
 	}
 	r := &rightsOfRun{plan: p, state: &state, kinds: kindsWith(kinds, p.Parts), set: map[regulate.Right]bool{}}
 	r.keeping()
+	r.looking()
 	for i := range p.Steps {
 		r.step(&p.Steps[i])
 	}
@@ -73,6 +74,13 @@ func (r *rightsOfRun) keeping() {
 	}
 	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
 	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: LockName(in.Name)}, "get", "update")
+}
+
+// looking is what making the plan takes besides: which definitions packages have brought.
+func (r *rightsOfRun) looking() {
+	if slices.ContainsFunc(r.plan.Parts, func(p *Part) bool { return !p.App }) {
+		r.add(regulate.Right{Group: definitionKind.Group, Resource: "customresourcedefinitions"}, "list")
+	}
 }
 
 // changesSecrets says that Secrets which are there may have to be kept as they were.

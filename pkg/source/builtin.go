@@ -29,7 +29,7 @@ func builtIn() []object.Resource {
 	}
 	best := map[schema.GroupKind]schema.GroupVersionKind{}
 	for gvk := range scheme.Scheme.AllKnownTypes() {
-		// Helm adds definitions to the scheme: they are below, with their short names.
+		// Libraries (Helm's is one) add definitions to this scheme: they are among those below.
 		if gvk.Version == "__internal" || gvk.Group == crdKind.Group || notStored(gvk) {
 			continue
 		}

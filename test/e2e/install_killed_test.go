@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+)
+
+// edit replaces a text in an entry of the catalogue.
+func (s *tea) edit(name, was, is string) {
+	s.t.Helper()
+	file := filepath.Join(s.catalog, name+"-"+s.unit+".yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if !strings.Contains(string(text), was) {
+		s.t.Fatalf("no %q in %s", was, file)
+	}
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), was, is)), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// killedAt starts an install that is killed right after the effect of its n-th write, and
+// says whether it came to that.
+func (s *tea) killedAt(n int) bool {
+	s.t.Helper()
+	var killed atomic.Bool
+	started := make(chan *os.Process, 1)
+	s.proxy.Reset()
+	s.proxy.Inject(faults.Fault{Match: faults.Nth(n, faults.Writes), Effect: faults.Lost(func() {
+		killed.Store(true)
+		_ = (<-started).Kill() // it may have ended by itself
+	})})
+	run := s.start(s.args("install")...)
+	started <- run.cmd.Process
+	r := run.wait()
+	s.proxy.Reset()
+	if !killed.Load() {
+		r.succeeds(s.t)
+	}
+	return killed.Load()
+}
+
+// hurry has the lock of who was killed run out at once, and not after a quarter of a minute.
+func (s *tea) hurry() {
+	s.t.Helper()
+	leases := admin(s.c).CoordinationV1().Leases("tea-" + s.unit)
+	l, err := leases.Get(s.t.Context(), "sysop-install-tea", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	*l.Spec.LeaseDurationSeconds = 1
+	if _, err := leases.Update(s.t.Context(), l, metav1.UpdateOptions{}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// teaWrites counts the writes of an install that nothing happens to.
+func teaWrites(t *testing.T, c *cluster.Cluster) int {
+	t.Helper()
+	s := newTea(t, c, "count", "")
+	s.run(s.args("install")...).succeeds(t)
+	n := len(s.writes())
+	s.whole()
+	return n
+}
+
+// An install is killed after each of its writes. The same command again goes on to the end;
+// or the next one undoes it, and all is as it was before.
+func TestInstallKilled(t *testing.T) {
+	c := bare.Cluster(t)
+	writes := teaWrites(t, c)
+	if writes < 20 {
+		t.Fatalf("an install of two operators and two apps writes %d times", writes)
+	}
+	t.Logf("an install writes %d times", writes)
+	for n := 1; n <= writes; n++ {
+		// One half is gone on with, the other undone: each kind of write is met by both, since
+		// operators and apps come in twos.
+		again := n%2 == 1
+		t.Run(fmt.Sprintf("%d", n), func(t *testing.T) {
+			t.Parallel()
+			s := newTea(t, c, fmt.Sprintf("kill-%d", n), "")
+			if !s.killedAt(n) {
+				s.whole() // Renewals of the lock are writes, too: there were more of them when it was counted.
+				return
+			}
+			s.hurry()
+			if again {
+				s.run(s.args("install")...).succeeds(t)
+				s.whole()
+				return
+			}
+			r := s.run("rollback", "tea", "-n", "tea-"+s.unit, "--unfinished", "--yes")
+			if r.code != 0 && !strings.Contains(r.stderr, "nothing called") {
+				r.succeeds(t)
+			}
+			s.nothing()
+		})
+	}
+}
