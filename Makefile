@@ -15,7 +15,7 @@ GOBIN := $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)
 SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 
 FUZZTIME ?= 10s
-FUZZ := annotations:FuzzParse check:FuzzWaivers cost:FuzzBook declare:FuzzParse field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet system:FuzzSystem
+FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
 .PHONY: build demo test lint unit fuzz cluster-test sandbox sandbox-down bench install tidy-check
 

@@ -60,7 +60,7 @@ var update = flag.Bool("update", false, "write what commands write into the page
 
 // What a page says that a command writes, it writes.
 func TestCommands(t *testing.T) {
-	for _, page := range []string{"chargeback.md", "health.md", "check.md", "regulation.md"} {
+	for _, page := range []string{"chargeback.md", "health.md", "check.md", "regulation.md", "install.md"} {
 		t.Run(page, func(t *testing.T) { testCommands(t, page) })
 	}
 }

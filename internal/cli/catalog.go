@@ -246,8 +246,10 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 	if len(problems) > 0 {
 		return fmt.Errorf("%s", plural(len(problems), "problem"))
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s: no problem\n", pluralEntries(entries))
-	return nil
+	if o.human() {
+		_, err = fmt.Fprintf(o.env.Out, "%s: no problem\n", pluralEntries(entries))
+	}
+	return err
 }
 
 func pluralEntries(n int) string {

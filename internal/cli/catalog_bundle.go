@@ -95,7 +95,7 @@ func (o *bundling) run(ctx context.Context) error {
 	if p.values != nil {
 		fmt.Fprintln(o.env.ErrOut, "note: the values of the command line are not in the bundle: give them to install as well")
 	}
-	if err := writeNew(o.out, packed, o.replace); err != nil {
+	if err := writeNew("bundle", o.out, packed, o.replace); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(packed), safe(filepath.Clean(o.out)))

@@ -145,6 +145,9 @@ func (p *proposal) agree(ctx context.Context) (bool, error) {
 	if refused := refusalError(p.planned); refused != nil {
 		return false, refused
 	}
+	if len(p.planned.Steps) == 0 && p.journal.Run != nil && o.dryRun == "none" {
+		return true, nil // The run that was killed had done all of it: it is closed.
+	}
 	if len(p.planned.Steps) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s is there as it is wanted: nothing to do\n", safe(p.of.Name))
 		if p.sys == nil || o.dryRun != "none" {

@@ -23,8 +23,6 @@ type foundInstallation struct {
 	// others are the installations besides it.
 	others []install.Found
 	runner *install.Runner
-	// systems are those that need the operator.
-	systems []install.Installation
 }
 
 // find finds an installation by its name: in the namespace that is named, or wherever one of
@@ -77,29 +75,13 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 		return nil, withHint(fmt.Errorf("nothing called %q was installed with us%s", name, object.DidYouMean(object.Nearest(name, names))), "helm list -A shows what helm has installed")
 	}
 	if there && !f.of.System {
-		f.is, f.systems = is, systemsWith(all, name)
+		f.is = is
 	}
 	if f.runner, err = c.runner(f.of); err != nil {
 		return nil, err
 	}
 	f.journal, err = f.runner.Store.Load(ctx)
 	return f, err
-}
-
-// systemsWith are the Systems whose last run left an operator among their releases.
-func systemsWith(all []install.Found, operator string) []install.Installation {
-	var out []install.Installation
-	for _, i := range all {
-		if i.Err != nil || !i.Installation.System {
-			continue
-		}
-		releases := (&foundInstallation{journal: i.Journal}).last()
-		apps := slices.ContainsFunc(releases, func(r install.ReleaseState) bool { return r.App })
-		if apps && slices.ContainsFunc(releases, func(r install.ReleaseState) bool { return r.Part == operator && !r.App }) {
-			out = append(out, i.Installation)
-		}
-	}
-	return out
 }
 
 // last are the releases as the last run that was done left them.

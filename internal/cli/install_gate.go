@@ -72,7 +72,13 @@ func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout tim
 // wait looks again each time that something has changed.
 func (g *gate) wait(ctx context.Context, f *following) error {
 	for {
-		if err := g.look(ctx); err != nil {
+		err := g.look(ctx)
+		if errors.Is(err, errNotServed) {
+			if err = g.anew(ctx, f, err); err == nil {
+				continue
+			}
+		}
+		if err != nil {
 			return err
 		}
 		g.learn(ctx)
@@ -99,6 +105,28 @@ func (g *gate) wait(ctx context.Context, f *following) error {
 	}
 }
 
+// errNotServed may pass: a definition that was just made is not served everywhere at once.
+var errNotServed = errors.New("the cluster does not serve")
+
+// anew asks again, after a while, what the cluster serves.
+func (g *gate) anew(ctx context.Context, f *following, why error) error {
+	if text := why.Error(); text != g.told {
+		g.told = text
+		g.say(text)
+	}
+	select {
+	case <-ctx.Done():
+		return why
+	case <-time.After(resolving):
+	}
+	var err error
+	if g.session, err = g.open(ctx); err != nil {
+		return err
+	}
+	f.live = g.session.live(ctx)
+	return nil
+}
+
 // gateRipening is how often a gate looks again although nothing has changed.
 const gateRipening = 5 * time.Second
 
@@ -108,7 +136,7 @@ func (g *gate) look(ctx context.Context) error {
 	for _, ref := range g.refs {
 		kind, ok := g.session.kinds.Kind(ref.GroupKind())
 		if !ok {
-			return fmt.Errorf("%s: the cluster does not serve %s", ref, ref.GroupKind())
+			return fmt.Errorf("%s: %w %s", ref, errNotServed, ref.GroupKind())
 		}
 		roots = append(roots, rootArg{text: ref.String(), kind: kind, name: ref.Name, namespace: ref.Namespace})
 	}

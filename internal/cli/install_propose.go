@@ -296,6 +296,11 @@ func (p *proposal) plan(ctx context.Context) error {
 	}
 	if p.journal.Run != nil {
 		o.Resume = p.journal.Run.ID
+		for _, s := range p.journal.Run.Steps {
+			if s.Release != "" {
+				o.Waiting = append(o.Waiting, s.Part)
+			}
+		}
 	}
 	p.planned = install.Make(p.o.action, p.of, p.made.parts, p.state, o)
 	p.planned.Notes = append(p.planned.Notes, p.made.notes...)

@@ -37,7 +37,7 @@ func (s *session) shapes(ctx context.Context, specs []declare.Spec) (shapes, err
 		gk := r.GroupKind()
 		if gvk := gk.WithVersion(r.Version); !wanted[gk] {
 			continue
-		} else if scheme.Scheme.Recognizes(gvk) {
+		} else if scheme.Scheme.Recognizes(gvk) && gk != definitionKind { // Helm adds that one to the scheme
 			out[gk] = map[string]field.Shape{r.Version: field.OfType(scheme.Scheme.AllKnownTypes()[gvk])}
 		} else if r.Custom {
 			refs = append(refs, object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: r.String()})

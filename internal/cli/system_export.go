@@ -82,7 +82,7 @@ func (o *initOptions) export(ctx context.Context) error {
 	if o.file == "" {
 		_, err = o.env.Out.Write(text)
 	} else {
-		err = writeNew(o.file, text, o.force)
+		err = writeNew("manifest", o.file, text, o.force)
 	}
 	if err != nil {
 		return err
@@ -191,4 +191,6 @@ type partApp struct {
 	name    string
 	roots   []object.Ref
 	objects []object.Ref
+	// said are those that say themselves that they belong to it.
+	said []object.Ref
 }

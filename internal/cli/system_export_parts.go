@@ -18,60 +18,32 @@ const keptPrefix = "sysop-"
 
 var secretKind = schema.GroupKind{Kind: "Secret"}
 
-// partition says which object becomes part of which app: what is below its roots alone, and
-// what several need to the lowest of them, which needs the fewest others.
+// partition says which object becomes part of which app: what is below its roots alone, what
+// its release or its set says, and what several need to the lowest of them, which needs the
+// fewest others.
 func (x *exporting) partition() *parts {
 	g, o := x.graph, x.o.stackOptions()
 	p := &parts{x: x, of: map[graph.ID]int{}, made: map[string]bool{}}
-	taken := map[string]bool{}
-	var groups [][]graph.ID
-	var first []graph.ID
-	var said [][]object.Ref
-	for _, stack := range x.stacks {
-		app := partApp{}
-		var ids []graph.ID
-		for _, ref := range stack.roots {
-			id, ok := g.Find(ref)
-			if !ok {
-				continue
-			}
-			if above := g.OwnerPath(id, o); len(above) > 0 {
-				id = above[0] // what somebody applied is on top
-			}
-			if _, other := p.of[id]; !other {
-				p.of[id] = len(p.apps)
-				ids = append(ids, id)
-				app.roots = append(app.roots, g.Ref(id))
-			}
-		}
-		if len(ids) == 0 {
-			continue
-		}
-		app.name = labelOf(strings.TrimPrefix(stack.name, keptPrefix), g.Ref(ids[0]).Kind, taken)
-		p.apps = append(p.apps, app)
-		groups, first, said = append(groups, ids), append(first, ids[0]), append(said, stack.all)
+	groups := p.tops()
+	first := make([]graph.ID, len(groups))
+	for i, ids := range groups {
+		first[i] = ids[0]
 	}
 	for id, of := range g.Divide(groups, nil, o) {
-		if _, root := p.of[id]; !root {
-			p.of[id] = slices.Index(first, of)
-		}
+		p.take(id, slices.Index(first, of))
 	}
-	for i, all := range said {
-		for _, ref := range all {
-			id, ok := g.Find(ref)
-			if !ok {
-				continue
-			}
-			for _, id := range append(g.InSet(id), id) {
-				if _, other := p.of[id]; !other {
-					p.of[id] = i
+	for i, a := range p.apps {
+		for _, ref := range a.said {
+			if id, ok := g.Find(ref); ok {
+				p.take(id, i)
+				for _, member := range g.InSet(id) {
+					p.take(member, i)
 				}
 			}
 		}
 	}
 	stacks := make([]*graph.Stack, len(groups))
-	above := make([]int, len(groups)) // how many other apps it needs
-	order := make([]int, len(groups))
+	order, above := make([]int, len(groups)), make([]int, len(groups))
 	for i, ids := range groups {
 		stacks[i], order[i] = g.Stack(ids, o), i
 		for _, root := range first {
@@ -83,13 +55,51 @@ func (x *exporting) partition() *parts {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(above[a], above[b]) })
 	for _, i := range order {
 		for _, id := range stacks[i].Members() {
-			if _, other := p.of[id]; !other {
-				p.of[id] = i
-			}
+			p.take(id, i)
 		}
 	}
 	p.sort()
 	return p
+}
+
+// take makes a node part of an app, unless it is part of one.
+func (p *parts) take(id graph.ID, app int) bool {
+	if _, other := p.of[id]; other {
+		return false
+	}
+	p.of[id] = app
+	return true
+}
+
+// tops makes an app of each stack, with the roots that somebody applied: of what an owner made
+// that is the topmost owner.
+func (p *parts) tops() [][]graph.ID {
+	g := p.x.graph
+	taken := map[string]bool{}
+	var groups [][]graph.ID
+	for _, stack := range p.x.stacks {
+		app := partApp{said: stack.all}
+		var ids []graph.ID
+		for _, ref := range stack.roots {
+			id, ok := g.Find(ref)
+			if !ok {
+				continue
+			}
+			if above := g.OwnerPath(id, p.x.o.stackOptions()); len(above) > 0 {
+				id = above[0]
+			}
+			if p.take(id, len(p.apps)) {
+				ids = append(ids, id)
+				app.roots = append(app.roots, g.Ref(id))
+			}
+		}
+		if len(ids) == 0 {
+			continue
+		}
+		app.name = labelOf(strings.TrimPrefix(stack.name, keptPrefix), g.Ref(ids[0]).Kind, taken)
+		p.apps, groups = append(p.apps, app), append(groups, ids)
+	}
+	return groups
 }
 
 // sort parts what is to be written from what is made.

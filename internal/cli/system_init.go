@@ -84,7 +84,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	if o.file == "" {
 		_, err = o.env.Out.Write(text)
 	} else {
-		err = writeNew(o.file, text, o.force)
+		err = writeNew("manifest", o.file, text, o.force)
 	}
 	if err != nil {
 		return err
@@ -115,15 +115,15 @@ func (o *initOptions) meant() (labels.Selector, error) {
 }
 
 // writeNew writes a file, whole or not at all, and over another one only where that is meant.
-func writeNew(name string, text []byte, force bool) error {
+func writeNew(what, name string, text []byte, force bool) error {
 	temp, err := os.CreateTemp(filepath.Dir(name), ".system-*")
 	if err != nil {
-		return fmt.Errorf("write the manifest: %w", err)
+		return fmt.Errorf("write the %s: %w", what, err)
 	}
 	defer func() { _ = os.Remove(temp.Name()) }() // It is gone where all went well.
 	_, err = temp.Write(text)
 	if err = errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
-		return fmt.Errorf("write the manifest: %w", err)
+		return fmt.Errorf("write the %s: %w", what, err)
 	}
 	if force {
 		err = os.Rename(temp.Name(), name)
@@ -132,9 +132,9 @@ func writeNew(name string, text []byte, force bool) error {
 	}
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return withHint(fmt.Errorf("write the manifest: %s is there already", name), "--force replaces it")
+		return withHint(fmt.Errorf("write the %s: %s is there already", what, name), "--force replaces it")
 	case err != nil:
-		return fmt.Errorf("write the manifest: %w", err)
+		return fmt.Errorf("write the %s: %w", what, err)
 	}
 	return nil
 }

@@ -167,12 +167,6 @@ func dependants(planned *install.Planned, f *foundInstallation) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range f.systems {
-		planned.Refusals = append(planned.Refusals, install.Refusal{
-			Topic: "dependants", Part: f.is.name, Message: fmt.Sprintf("the System %s in %s needs %s", s.Name, s.Namespace, f.is.name),
-			Hint: fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", s.Name, s.Namespace),
-		})
-	}
 	for _, d := range need {
 		planned.Refusals = append(planned.Refusals, install.Refusal{
 			Topic: "dependants", Part: d.Of, Message: fmt.Sprintf("%s %s needs %s", d.Name, d.Version, d.Of), Hint: "kubectl sysop uninstall " + d.Name + " goes before",

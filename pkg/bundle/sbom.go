@@ -189,16 +189,17 @@ func sha256(data []byte) []hash {
 // purl is a package URL (https://github.com/package-url/purl-spec): qualifiers in the order of
 // their names, those without a value left out.
 func purl(kind, name, version string, qualifiers ...string) string {
-	text := "pkg:" + kind + "/" + url.PathEscape(strings.ToLower(name))
+	var text strings.Builder
+	text.WriteString("pkg:" + kind + "/" + url.PathEscape(strings.ToLower(name)))
 	if version != "" {
-		text += "@" + strings.ReplaceAll(url.PathEscape(version), ":", "%3A")
+		text.WriteString("@" + strings.ReplaceAll(url.PathEscape(version), ":", "%3A"))
 	}
 	separator := "?"
 	for i := 0; i+1 < len(qualifiers); i += 2 {
 		if qualifiers[i+1] != "" {
-			text += separator + qualifiers[i] + "=" + url.QueryEscape(qualifiers[i+1])
+			text.WriteString(separator + qualifiers[i] + "=" + url.QueryEscape(qualifiers[i+1]))
 			separator = "&"
 		}
 	}
-	return text
+	return text.String()
 }

@@ -41,6 +41,7 @@ A CustomResourceDefinition may take the place of another if what is stored is st
 is written still accepted, and what clients rely on still served. Each version is compared with
 the same version of the new definition, field by field, as the API server understands schemas.
 The new storage version is compared with the former one too where nothing converts between them.
+[An install](install.md) holds every definition against these rules before it writes anything.
 
 An **unsafe** change is refused, even where no object that is there breaks: manifests, clients
 and backups are not seen from here. It can be forced as long as every object that is there

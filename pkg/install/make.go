@@ -31,6 +31,9 @@ type MakeOptions struct {
 	Set string
 	// Resume is the ID of the run that is gone on with: releases that it left pending are its own.
 	Resume string
+	// Waiting are parts that are waited for although nothing is to be done of them: a run that
+	// is gone on with was killed before it had waited.
+	Waiting []string
 	// Before are the releases of the installation when its last run ended, in the order in
 	// which they were made (Journal).
 	Before []ReleaseState
@@ -97,7 +100,7 @@ func (m *maker) install() {
 	}
 	// Whether what is unchanged is waited for depends on who comes after it.
 	for i, p := range slices.Backward(m.plan.Parts) {
-		if m.busy[p.Name] || m.order.needed(p.Name, func(n *Part) bool { return m.busy[n.Name] }) {
+		if m.busy[p.Name] || slices.Contains(m.options.Waiting, p.Name) || m.order.needed(p.Name, func(n *Part) bool { return m.busy[n.Name] }) {
 			if step, any := m.await(p); any {
 				m.plan.Steps = slices.Insert(m.plan.Steps, waits[i], step)
 			}

@@ -156,7 +156,7 @@ func (x *run) do(ctx, undoing context.Context) error {
 
 // nothing ends a run that had nothing to do, but for the text of the System.
 func (x *run) nothing(ctx context.Context) error {
-	x.report.Releases = x.releases(ctx)
+	x.report.Releases = x.releases(ctx, ResultDone)
 	if x.o.Manifest == "" || x.o.Manifest == x.j.Manifest || x.j.version == "" {
 		return nil
 	}

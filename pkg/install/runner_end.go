@@ -69,7 +69,7 @@ func (x *run) past(ctx context.Context, result string) Past {
 	r := x.j.Run
 	past := Past{
 		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why,
-		Releases: x.releases(ctx),
+		Releases: x.releases(ctx, result),
 	}
 	for _, s := range r.Steps {
 		if s.Phase == Left {
@@ -95,39 +95,51 @@ func kept(r *Run) (out []Before) {
 	return out
 }
 
-// releases are those of the run as they are now. What cannot be read is left out: it is for
-// people.
-func (x *run) releases(ctx context.Context) []ReleaseState {
+// releases are those of the installation as they are now. What cannot be read is left out: it
+// is for people.
+func (x *run) releases(ctx context.Context, result string) []ReleaseState {
 	var out []ReleaseState
-	add := func(part string, app bool, name ReleaseName) {
-		if name.Name == "" || slices.ContainsFunc(out, func(s ReleaseState) bool { return s.Release == name.Name && s.Namespace == name.Namespace }) {
-			return
+	for _, s := range x.concerned(result) {
+		if s.Release == "" || slices.ContainsFunc(out, func(o ReleaseState) bool { return o.Release == s.Release && o.Namespace == s.Namespace }) {
+			continue
 		}
-		list, err := x.Engine.History(ctx, name)
+		list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
 		if err != nil {
-			return
+			continue
 		}
-		if v, ok := deployed(list); ok {
-			state := ReleaseState{Part: part, App: app, Release: name.Name, Namespace: name.Namespace, Version: cmp.Or(v.Marks.Version, v.Version), Revision: v.Revision}
-			if app {
-				state.Version = "" // The chart was made for it.
-			}
-			out = append(out, state)
+		v, ok := deployed(list)
+		if !ok {
+			continue
 		}
+		s.Revision, s.Version = v.Revision, cmp.Or(v.Marks.Version, v.Version)
+		if s.App {
+			s.Version = "" // The chart was made for it.
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// concerned are the releases that the installation may have: of a run that is done those of
+// its plan, of another one those that were there before as well.
+func (x *run) concerned(result string) []ReleaseState {
+	var out []ReleaseState
+	if result != ResultDone && x.j != nil && len(x.j.Past) > 0 {
+		out = append(out, x.j.Past[len(x.j.Past)-1].Releases...)
 	}
 	if x.p != nil {
-		for _, s := range x.p.Stays {
-			add(s.Part, s.App, ReleaseName{s.Release, s.Namespace})
-		}
+		out = append(out, x.p.Stays...)
 		for _, p := range x.p.Parts {
-			add(p.Name, p.App, ReleaseName{p.Release, p.Namespace})
+			out = append(out, ReleaseState{Part: p.Name, App: p.App, Release: p.Release, Namespace: p.Namespace})
 		}
 	}
-	if x.j != nil && x.j.Run != nil {
-		for _, s := range x.j.Run.Steps {
-			if s.ofRelease() {
-				add(s.Part, false, ReleaseName{s.Release, s.Namespace})
-			}
+	if x.j == nil || x.j.Run == nil {
+		return out
+	}
+	for _, s := range x.j.Run.Steps {
+		if s.ofRelease() {
+			app := x.of.System && s.Release == x.of.Name+"-"+s.Part
+			out = append(out, ReleaseState{Part: s.Part, App: app, Release: s.Release, Namespace: s.Namespace})
 		}
 	}
 	return out

@@ -117,30 +117,20 @@ func makesFirst(pod *corev1.Pod, missing object.Ref) bool {
 		return false
 	}
 	first := &pod.Spec.InitContainers[0]
-	for i := range first.Env {
-		from := first.Env[i].ValueFrom
-		if from != nil && (from.SecretKeyRef != nil && from.SecretKeyRef.Name == missing.Name || from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name == missing.Name) {
-			return false
-		}
+	return !slices.ContainsFunc(first.Env, func(e corev1.EnvVar) bool {
+		from := e.ValueFrom
+		return from != nil && (from.SecretKeyRef != nil && from.SecretKeyRef.Name == missing.Name || from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name == missing.Name)
+	}) && !slices.ContainsFunc(first.EnvFrom, func(from corev1.EnvFromSource) bool {
+		return from.SecretRef != nil && from.SecretRef.Name == missing.Name || from.ConfigMapRef != nil && from.ConfigMapRef.Name == missing.Name
+	}) && !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return mounts(&v, missing.Name) })
+}
+
+// mounts says that a volume is of a Secret or a ConfigMap of a name.
+func mounts(v *corev1.Volume, name string) bool {
+	if v.Secret != nil && v.Secret.SecretName == name || v.ConfigMap != nil && v.ConfigMap.Name == name {
+		return true
 	}
-	for _, from := range first.EnvFrom {
-		if from.SecretRef != nil && from.SecretRef.Name == missing.Name || from.ConfigMapRef != nil && from.ConfigMapRef.Name == missing.Name {
-			return false
-		}
-	}
-	for i := range pod.Spec.Volumes {
-		v := &pod.Spec.Volumes[i]
-		if v.Secret != nil && v.Secret.SecretName == missing.Name || v.ConfigMap != nil && v.ConfigMap.Name == missing.Name {
-			return false
-		}
-		if v.Projected == nil {
-			continue
-		}
-		for _, from := range v.Projected.Sources {
-			if from.Secret != nil && from.Secret.Name == missing.Name || from.ConfigMap != nil && from.ConfigMap.Name == missing.Name {
-				return false
-			}
-		}
-	}
-	return true
+	return v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(from corev1.VolumeProjection) bool {
+		return from.Secret != nil && from.Secret.Name == name || from.ConfigMap != nil && from.ConfigMap.Name == name
+	})
 }

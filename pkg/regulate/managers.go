@@ -117,7 +117,7 @@ func (o *observer) release(id graph.ID) []Manager {
 		return nil
 	}
 	namespace, _ := o.Graph.Note(id, graph.HelmNamespace)
-	if of, _ := o.Graph.Label(id, InstalledLabel); of == o.System.Name && namespace == o.Namespace {
+	if of, _ := o.Graph.Label(id, InstalledLabel); of != "" && of == o.System.Name && namespace == o.Namespace {
 		return nil // It was installed as an app of this System, and nobody else upgrades it.
 	}
 	return []Manager{{Ref: object.Ref{Group: HelmRelease.Group, Kind: HelmRelease.Kind, Namespace: namespace, Name: name}, By: ByHelm}}

@@ -2,22 +2,23 @@ package solve
 
 import (
 	"context"
+	"errors"
 	"slices"
 )
 
 // best narrows the rules down to the one best answer, a goal after the other: the wanted
 // packages in their newest versions, in the order of wants; the fewest installed packages
 // changed; the fewest packages besides; then these in their newest versions, by name. Of
-// equals, what comes first by name is left alone, or taken. It returns false without an answer.
-func (r *rules) best(ctx context.Context) (bool, error) {
-	ok, _, err := r.solve(ctx, nil)
-	if !ok || err != nil {
-		return false, err
+// equals, what comes first by name is left alone, or taken. There must be one.
+func (r *rules) best(ctx context.Context) error {
+	r.keep()
+	for _, l := range r.all() {
+		r.add(l)
 	}
-	for _, w := range r.q.Wants {
-		if p := r.byName[w.Package]; p != nil && !w.Optional {
-			if err := r.newest(ctx, p); err != nil {
-				return false, err
+	for _, n := range r.wants {
+		if n.pack != nil && !n.Optional {
+			if err := r.newest(ctx, n.pack); err != nil {
+				return err
 			}
 		}
 	}
@@ -32,21 +33,35 @@ func (r *rules) best(ctx context.Context) (bool, error) {
 	}
 	for _, goal := range [][2][]literal{{same, same}, {unused, used}} {
 		if err := r.most(ctx, goal[0]); err != nil {
-			return false, err
+			return err
 		}
 		for _, l := range goal[1] {
 			if err := r.prefer(ctx, l); err != nil {
-				return false, err
+				return err
 			}
 		}
 	}
 	for _, p := range r.packs {
 		if err := r.newest(ctx, p); err != nil {
-			return false, err
+			return err
 		}
 	}
-	ok, _, err = r.solve(ctx, nil)
-	return ok, err
+	ok, _, err := r.solve(ctx, nil)
+	if ok {
+		r.keep()
+	} else if err == nil {
+		err = errors.New("what was chosen of the packages does not go together after all")
+	}
+	return err
+}
+
+// all are the reasons as literals.
+func (r *rules) all() []literal {
+	all := make([]literal, len(r.reasons))
+	for i, g := range r.reasons {
+		all[i] = g.holds
+	}
+	return all
 }
 
 // newest settles on the newest version of a package that can still be had.
@@ -83,6 +98,8 @@ func (r *rules) prefer(ctx context.Context, l literal) error {
 		}
 		if !ok {
 			l = l.not()
+		} else {
+			r.keep()
 		}
 	}
 	r.add(l)
@@ -107,6 +124,7 @@ func (r *rules) most(ctx context.Context, goals []literal) error {
 			return err
 		}
 		if ok {
+			r.keep()
 			for _, l := range goals {
 				r.add(l)
 			}

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// explain says why nothing satisfies what is asked: with reasons none of which can be left out.
-func explain(ctx context.Context, u *universe) error {
-	r := newRules(u, true)
-	left, err := r.fewest(ctx)
+// explain says why nothing satisfies what is asked, given reasons that cannot hold together:
+// with some of them none of which can be left out.
+func (r *rules) explain(ctx context.Context, core []literal) error {
+	left, err := r.fewest(ctx, core)
 	if err != nil {
 		return err
 	}
@@ -22,23 +22,24 @@ func explain(ctx context.Context, u *universe) error {
 	return r.conflict(left)
 }
 
-// fewest looks for reasons that cannot hold together, and leaves out one after the other what
-// is not needed for that, in two orders: the shorter one is told.
-func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
-	all := make([]literal, len(r.reasons))
-	for i, g := range r.reasons {
-		all[i] = yes(g.holds)
-	}
-	_, core, err := r.solve(ctx, all)
-	if err != nil {
-		return nil, err
-	}
+// tellable is how many reasons somebody may still read. Of more, no shorter list is looked for.
+const tellable = 20
+
+// fewest leaves out one after the other of reasons what is not needed for that they cannot
+// hold together, in two orders: the shorter one is told.
+func (r *rules) fewest(ctx context.Context, core []literal) ([]*reason, error) {
 	slices.Sort(core)
+	r.forget(core)
 	forward, err := r.shrink(ctx, slices.Clone(core))
 	if err != nil {
 		return nil, err
 	}
-	if len(forward) > 3 {
+	switch {
+	case len(forward) > tellable:
+		if forward, err = r.settle(ctx, forward); err != nil {
+			return nil, err
+		}
+	case len(forward) > 3:
 		slices.Reverse(core)
 		backward, err := r.shrink(ctx, core)
 		if err != nil {
@@ -48,18 +49,16 @@ func (r *rules) fewest(ctx context.Context) ([]*reason, error) {
 			forward = backward
 		}
 	}
-	var out []*reason
-	for _, g := range r.reasons {
-		if slices.Contains(forward, yes(g.holds)) {
-			out = append(out, g)
-		}
-	}
-	return out, nil
+	left := r.those(forward)
+	return slices.DeleteFunc(slices.Clone(r.reasons), func(g *reason) bool { return !left[g.holds] }), nil
 }
 
+// shrink leaves out what is not needed of a core, from its beginning, until it is clear that
+// more is needed than is tellable.
 func (r *rules) shrink(ctx context.Context, core []literal) ([]literal, error) {
-	for i := 0; i < len(core); {
-		rest := slices.Delete(slices.Clone(core), i, i+1)
+	rest := make([]literal, 0, len(core))
+	for i := 0; i < len(core) && i <= tellable; {
+		rest = append(append(rest[:0], core[:i]...), core[i+1:]...)
 		ok, smaller, err := r.solve(ctx, rest)
 		switch {
 		case err != nil:
@@ -67,15 +66,80 @@ func (r *rules) shrink(ctx context.Context, core []literal) ([]literal, error) {
 		case ok:
 			i++
 		default:
-			core = slices.DeleteFunc(rest, func(l literal) bool { return !slices.Contains(smaller, l) })
+			core = r.among(core, smaller)
 		}
 	}
 	return core, nil
 }
 
+// settle does the same for good: what is needed is held from then on, so that it need not be
+// thought through again. It begins with what is the furthest from the wants, which excludes
+// versions of those nearer to them.
+func (r *rules) settle(ctx context.Context, core []literal) ([]literal, error) {
+	far := make([]int, len(r.value))
+	for _, g := range r.reasons {
+		if p := r.byName[g.Package]; p != nil {
+			far[g.holds] = p.far
+		}
+	}
+	slices.SortStableFunc(core, func(a, b literal) int { return cmp.Compare(far[a], far[b]) })
+	var needed []literal
+	for len(core) > 0 {
+		last := core[len(core)-1]
+		core = core[:len(core)-1]
+		ok, smaller, err := r.solve(ctx, core)
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			needed = append(needed, last)
+			r.add(last)
+		default:
+			core = r.among(core, smaller)
+		}
+	}
+	return needed, nil
+}
+
+func (r *rules) among(core, smaller []literal) []literal {
+	left := r.those(smaller)
+	return slices.DeleteFunc(core, func(l literal) bool { return !left[l] })
+}
+
+// those has true for those literals.
+func (r *rules) those(literals []literal) []bool {
+	those := make([]bool, len(r.value))
+	for _, l := range literals {
+		those[l] = true
+	}
+	return those
+}
+
+// forget gives up all reasons but those of a core, and what is only theirs, so that looking
+// for fewer of these does not go through the clauses of the others.
+func (r *rules) forget(core []literal) {
+	left, needed := r.those(core), map[*need]bool{}
+	for _, g := range r.reasons {
+		if left[g.holds] {
+			needed[g.need] = true
+			continue
+		}
+		r.add(g.holds.not())
+		for _, l := range g.asks {
+			r.add(l)
+		}
+	}
+	for _, n := range r.inOrder {
+		if n.met != 0 && !needed[n] {
+			r.add(n.met.not())
+		}
+	}
+	r.tidy()
+}
+
 func (r *rules) ambiguous(g *reason, left []*reason) error {
 	e := &AmbiguousError{API: g.Requirement.API}
-	for _, p := range r.chosenFor(e.API).candidates {
+	for _, p := range r.chosenFor(g.need).candidates {
 		e.Candidates = append(e.Candidates, p.name)
 	}
 	slices.Sort(e.Candidates)
@@ -99,7 +163,8 @@ func (r *rules) ambiguous(g *reason, left []*reason) error {
 func (r *rules) conflict(left []*reason) error {
 	e := &ConflictError{}
 	depth := map[string]int{}
-	for range left {
+	for more := true; more; {
+		more = false
 		for _, g := range left {
 			for _, name := range r.targets(g.Requirement) {
 				if g.Kind != Wanted && g.Kind != Needed {
@@ -113,7 +178,7 @@ func (r *rules) conflict(left []*reason) error {
 					at = depth[g.Package] + 1
 				}
 				if depth[name] == 0 {
-					depth[name] = at
+					depth[name], more = at, true
 				}
 			}
 		}
@@ -170,7 +235,7 @@ func (r *rules) possible(v *version, left []*reason) bool {
 	at := slices.Index(p.versions, v)
 	for _, o := range left {
 		switch {
-		case (o.Kind == Wanted || o.Kind == Needed) && o.Requirement.Package == v.Name && !r.in(p, o.Requirement.Range)[at]:
+		case (o.Kind == Wanted || o.Kind == Needed) && o.need.pack == p && !o.need.contains()[at]:
 			return false
 		case o.Kind == Stays && o.Package == v.Name && p.fixed && v != p.there:
 			return false
@@ -210,7 +275,7 @@ func (r *rules) ends(left []*reason) string {
 		}
 		need := g.Requirement
 		if need.Package == "" {
-			if len(r.providers(need.API)) == 0 {
+			if len(g.need.by) == 0 {
 				return r.noProvider(need.API)
 			}
 			continue

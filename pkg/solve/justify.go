@@ -14,27 +14,30 @@ func (r *rules) justify(p *pack) {
 	if p.there != nil || p.wanted {
 		return
 	}
+	for _, n := range r.wants {
+		if !n.Optional && r.brings(p, n) {
+			return
+		}
+	}
 	by := []literal{no(p.used)}
-	for _, n := range r.needers(p.name) {
+	for _, n := range r.needers(p) {
 		if l := yes(n.by.x); n.by.Name != p.name && by[len(by)-1] != l {
 			by = append(by, l)
 		}
 	}
-	for _, w := range r.q.Wants {
-		if !w.Optional && r.brings(p, w.Requirement) {
-			return
-		}
+	for _, a := range r.unclear(p) {
+		by = append(by, r.asks(a, p))
 	}
-	r.add(append(by, r.unclear(p)...)...)
+	r.add(by...)
 }
 
-// brings says that a package is what a requirement brings along: it is named, or it is the one
-// to bring the API.
-func (r *rules) brings(p *pack, need Requirement) bool {
-	if need.Package != "" {
-		return need.Package == p.name
+// brings says that a package is what a need brings along: it is named, or it is the one to
+// bring the API.
+func (r *rules) brings(p *pack, n *need) bool {
+	if n.Package != "" {
+		return n.pack == p
 	}
-	return slices.Contains(r.offers[need.API.Kind], p.name) && r.chosenFor(need.API).has(p)
+	return slices.Contains(r.chosenFor(n).who, p)
 }
 
 // chosen says who brings an API: one of these, or it is unclear which of the candidates.
@@ -43,46 +46,47 @@ type chosen struct {
 	candidates []*pack
 }
 
-func (c chosen) has(p *pack) bool { return slices.Contains(c.who, p) }
-
 // chosenFor says who is brought along for an API: the first that is preferred, else the only
 // candidate that there is.
-func (r *rules) chosenFor(a API) chosen {
-	key := a.String()
-	if c, ok := r.decided[key]; ok {
-		return c
+func (r *rules) chosenFor(n *need) chosen {
+	if n.decided == nil {
+		c := r.decide(n)
+		n.decided = &c
 	}
-	c := r.decide(a)
-	r.decided[key] = c
-	return c
+	return *n.decided
 }
 
-func (r *rules) decide(a API) chosen {
-	if r.isServed(a) {
+func (r *rules) decide(n *need) chosen {
+	if n.served {
 		return chosen{}
 	}
-	all := slices.DeleteFunc(r.providers(a), func(p *pack) bool { return p.there != nil || p.wanted })
+	all := slices.DeleteFunc(slices.Clone(n.by), func(p *pack) bool { return p.there != nil || p.wanted })
 	able := slices.DeleteFunc(slices.Clone(all), func(p *pack) bool {
 		return !slices.ContainsFunc(p.versions, func(v *version) bool {
-			return v.provides(a) && v.at.Prerelease() == "" && r.runs(p, v)
+			return v.provides(n.API) && v.at.Prerelease() == "" && r.runs(p, v)
 		})
 	})
 	switch {
 	case len(able) == 0:
 		return chosen{who: all} // none can be had, which is to be told of all
-	case len(able) == 1 || slices.Contains(r.q.Prefer, able[0].name):
+	case len(able) == 1 || r.isPreferred(able[0]):
 		return chosen{who: able[:1]}
 	}
 	return chosen{candidates: able}
 }
 
+func (r *rules) isPreferred(p *pack) bool {
+	_, ok := r.preferred[p.name]
+	return ok
+}
+
 func (r *rules) justifyPrerelease(p *pack, i int) {
 	by := []literal{no(p.versions[i].x)}
-	names := func(n Requirement) bool { return !n.Optional && n.Package == p.name && r.in(p, n.Range)[i] }
-	if slices.ContainsFunc(r.q.Wants, func(w Want) bool { return names(w.Requirement) }) {
+	names := func(n *need) bool { return !n.Optional && n.pack == p && n.contains()[i] }
+	if slices.ContainsFunc(r.wants, names) {
 		return
 	}
-	for _, n := range r.needers(p.name) {
+	for _, n := range r.needers(p) {
 		if n.by.Name != p.name && names(n.need) {
 			by = append(by, yes(n.by.x))
 		}
@@ -90,103 +94,101 @@ func (r *rules) justifyPrerelease(p *pack, i int) {
 	r.add(by...)
 }
 
-// needer is a version with a requirement that brings a package along.
+// needer is a version with a need that brings a package along.
 type needer struct {
 	by   *version
-	need Requirement
+	need *need
 }
 
 // needers are all that bring a package along.
-func (r *rules) needers(name string) []needer {
+func (r *rules) needers(p *pack) []needer {
 	if r.needing != nil {
-		return r.needing[name]
+		return r.needing[p]
 	}
-	r.needing = map[string][]needer{}
+	r.needing = map[*pack][]needer{}
 	for _, o := range r.packs {
 		for _, v := range o.versions {
-			for _, need := range v.Requires {
+			for _, n := range v.requires {
 				switch {
-				case need.Optional:
-				case need.Package != "":
-					r.needing[need.Package] = append(r.needing[need.Package], needer{v, need})
+				case n.Optional:
+				case n.Package != "":
+					r.needing[n.pack] = append(r.needing[n.pack], needer{v, n})
 				default:
-					for _, p := range r.chosenFor(need.API).who {
-						r.needing[p.name] = append(r.needing[p.name], needer{v, need})
+					for _, p := range r.chosenFor(n).who {
+						r.needing[p] = append(r.needing[p], needer{v, n})
 					}
 				}
 			}
 		}
 	}
-	return r.needing[name]
+	return r.needing[p]
 }
 
-// unclear are the literals of a package that could bring an API of which it is not decided who
-// does. They are there only to explain.
-func (r *rules) unclear(p *pack) []literal {
-	if !r.explain {
-		return nil
-	}
-	var out []literal
-	for _, a := range r.asked() {
-		if slices.Contains(r.chosenFor(a.api).candidates, p) {
-			out = append(out, r.asks(a, p))
-		}
-	}
-	return out
-}
-
-// asked is an API and who asks for it; by is empty where a want does.
+// asked is an API of which it is not decided who brings it, and who asks for it. Its reason is
+// there only to explain: without it, any candidate may.
 type asked struct {
-	api API
-	by  []literal
+	need   *need
+	wanted bool
+	by     []*version
+	why    *reason
 }
 
-// asked are the APIs that something asks for, in the order of wants and packages.
-func (r *rules) asked() []asked {
+// unclear are the APIs that a package could bring, and of which it is not decided who does, in
+// the order of wants and packages.
+func (r *rules) unclear(p *pack) []*asked {
 	if r.asking != nil {
-		return r.asking
+		return r.asking[p]
 	}
-	at := map[string]int{}
-	ask := func(need Requirement, by ...literal) {
-		if need.Optional || need.Package != "" {
-			return
+	r.asking = map[*pack][]*asked{}
+	of := map[*need]*asked{}
+	ask := func(n *need) *asked {
+		if n.Optional || n.Package != "" || len(r.chosenFor(n).candidates) == 0 {
+			return nil
 		}
-		i, ok := at[need.API.String()]
-		if !ok {
-			i = len(r.asking)
-			at[need.API.String()] = i
-			r.asking = append(r.asking, asked{need.API, by})
-			return
+		a := of[n]
+		if a == nil {
+			a = &asked{need: n}
+			of[n] = a
+			for _, c := range r.chosenFor(n).candidates {
+				r.asking[c] = append(r.asking[c], a)
+			}
 		}
-		if len(by) == 0 || len(r.asking[i].by) == 0 {
-			r.asking[i].by = nil
-			return
-		}
-		r.asking[i].by = append(r.asking[i].by, by...)
+		return a
 	}
-	for _, w := range r.q.Wants {
-		ask(w.Requirement)
+	for _, n := range r.wants {
+		if a := ask(n); a != nil {
+			a.wanted = true
+		}
 	}
 	for _, o := range r.packs {
 		for _, v := range o.versions {
-			for _, need := range v.Requires {
-				ask(need, yes(v.x))
+			for _, n := range v.requires {
+				if a := ask(n); a != nil {
+					a.by = append(a.by, v)
+				}
 			}
 		}
 	}
-	return r.asking
+	return r.asking[p]
 }
 
 // asks is the literal that says that another package asks for an API, and that anyone may bring it.
-func (r *rules) asks(a asked, p *pack) literal {
-	key := "unclear\x00" + a.api.String()
-	v := r.variable()
-	r.add(append(r.because(key, Reason{Requirement: Requirement{API: a.api}}, nil), no(v))...)
-	r.byReason[key].unclear = true
-	if len(a.by) > 0 {
-		r.add(append([]literal{no(v)}, slices.DeleteFunc(slices.Clone(a.by), func(l literal) bool {
-			return slices.ContainsFunc(p.versions, func(o *version) bool { return yes(o.x) == l })
-		})...)...)
+func (r *rules) asks(a *asked, p *pack) literal {
+	if a.why == nil {
+		a.why = r.because(Reason{Requirement: a.need.Requirement}, a.need)
+		a.why.unclear = true
 	}
-	return yes(v)
+	l := yes(r.variable())
+	r.add(l.not(), a.why.holds.not())
+	if a.wanted {
+		return l
+	}
+	by := []literal{l.not()}
+	for _, v := range a.by {
+		if v.Name != p.name {
+			by = append(by, yes(v.x))
+		}
+	}
+	r.add(by...)
+	return l
 }

@@ -48,8 +48,8 @@ func (a *answer) keepNeeded() {
 			queue = append(queue, name)
 		}
 	}
-	for _, w := range a.q.Wants {
-		if name := a.by(w.Requirement, ""); name != "" && !w.Optional {
+	for i, w := range a.q.Wants {
+		if name := a.by(a.wants[i], ""); name != "" && !w.Optional {
 			take(name, w.By)
 		}
 	}
@@ -60,7 +60,7 @@ func (a *answer) keepNeeded() {
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
 		v := kept[queue[0]]
-		for _, need := range v.Requires {
+		for _, need := range v.requires {
 			name := a.by(need, v.Name)
 			if need.Optional || name == "" || name == v.Name {
 				continue
@@ -80,7 +80,7 @@ func (a *answer) keepNeeded() {
 
 // by names the chosen package that meets a requirement; for an API which the asking package
 // brings itself, that one. Empty where the cluster does, or nobody.
-func (a *answer) by(need Requirement, asking string) string {
+func (a *answer) by(need *need, asking string) string {
 	if need.Package != "" {
 		if a.chosen[need.Package] == nil {
 			return ""
@@ -90,10 +90,10 @@ func (a *answer) by(need Requirement, asking string) string {
 	if v := a.chosen[asking]; v != nil && v.provides(need.API) {
 		return asking
 	}
-	if a.isServed(need.API) && !need.Optional {
+	if need.served && !need.Optional {
 		return ""
 	}
-	for _, p := range a.providers(need.API) {
+	for _, p := range need.by {
 		if v := a.chosen[p.name]; v != nil && v.provides(need.API) {
 			return p.name
 		}
@@ -104,7 +104,7 @@ func (a *answer) by(need Requirement, asking string) string {
 func (a *answer) edges(name string) {
 	v := a.chosen[name]
 	a.before[name] = map[string]bool{}
-	for _, need := range v.Requires {
+	for _, need := range v.requires {
 		if to := a.by(need, name); to != "" && to != name {
 			must := !need.Optional && v != a.byName[name].there
 			a.before[name][to] = a.before[name][to] || must
@@ -208,7 +208,7 @@ func (a *answer) list() []Choice {
 }
 
 func (a *answer) choice(name string) Choice {
-	c := Choice{Package: a.chosen[name].Package, Why: a.why[name], Later: a.later[name]}
+	c := Choice{Package: *a.chosen[name].Package, Why: a.why[name], Later: a.later[name]}
 	if p := a.byName[name]; p.there != nil {
 		c.Was = p.there.Version
 		if len(c.Why) == 0 {

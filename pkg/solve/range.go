@@ -3,6 +3,7 @@ package solve
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -16,6 +17,7 @@ type Range struct {
 	text        string
 	every       bool // prereleases too
 	constraints *semver.Constraints
+	spans       []span // the same of releases; nil where constraints alone tell
 }
 
 // ParseRange reads a range: comparisons that hold together, separated by spaces or commas,
@@ -39,13 +41,17 @@ func ParseRange(text string) (Range, error) {
 	if err != nil {
 		return Range{}, fmt.Errorf("%q is no range of versions: want comparisons such as \">=1.14 <2\", \"~1.2\" or \"^1.2 || ^2\"", text)
 	}
-	return Range{text: trimmed, constraints: c}, nil
+	return Range{text: trimmed, constraints: c, spans: spans(trimmed)}, nil
 }
 
 // Contains says that a version is in the range.
 func (r Range) Contains(v *semver.Version) bool {
 	if r.constraints == nil {
 		return r.every || v.Prerelease() == ""
+	}
+	if r.spans != nil && v.Prerelease() == "" {
+		at := releaseOf(v)
+		return slices.ContainsFunc(r.spans, func(s span) bool { return s.has(at) })
 	}
 	return r.constraints.Check(v)
 }
@@ -57,7 +63,7 @@ func (r Range) wide() Range {
 	}
 	c := *r.constraints
 	c.IncludePrerelease = true
-	return Range{text: r.text, constraints: &c}
+	return Range{text: r.text, constraints: &c, spans: r.spans}
 }
 
 // String returns the range as it is written; empty for any version.

@@ -3,9 +3,12 @@ package solve_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/Masterminds/semver/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 )
@@ -67,6 +70,50 @@ func TestRange(t *testing.T) {
 	}
 }
 
+// What is read without semver says what semver says.
+func TestRangeIsThatOfSemver(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	number := func() string {
+		out := fmt.Sprint(r.IntN(3))
+		for range r.IntN(3) {
+			out += fmt.Sprintf(".%d", r.IntN(3))
+		}
+		return out
+	}
+	in := 0
+	for range 20_000 {
+		var text strings.Builder
+		for i := range 1 + r.IntN(3) {
+			if i > 0 {
+				text.WriteString([]string{" ", ",", ", ", " || "}[r.IntN(4)])
+			}
+			text.WriteString([]string{"", "=", "!=", ">", "<", ">=", "=>", "<=", "=<", "~", "~>", "^", ">= "}[r.IntN(13)] + number())
+			if r.IntN(8) == 0 {
+				text.WriteString([]string{".x", "-0", "-rc.1"}[r.IntN(3)])
+			}
+		}
+		version := fmt.Sprintf("%d.%d.%d%s", r.IntN(4), r.IntN(4), r.IntN(4), []string{"", "", "", "-rc.1", "+build"}[r.IntN(5)])
+		want, err := semver.NewConstraint(text.String())
+		got, err2 := solve.ParseRange(text.String())
+		if (err == nil) != (err2 == nil) {
+			t.Fatalf("%q: %v, and semver %v", text.String(), err2, err)
+		}
+		if err != nil {
+			continue
+		}
+		v := semver.MustParse(version)
+		if got.Contains(v) != want.Check(v) {
+			t.Fatalf("%q contains %s: got %t", text.String(), version, got.Contains(v))
+		}
+		if got.Contains(v) {
+			in++
+		}
+	}
+	if in < 1000 {
+		t.Errorf("%d versions are in ranges: they are too much alike", in)
+	}
+}
+
 func FuzzRange(f *testing.F) {
 	for _, text := range []string{"", ">=1.14 <2", "~1.2 || ^2", "1.x", ">=2.0.0-0", "1 - 2", "||", "*"} {
 		f.Add(text, "1.2.3")
@@ -79,6 +126,9 @@ func FuzzRange(f *testing.F) {
 		r, err := solve.ParseRange(within)
 		if err != nil {
 			return
+		}
+		if c, err := semver.NewConstraint(within); err == nil && strings.TrimSpace(within) != "" && c.Check(v) != r.Contains(v) {
+			t.Fatalf("%q and %s: got %t", within, version, r.Contains(v))
 		}
 		again, err := solve.ParseRange(r.String())
 		if err != nil || again.Contains(v) != r.Contains(v) {

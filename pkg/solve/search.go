@@ -2,40 +2,35 @@ package solve
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
-// A literal is a variable or its negation. Variables are numbered from 0.
-type literal int32
-
-func yes(v int) literal          { return literal(v << 1) }
-func no(v int) literal           { return literal(v<<1 | 1) }
-func (l literal) not() literal   { return l ^ 1 }
-func (l literal) variable() int  { return int(l >> 1) }
-func (l literal) positive() bool { return l&1 == 0 }
-
-// clause is an or of literals. The first two are watched.
-type clause struct {
-	literals []literal
-	// choices are its positive literals, the better ones first.
-	choices []literal
-}
-
-// cause is why a literal is true: all others of the clause are false, or another version of
-// the package is chosen.
+// cause is why a literal is true: all others of the clause are false, or another literal is
+// true.
 type cause struct {
 	clause *clause
-	other  literal // the version that is chosen; -1 for none
+	other  literal // -1 for none
 }
+
+// mostConflicts and mostLearned are how many dead ends are tried before a question is given up,
+// and how many literals are learned from them: some seconds. Those of real catalogues have tens.
+const (
+	mostConflicts = 20_000
+	mostLearned   = 1_000_000
+)
 
 // search decides clauses: it goes from need to need, learns from every conflict what led to
 // it, and jumps back to there. What nobody needs is false.
 type search struct {
+	draft     draft
+	sealed    bool
+	written   int    // literals of all clauses so far
 	value     []int8 // of a literal: 1 true, -1 false, 0 open
 	level     []int32
 	why       []cause
-	place     []int32 // on the trail
-	watches   [][]*clause
+	implied   [][]literal // of a literal: what is true once it is
+	watches   [][]*clause // of a literal
 	needs     [][]*clause // of a variable: clauses with choices that may hold once it is true
 	roots     []*clause   // clauses of choices alone
 	rivals    [][]int     // of a variable: the other versions of its package, itself among them
@@ -46,74 +41,10 @@ type search struct {
 	head      int // all needs of what lies before it on the trail are met
 	seen      []bool
 	model     []bool
+	pair      [2]literal
 	broken    bool
 	conflicts int
-}
-
-func (s *search) variable() int {
-	v := len(s.level)
-	s.value = append(s.value, 0, 0)
-	s.level = append(s.level, 0)
-	s.why = append(s.why, cause{other: -1})
-	s.place = append(s.place, 0)
-	s.watches = append(s.watches, nil, nil)
-	s.needs = append(s.needs, nil)
-	s.rivals = append(s.rivals, nil)
-	s.seen = append(s.seen, false)
-	return v
-}
-
-// one says that at most one of the variables is true.
-func (s *search) one(variables []int) {
-	for _, v := range variables {
-		s.rivals[v] = variables
-	}
-}
-
-// add adds a clause. It is kept, the caller must not change it.
-func (s *search) add(literals ...literal) {
-	s.back(0)
-	kept := make([]literal, 0, len(literals))
-	for _, l := range literals {
-		if s.value[l] > 0 || len(literals) < 8 && slices.Contains(kept, l.not()) {
-			return
-		}
-		if s.value[l] == 0 {
-			kept = append(kept, l)
-		}
-	}
-	switch len(kept) {
-	case 0:
-		s.broken = true
-		return
-	case 1:
-		s.set(kept[0], cause{other: -1})
-		return
-	}
-	c := &clause{literals: kept}
-	s.watch(c)
-	for _, l := range kept {
-		if l.positive() {
-			c.choices = append(c.choices, l)
-		}
-	}
-	switch {
-	case len(c.choices) == len(kept):
-		s.roots = append(s.roots, c)
-	case len(c.choices) > 0:
-		for _, l := range kept {
-			if !l.positive() {
-				s.needs[l.variable()] = append(s.needs[l.variable()], c)
-			}
-		}
-	}
-	s.head = 0
-}
-
-func (s *search) watch(c *clause) {
-	for _, l := range c.literals[:2] {
-		s.watches[l] = append(s.watches[l], c)
-	}
+	learned   int // literals of all that was learned
 }
 
 func (s *search) set(l literal, why cause) {
@@ -121,7 +52,6 @@ func (s *search) set(l literal, why cause) {
 	s.value[l], s.value[l.not()] = 1, -1
 	s.level[v] = int32(len(s.limits))
 	s.why[v] = why
-	s.place[v] = int32(len(s.trail))
 	s.trail = append(s.trail, l)
 }
 
@@ -145,12 +75,20 @@ func (s *search) deeper() {
 func (s *search) propagate() []literal {
 	for ; s.queue < len(s.trail); s.queue++ {
 		l := s.trail[s.queue]
+		for _, m := range s.implied[l] {
+			switch {
+			case s.value[m] < 0:
+				return s.two(l.not(), m)
+			case s.value[m] == 0:
+				s.set(m, cause{other: l})
+			}
+		}
 		if l.positive() {
 			for _, v := range s.rivals[l.variable()] {
 				switch {
 				case v == l.variable() || s.value[no(v)] > 0:
 				case s.value[yes(v)] > 0:
-					return []literal{l.not(), no(v)}
+					return s.two(l.not(), no(v))
 				default:
 					s.set(no(v), cause{other: l})
 				}
@@ -161,6 +99,11 @@ func (s *search) propagate() []literal {
 		}
 	}
 	return nil
+}
+
+func (s *search) two(a, b literal) []literal {
+	s.pair = [2]literal{a, b}
+	return s.pair[:]
 }
 
 // visit looks at the clauses that watch a literal, which is false now.
@@ -200,14 +143,14 @@ func (s *search) rewatch(c *clause) bool {
 	return false
 }
 
-// causes are the literals, all false, that made a literal true.
+// causes are the literals that made a literal true: itself, and others that are false.
 func (s *search) causes(l literal) []literal {
 	w := s.why[l.variable()]
 	switch {
 	case w.clause != nil:
 		return w.clause.literals
 	case w.other >= 0:
-		return []literal{w.other.not()}
+		return s.two(l, w.other.not())
 	}
 	return nil
 }
@@ -254,70 +197,99 @@ func (s *search) learn(conflict []literal) ([]literal, int) {
 	return learned, to
 }
 
-// core are the assumptions that together make a literal, which was to be assumed, false.
-func (s *search) core(l literal) []literal {
-	out := []literal{l}
-	if s.level[l.variable()] == 0 {
-		return out
+// core are the assumptions that together make a conflict. They are what is true at the first
+// level without a cause.
+func (s *search) core(conflict []literal) []literal {
+	var out []literal
+	mark := func(literals []literal) {
+		for _, l := range literals {
+			if s.level[l.variable()] > 0 {
+				s.seen[l.variable()] = true
+			}
+		}
 	}
-	s.seen[l.variable()] = true
+	mark(conflict)
 	for at := len(s.trail) - 1; at >= s.limits[0]; at-- {
 		t := s.trail[at]
 		if !s.seen[t.variable()] {
 			continue
 		}
+		if w := s.why[t.variable()]; w.clause == nil && w.other < 0 {
+			out = append(out, t)
+		}
+		mark(s.causes(t))
 		s.seen[t.variable()] = false
-		w := s.why[t.variable()]
-		if w.clause == nil && w.other < 0 {
-			if t != l {
-				out = append(out, t)
-			}
-			continue
-		}
-		for _, c := range s.causes(t) {
-			if c != t && s.level[c.variable()] > 0 {
-				s.seen[c.variable()] = true
-			}
-		}
 	}
 	return out
 }
 
-// solve looks for a model in which the assumptions hold. Without one it returns those of them
+// solve looks for a model in which the assumptions hold; keep keeps it. Without one it returns those of them
 // that cannot hold together; none where nothing can be had at all.
 func (s *search) solve(ctx context.Context, assumed []literal) (ok bool, core []literal, err error) {
 	s.back(0)
-	if s.broken {
-		return false, nil, nil
-	}
-	if err := ctx.Err(); err != nil {
+	if err := s.may(ctx); err != nil {
 		return false, nil, err
 	}
-	for {
-		if conflict := s.propagate(); conflict != nil {
-			if len(s.limits) == 0 {
-				s.broken = true
-				return false, nil, nil
+	for !s.broken {
+		conflict := s.propagate()
+		switch {
+		case conflict == nil && len(s.limits) == 0:
+			if core, ok := s.assume(assumed); !ok {
+				return false, core, nil
 			}
+		case conflict == nil:
+			l, done := s.next()
+			if done {
+				return true, nil, nil
+			}
+			s.deeper()
+			s.set(l, cause{other: -1})
+		case len(s.limits) == 0:
+			s.broken = true
+		case len(s.limits) == 1:
+			return false, s.core(conflict), nil
+		default:
 			s.resolve(conflict)
-			if s.conflicts++; s.conflicts%64 == 0 && ctx.Err() != nil {
-				return false, nil, ctx.Err()
+			if s.conflicts++; s.conflicts%64 == 0 {
+				if err := s.may(ctx); err != nil {
+					return false, nil, err
+				}
 			}
-			continue
 		}
-		l, done := s.next(assumed)
-		if done {
-			s.keep()
-			return true, nil, nil
-		}
+	}
+	return false, nil, nil
+}
+
+// may says that the search may go on.
+func (s *search) may(ctx context.Context) error {
+	switch {
+	case s.written > mostLiterals:
+		return fmt.Errorf("too much hangs together to choose packages: more than %d million conditions; want fewer versions, or narrower ranges", mostLiterals/1_000_000)
+	case s.conflicts > mostConflicts || s.learned > mostLearned:
+		return fmt.Errorf("too much hangs together to choose packages: there is no answer after %d dead ends; want the versions of some packages named", s.conflicts)
+	}
+	return ctx.Err()
+}
+
+// assume makes the first level, of what is assumed and follows from that. Where it cannot
+// hold, it returns which of it.
+func (s *search) assume(assumed []literal) (core []literal, ok bool) {
+	s.deeper()
+	for _, l := range assumed {
 		if s.value[l] < 0 {
-			return false, s.core(l), nil
+			if s.level[l.variable()] == 0 {
+				return []literal{l}, false
+			}
+			return append(s.core([]literal{l}), l), false
 		}
-		s.deeper()
 		if s.value[l] == 0 {
 			s.set(l, cause{other: -1})
 		}
+		if conflict := s.propagate(); conflict != nil {
+			return s.core(conflict), false
+		}
 	}
+	return nil, true
 }
 
 func (s *search) resolve(conflict []literal) {
@@ -327,25 +299,29 @@ func (s *search) resolve(conflict []literal) {
 		s.set(learned[0], cause{other: -1})
 		return
 	}
+	s.learned += len(learned)
+	if len(learned) == 2 {
+		s.imply(learned[0], learned[1])
+		s.set(learned[0], cause{other: learned[1].not()})
+		return
+	}
 	c := &clause{literals: learned}
-	s.watch(c)
+	s.watches[learned[0]] = append(s.watches[learned[0]], c)
+	s.watches[learned[1]] = append(s.watches[learned[1]], c)
 	s.set(learned[0], cause{clause: c, other: -1})
 }
 
-// next is what to decide: an assumption, then the best choice of the first need that is open.
-func (s *search) next(assumed []literal) (literal, bool) {
-	if len(s.limits) < len(assumed) {
-		return assumed[len(s.limits)], false
-	}
+// next is what to decide: the best choice of the first need that is open.
+func (s *search) next() (literal, bool) {
 	for _, c := range s.roots {
-		if l := s.open(c); l >= 0 {
+		if l := s.unmet(c); l >= 0 {
 			return l, false
 		}
 	}
 	for ; s.head < len(s.trail); s.head++ {
 		if t := s.trail[s.head]; t.positive() {
 			for _, c := range s.needs[t.variable()] {
-				if l := s.open(c); l >= 0 {
+				if l := s.unmet(c); l >= 0 {
 					return l, false
 				}
 			}
@@ -354,8 +330,8 @@ func (s *search) next(assumed []literal) (literal, bool) {
 	return 0, true
 }
 
-// open returns the best choice of a clause that must hold and does not yet, else -1.
-func (s *search) open(c *clause) literal {
+// unmet returns the best choice of a clause that must hold and does not yet, else -1.
+func (s *search) unmet(c *clause) literal {
 	best := literal(-1)
 	for _, l := range c.choices {
 		if s.value[l] > 0 {
@@ -376,6 +352,7 @@ func (s *search) open(c *clause) literal {
 	return best
 }
 
+// keep keeps the model that was found last.
 func (s *search) keep() {
 	s.model = slices.Grow(s.model[:0], len(s.level))[:len(s.level)]
 	for v := range s.model {

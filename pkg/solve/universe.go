@@ -2,6 +2,7 @@ package solve
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"reflect"
@@ -12,9 +13,12 @@ import (
 
 // version is one version of a package that could be chosen.
 type version struct {
-	Package
-	at *semver.Version
-	x  int // its variable
+	*Package
+	at       *semver.Version
+	x        int // its variable
+	requires []*need
+	// conflicts are its Conflicts; their ranges are wide.
+	conflicts []*need
 }
 
 // pack is a package with all its versions, the newest first.
@@ -26,6 +30,7 @@ type pack struct {
 	wanted   bool
 	down     bool // it may be moved to an older version
 	used     int  // its variable
+	far      int  // how many were found before it, from the wants on
 }
 
 // universe is what of a question can matter: what is wanted, what is installed, and all that
@@ -38,18 +43,25 @@ type universe struct {
 	offers  map[string][]string // names of packages, sorted, by the kind that some version provides
 	reached map[string]bool     // what wants could need
 	ranges  map[string]Range
-	within  map[string][]bool
-	cluster *semver.Version
-	known   []string
+	needs   map[needKey]*need
+	inOrder []*need
+	wants   []*need // of q.Wants
+	// preferred are the places of names in q.Prefer.
+	preferred map[string]int
+	cluster   *semver.Version
+	known     []string
 }
 
-func newUniverse(q *Question) (*universe, error) {
+func newUniverse(ctx context.Context, q *Question) (*universe, error) {
 	u := &universe{
 		q: q, byName: map[string]*pack{}, served: map[string][]API{}, offers: map[string][]string{},
-		reached: map[string]bool{}, ranges: map[string]Range{}, within: map[string][]bool{},
+		reached: map[string]bool{}, ranges: map[string]Range{}, needs: map[needKey]*need{}, preferred: map[string]int{},
 	}
 	for _, a := range q.Served {
 		u.served[a.Kind] = append(u.served[a.Kind], a)
+	}
+	for i, name := range slices.Backward(q.Prefer) {
+		u.preferred[name] = i
 	}
 	if q.Kubernetes != "" {
 		v, err := parseCluster(q.Kubernetes)
@@ -63,12 +75,15 @@ func newUniverse(q *Question) (*universe, error) {
 		return nil, err
 	}
 	u.known = slices.Sorted(maps.Keys(all))
-	return u, u.reach(all)
+	if err := u.reach(ctx, all); err != nil {
+		return nil, err
+	}
+	return u, u.bindAll(ctx)
 }
 
 // found is a package as it is given.
 type found struct {
-	Package
+	*Package
 	there, fixed bool
 }
 
@@ -85,16 +100,18 @@ func (u *universe) gather() (map[string][]found, error) {
 			provided[a.Kind][f.Name] = true
 		}
 	}
-	for _, i := range u.q.Installed {
+	for at := range u.q.Installed {
+		i := &u.q.Installed[at]
 		if i.Name == "" {
 			return nil, fmt.Errorf("an installed package has no name (its version is %q)", i.Version)
 		}
 		if len(all[i.Name]) > 0 {
 			return nil, fmt.Errorf("%s is installed twice, in %s and %s: want one", i.Name, all[i.Name][0].Version, i.Version)
 		}
-		take(found{i.Package, true, i.Fixed})
+		take(found{&i.Package, true, i.Fixed})
 	}
-	for _, p := range u.q.Available {
+	for at := range u.q.Available {
+		p := &u.q.Available[at]
 		if p.Name == "" {
 			return nil, fmt.Errorf("a package of the catalogue has no name (its version is %q)", p.Version)
 		}
@@ -110,18 +127,20 @@ func (u *universe) gather() (map[string][]found, error) {
 }
 
 // reach makes packs of what wants and installed packages could need.
-func (u *universe) reach(all map[string][]found) error {
+func (u *universe) reach(ctx context.Context, all map[string][]found) error {
 	var queue []string
 	for i, w := range u.q.Wants {
 		if (w.Package == "") == (w.API.Kind == "") {
 			return fmt.Errorf("want %d of %s: want either a package or an API", i+1, w.By)
 		}
-		if err := u.learnRange(w.Range); err != nil {
+		n, err := u.learn(w.Requirement)
+		if err != nil {
 			return fmt.Errorf("%s wants %s: %w", w.By, w.Package, err)
 		}
+		u.wants = append(u.wants, n)
 		queue = append(queue, u.targets(w.Requirement)...)
 	}
-	if err := u.follow(all, queue); err != nil {
+	if err := u.follow(ctx, all, queue); err != nil {
 		return err
 	}
 	for name := range u.byName {
@@ -131,7 +150,7 @@ func (u *universe) reach(all map[string][]found) error {
 	for _, i := range u.q.Installed {
 		queue = append(queue, i.Name)
 	}
-	if err := u.follow(all, queue); err != nil {
+	if err := u.follow(ctx, all, queue); err != nil {
 		return err
 	}
 	u.packs = slices.SortedFunc(maps.Values(u.byName), func(a, b *pack) int { return cmp.Compare(a.name, b.name) })
@@ -148,7 +167,7 @@ func (u *universe) reach(all map[string][]found) error {
 	return nil
 }
 
-func (u *universe) follow(all map[string][]found, queue []string) error {
+func (u *universe) follow(ctx context.Context, all map[string][]found, queue []string) error {
 	for ; len(queue) > 0; queue = queue[1:] {
 		name := queue[0]
 		if u.byName[name] != nil || len(all[name]) == 0 {
@@ -158,7 +177,14 @@ func (u *universe) follow(all map[string][]found, queue []string) error {
 		if err != nil {
 			return err
 		}
+		p.far = len(u.byName)
 		u.byName[name] = p
+		if len(u.byName) > mostPackages {
+			return fmt.Errorf("more than %d packages could be needed: want fewer in the catalogue", mostPackages)
+		}
+		if err := cmp.Or(tooMany(p), ctx.Err()); err != nil {
+			return err
+		}
 		for _, v := range p.versions {
 			if err := u.check(v); err != nil {
 				return err
@@ -209,21 +235,26 @@ func (u *universe) check(v *version) error {
 	if err := u.learnRange(v.Kubernetes); err != nil {
 		return wrong(fmt.Errorf("kubernetes: %w", err))
 	}
-	for _, r := range v.Requires {
+	v.requires = make([]*need, len(v.Requires))
+	for i, r := range v.Requires {
 		if (r.Package == "") == (r.API.Kind == "") {
 			return wrong(fmt.Errorf("a requirement names neither or both of a package and an API: want one"))
 		}
-		if err := u.learnRange(r.Range); err != nil {
+		n, err := u.learn(r)
+		if err != nil {
 			return wrong(fmt.Errorf("needs %s: %w", r.Package, err))
 		}
+		v.requires[i] = n
 	}
 	for _, r := range v.Conflicts {
 		if r.Package == "" {
 			return wrong(fmt.Errorf("a conflict names no package: want one"))
 		}
-		if err := u.learnRange(r.Range); err != nil {
+		n, err := u.learn(r)
+		if err != nil {
 			return wrong(fmt.Errorf("conflicts with %s: %w", r.Package, err))
 		}
+		v.conflicts = append(v.conflicts, n)
 	}
 	return nil
 }
@@ -246,21 +277,6 @@ func (u *universe) targets(r Requirement) []string {
 		return []string{r.Package}
 	}
 	return u.offers[r.API.Kind]
-}
-
-// in says which versions of a package are in a range. What is installed is in an empty one.
-func (u *universe) in(p *pack, text string) []bool {
-	key := p.name + "\x00" + text
-	if in, ok := u.within[key]; ok {
-		return in
-	}
-	r := u.ranges[text]
-	in := make([]bool, len(p.versions))
-	for i, v := range p.versions {
-		in[i] = r.Contains(v.at) || text == "" && v == p.there
-	}
-	u.within[key] = in
-	return in
 }
 
 // meets says that an API brings what another one asks for.

@@ -29,7 +29,8 @@ func builtIn() []object.Resource {
 	}
 	best := map[schema.GroupKind]schema.GroupVersionKind{}
 	for gvk := range scheme.Scheme.AllKnownTypes() {
-		if gvk.Version == "__internal" || notStored(gvk) {
+		// Libraries (Helm's is one) add definitions to this scheme: they are among those below.
+		if gvk.Version == "__internal" || gvk.Group == crdKind.Group || notStored(gvk) {
 			continue
 		}
 		if have, ok := best[gvk.GroupKind()]; !ok || version.CompareKubeAwareVersionStrings(gvk.Version, have.Version) > 0 {

@@ -44,10 +44,10 @@ func kept(all map[string]string, mark func(key, value string) bool) map[string]a
 // markLabel says whether a label says by whom an object is kept.
 func markLabel(key, value string) bool {
 	prefix, _, _ := strings.Cut(key, "/")
-	switch {
-	case key == "app.kubernetes.io/managed-by":
+	switch key {
+	case "app.kubernetes.io/managed-by":
 		return value == "Helm"
-	case key == "helm.sh/chart", key == MemberLabel:
+	case "helm.sh/chart", MemberLabel:
 		return true
 	}
 	return ofTool(prefix)
@@ -145,7 +145,7 @@ func portsSet(o *unstructured.Unstructured) map[string]bool {
 				Ports map[string]map[string]any `json:"f:ports"`
 			} `json:"f:spec"`
 		}
-		if json.Unmarshal(m.FieldsV1.Raw, &fields) != nil {
+		if json.Unmarshal(m.FieldsV1.GetRawBytes(), &fields) != nil {
 			continue
 		}
 		for key, of := range fields.Spec.Ports {

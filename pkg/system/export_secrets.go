@@ -95,10 +95,10 @@ func (e *exporter) secretsOf(o *unstructured.Unstructured) {
 			}
 		}
 	}
-	switch group := o.GroupVersionKind().Group; {
-	case group == "" || group == "apps" || group == "batch":
+	switch o.GroupVersionKind().Group {
+	case "", "apps", "batch":
 		walk(o.Object)
-	case group == "networking.k8s.io":
+	case "networking.k8s.io":
 		tls, _, _ := unstructured.NestedSlice(o.Object, "spec", "tls")
 		for _, t := range tls {
 			secret(t, "secretName", "tls.crt", "tls.key")
@@ -200,5 +200,6 @@ func called(name string) bool {
 // meant says whether a text can be a credential: a reference to a variable is none, nor is
 // yes or no.
 func meant(text string) bool {
-	return text != "" && !(strings.HasPrefix(text, "$(") && strings.HasSuffix(text, ")")) && !slices.Contains([]string{"true", "false"}, text)
+	variable := strings.HasPrefix(text, "$(") && strings.HasSuffix(text, ")")
+	return text != "" && !variable && !slices.Contains([]string{"true", "false"}, text)
 }

@@ -227,7 +227,7 @@ func TestExportDependencies(t *testing.T) {
 
 // Whatever is exported, Parse reads it, and it has nothing that a cluster put there.
 func TestExportParses(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		from := randomExport(r)
 		sys, _ := system.Export(from)

@@ -1,6 +1,7 @@
 package system
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 
@@ -102,9 +103,9 @@ func inputNode(in *Input) *yaml.Node {
 
 // merged lays values over others: mappings key by key, all else as a whole.
 func merged(below, over map[string]any) map[string]any {
-	out := map[string]any{}
-	for k, v := range below {
-		out[k] = v
+	out := maps.Clone(below)
+	if out == nil {
+		out = map[string]any{}
 	}
 	for k, v := range over {
 		inner, isMap := v.(map[string]any)
