@@ -73,7 +73,8 @@ func (r *rightsOfRun) keeping() {
 		r.add(regulate.Right{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
 	}
 	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
-	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: LockName(in.Name)}, "get", "update")
+	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name)}, "get", "update")
+	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")
 }
 
 // looking is what making the plan takes besides: which definitions packages have brought.
