@@ -69,6 +69,9 @@ func (r *rightsOfRun) keeping() {
 		r.step(&Step{Kind: MakeNamespace, Namespace: in.Namespace})
 	}
 	r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
+	if in.System { // It is made known by its ApplySet, whose parent is a ConfigMap that is applied.
+		r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "patch")
+	}
 	if r.changesSecrets() {
 		r.add(regulate.Right{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
 	}

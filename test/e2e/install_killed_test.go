@@ -74,6 +74,7 @@ func (s *tea) hurry() {
 func teaWrites(t *testing.T, c *cluster.Cluster) int {
 	t.Helper()
 	s := newTea(t, c, "count", "")
+	s.brew()
 	s.run(s.args("install")...).succeeds(t)
 	n := len(s.writes())
 	s.whole()
@@ -86,7 +87,7 @@ func TestInstallKilled(t *testing.T) {
 	c := bare.Cluster(t)
 	writes := teaWrites(t, c)
 	if writes < 20 {
-		t.Fatalf("an install of two operators and two apps writes %d times", writes)
+		t.Fatalf("an install of an operator and two apps writes %d times", writes)
 	}
 	t.Logf("an install writes %d times", writes)
 	var work errgroup.Group
@@ -103,10 +104,10 @@ func TestInstallKilled(t *testing.T) {
 // atATime is how many installations are under way at a time.
 const atATime = 12
 
-// killed kills an install at its n-th write. One half is gone on with, the other undone: each
-// kind of write is met by both, since operators and apps come in twos.
+// killed kills an install at its n-th write. One half is gone on with, the other undone.
 func killed(t *testing.T, c *cluster.Cluster, n int) {
 	s := newTea(t, c, fmt.Sprintf("kill-%02d", n), "")
+	s.brew()
 	if !s.killedAt(n) {
 		s.whole() // Renewals of the lock are writes, too: there were more of them when it was counted.
 		return
