@@ -69,11 +69,15 @@ func (r *rightsOfRun) keeping() {
 		r.step(&Step{Kind: MakeNamespace, Namespace: in.Namespace})
 	}
 	r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
+	if in.System { // It is made known by its ApplySet, whose parent is a ConfigMap that is applied.
+		r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "patch")
+	}
 	if r.changesSecrets() {
 		r.add(regulate.Right{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
 	}
 	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
-	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: LockName(in.Name)}, "get", "update")
+	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name)}, "get", "update")
+	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")
 }
 
 // looking is what making the plan takes besides: which definitions packages have brought.

@@ -45,7 +45,7 @@ func TestRights(t *testing.T) {
 	for _, want := range []string{
 		"create namespaces", "delete namespaces op",
 		"create customresourcedefinitions.apiextensions.k8s.io", "patch customresourcedefinitions.apiextensions.k8s.io things.x.example.com", "list things.x.example.com",
-		"create configmaps in op", "update leases.coordination.k8s.io install-op in op",
+		"create configmaps in op", "update leases.coordination.k8s.io sysop-install-op in op",
 		"create secrets in op", "list secrets in op", "update secrets sh.helm.release.v1.op.v1 in op",
 		"create deployments.apps in op", "patch deployments.apps op in op", "delete deployments.apps op in op", "list deployments.apps in op", "list pods in op",
 		"create jobs.batch in op", "watch jobs.batch in op",

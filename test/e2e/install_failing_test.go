@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
 
@@ -19,6 +21,7 @@ func TestInstallFailing(t *testing.T) {
 			}})
 		}
 	}
+	var work errgroup.Group
 	for _, stage := range []struct {
 		name    string
 		prepare func(*tea)
@@ -33,17 +36,18 @@ func TestInstallFailing(t *testing.T) {
 		{"connection", func(s *tea) { s.connect("status.loadBalancer.ingress[0].ip") }, []string{"--timeout", "6s"}, []string{"there is none after 6s"}},
 		{"app", refusing(http.MethodPatch, "/teapots/tea"), nil, []string{"tea", "injected fault"}},
 	} {
-		t.Run(stage.name, func(t *testing.T) {
-			t.Parallel()
-			s := newTea(t, c, "fail-"+stage.name, "")
-			stage.prepare(s)
-			r := s.run(s.args("install", stage.flags...)...)
-			s.failed(r, append(stage.words, "everything that the run did was undone")...)
-			s.nothing()
-			// The next one, which nothing keeps from it, is done.
-			s.proxy.Reset()
+		work.Go(func() error {
+			t.Run(stage.name, func(t *testing.T) {
+				s := newTea(t, c, "fail-"+stage.name, "")
+				stage.prepare(s)
+				r := s.run(s.args("install", stage.flags...)...)
+				s.failed(r, append(stage.words, "everything that the run did was undone")...)
+				s.nothing()
+			})
+			return nil
 		})
 	}
+	_ = work.Wait() // each says itself how it ended
 }
 
 // values gives an entry of the catalogue values.

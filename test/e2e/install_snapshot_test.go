@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,6 +53,9 @@ func allObjects(ctx context.Context, c *cluster.Cluster, mine func(o *unstructur
 				continue
 			}
 			all, err := client.Resource(gv.WithResource(r.Name)).List(ctx, metav1.ListOptions{})
+			if apierrors.IsNotFound(err) {
+				continue // Its definition has just gone.
+			}
 			if err != nil {
 				return nil, fmt.Errorf("list %s: %w", r.Name, err)
 			}
