@@ -14,10 +14,10 @@ type cause struct {
 }
 
 // mostConflicts and mostLearned are how many dead ends are tried before a question is given up,
-// and how many literals are learned from them: some seconds. Those of real catalogues have tens.
+// and how many literals are learned from them: a second or two. Those of real catalogues have tens.
 const (
 	mostConflicts = 20_000
-	mostLearned   = 1_000_000
+	mostLearned   = 200_000
 )
 
 // search decides clauses: it goes from need to need, learns from every conflict what led to
