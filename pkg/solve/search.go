@@ -274,6 +274,11 @@ func (s *search) may(ctx context.Context) error {
 // assume makes the first level, of what is assumed and follows from that. Where it cannot
 // hold, it returns which of it.
 func (s *search) assume(assumed []literal) (core []literal, ok bool) {
+	for ; s.head < len(s.trail); s.head++ {
+		if t := s.trail[s.head]; t.positive() && len(s.needs[t.variable()]) > 0 {
+			break
+		}
+	}
 	s.deeper()
 	for _, l := range assumed {
 		if s.value[l] < 0 {
