@@ -58,7 +58,8 @@ func samples() map[string][]view.Answer {
 	out["install-diff"] = []view.Answer{
 		view.InstallDiff(of, nil),
 		view.InstallDiff(of, []install.Difference{
-			{Object: ref, What: install.ObjectAdded}, {Object: ref, What: install.ObjectRemoved},
+			{Object: ref, What: install.ObjectAdded},
+			{Object: ref, What: install.ObjectRemoved},
 			{Object: ref, What: install.ObjectChanged, Fields: []install.FieldDifference{{Path: "spec.replicas", Was: "1", Is: "2"}, {Path: "spec.paused", Is: "true"}}},
 		}),
 	}
