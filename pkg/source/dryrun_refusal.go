@@ -41,6 +41,9 @@ func triedOf(err error) Tried {
 	case status.Code == http.StatusMethodNotAllowed, status.Code == http.StatusUnsupportedMediaType:
 		return Tried{Undecided: "the API that serves it takes no dry run of this kind: " + message}
 	}
+	if strings.Contains(message, illTyped) {
+		return Tried{Reason: string(metav1.StatusReasonInvalid), Message: message, Code: int(status.Code)}
+	}
 	if called := failedCall.FindStringSubmatch(message); called != nil {
 		return Tried{Undecided: fmt.Sprintf("the admission webhook %s did not answer, and while it does not the object is refused: %s", called[1], message)}
 	}
@@ -53,6 +56,10 @@ func triedOf(err error) Tried {
 	}
 	return Tried{Reason: reason, Message: message, Code: int(status.Code)}
 }
+
+// illTyped is how server-side apply says that a field is of another type. It says so with the
+// status of a failure of its own, and would always.
+const illTyped = "failed to create typed patch object"
 
 func apiStatus(err error) (metav1.Status, bool) {
 	var status apierrors.APIStatus

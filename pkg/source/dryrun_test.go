@@ -128,6 +128,7 @@ func TestDryRunAnswers(t *testing.T) {
 		"may not grant":   {403, "Forbidden", `roles.rbac.authorization.k8s.io "r" is forbidden: user "jane" (groups=["a"]) is attempting to grant RBAC permissions not currently held: {APIGroups:[""]}`, "", "does not have the rights", ""},
 		"no dry run":      {400, "BadRequest", `admission webhook "a.example.org" does not support dry run`, "", "a.example.org does not support dry runs", ""},
 		"webhook is down": {500, "InternalError", `Internal error occurred: failed calling webhook "a.example.org": connection refused`, "", "a.example.org did not answer", ""},
+		"ill-typed":       {500, "", `failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or float), got &value.valueUnstructured`, "Invalid", "", ""},
 		"server is down":  {503, "ServiceUnavailable", `etcdserver: leader changed`, "", "the dry run failed", ""},
 		"no apply":        {415, "UnsupportedMediaType", `the body of the request was in an unknown format`, "", "takes no dry run", ""},
 		"name is a user":  {422, "Invalid", `ConfigMap "User \"jane\" cannot create resource" is invalid: metadata.name`, "Invalid", "", ""},
