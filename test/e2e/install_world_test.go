@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -203,9 +204,7 @@ func operators(t *testing.T, c *cluster.Cluster, versions ...operatorVersion) (d
 	var entries []any
 	for _, v := range slices.Backward(versions) {
 		values := map[string]any{"crds": map[string]any{"enabled": true}}
-		for k, value := range v.values {
-			values[k] = value
-		}
+		maps.Copy(values, v.values)
 		entries = append(entries, map[string]any{
 			"version": v.version, "kubernetes": ">=1.22", "namespace": "cert-manager",
 			"source": map[string]any{"chart": map[string]any{
@@ -325,7 +324,7 @@ func certManagerFiles(t *testing.T, c *cluster.Cluster, v operatorVersion) map[s
 	return files
 }
 
-// installed writes a manifest of testdata/install with the word NAMESPACE replaced, and
+// manifest writes a manifest of testdata/install with the word NAMESPACE replaced, and
 // returns its file.
 func (i *installer) manifest(ns, file string, oldnew ...string) string {
 	i.t.Helper()
@@ -359,8 +358,8 @@ func cleared(t *testing.T, c *cluster.Cluster, names ...string) {
 
 var errUnequal = errors.New("the cluster is not as it was")
 
-// once of the tests that install the two operators runs at a time: there is one namespace
-// and one set of definitions of each.
+// operatorsTurn is held by a test that installs the two operators: there is one namespace and one
+// set of definitions of each.
 var operatorsTurn sync.Mutex
 
 func myTurn(t *testing.T) {
