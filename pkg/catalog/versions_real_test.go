@@ -241,7 +241,7 @@ func TestCataloguePage(t *testing.T) {
 	}
 	folder := t.TempDir()
 	files := map[string]string{}
-	blocks := regexp.MustCompile("(?ms)^( *)```yaml\n(.*?)^ *```$").FindAllStringSubmatch(string(text), -1)
+	blocks := regexp.MustCompile("(?ms)^( +)```yaml\n(.*?)^ *```$").FindAllStringSubmatch(string(text), -1)
 	if len(blocks) != len(pageFiles) {
 		t.Fatalf("%d blocks of YAML, want %d", len(blocks), len(pageFiles))
 	}

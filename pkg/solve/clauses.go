@@ -19,8 +19,8 @@ type clause struct {
 	choices []literal
 }
 
-// mostLiterals is how many literals all clauses of a question may have together: some 100 MB.
-const mostLiterals = 10_000_000
+// mostLiterals is how many literals all clauses of a question may have together: some 50 MB.
+const mostLiterals = 4_000_000
 
 // draft are clauses that are not looked at yet. They lie in one block.
 type draft struct {

@@ -81,7 +81,7 @@ func TestRangeIsThatOfSemver(t *testing.T) {
 		return out
 	}
 	in := 0
-	for range 20_000 {
+	for range 5_000 {
 		var text strings.Builder
 		for i := range 1 + r.IntN(3) {
 			if i > 0 {
@@ -109,7 +109,7 @@ func TestRangeIsThatOfSemver(t *testing.T) {
 			in++
 		}
 	}
-	if in < 1000 {
+	if in < 500 {
 		t.Errorf("%d versions are in ranges: they are too much alike", in)
 	}
 }

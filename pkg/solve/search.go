@@ -14,10 +14,10 @@ type cause struct {
 }
 
 // mostConflicts and mostLearned are how many dead ends are tried before a question is given up,
-// and how many literals are learned from them: some seconds. Those of real catalogues have tens.
+// and how many literals are learned from them: a second or two. Those of real catalogues have tens.
 const (
 	mostConflicts = 20_000
-	mostLearned   = 1_000_000
+	mostLearned   = 200_000
 )
 
 // search decides clauses: it goes from need to need, learns from every conflict what led to
@@ -274,6 +274,11 @@ func (s *search) may(ctx context.Context) error {
 // assume makes the first level, of what is assumed and follows from that. Where it cannot
 // hold, it returns which of it.
 func (s *search) assume(assumed []literal) (core []literal, ok bool) {
+	for ; s.head < len(s.trail); s.head++ {
+		if t := s.trail[s.head]; t.positive() && len(s.needs[t.variable()]) > 0 {
+			break
+		}
+	}
 	s.deeper()
 	for _, l := range assumed {
 		if s.value[l] < 0 {

@@ -1,0 +1,92 @@
+package schema_test
+
+import (
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// samples are documents of installs in which every field is set that can be, with each word
+// that a field may have.
+func samples() map[string][]view.Answer {
+	of := install.Installation{Name: "shop", Namespace: "shop", System: true}
+	ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	release := install.ReleaseState{Part: "web", App: true, Release: "shop-web", Namespace: "shop", Version: "1.0.0", Revision: 2}
+	planned := &install.Planned{Installation: of, Unchanged: []string{"db"}, Notes: []string{"a note"}, Fingerprint: "f"}
+	planned.Parts = []*install.Part{{Name: "web", App: true, Version: "1.0.0", Release: "shop-web", Namespace: "shop", Needs: []string{"db"}, Why: []string{"system shop"}}}
+	report := install.Report{Run: "r", Why: "so", Releases: []install.ReleaseState{release}}
+	for _, k := range []install.StepKind{
+		install.MakeNamespace, install.ApplyDefinitions, install.InstallRelease, install.UpgradeRelease, install.RollbackRelease,
+		install.RemoveRelease, install.Await, install.DeleteObjects, install.DeleteDefinitions,
+	} {
+		planned.Steps = append(planned.Steps, install.Step{
+			ID: "step/" + string(k), Kind: k, Part: "web", Release: "shop-web", Namespace: "shop", From: "1.0.0", Version: "1.1.0", Objects: []object.Ref{ref}, Irreversible: "so",
+		})
+		for _, phase := range []install.Phase{install.Begun, install.Done, install.Undone, install.Left} {
+			report.Steps = append(report.Steps, install.StepState{ID: "step/" + string(k), Kind: k, Part: "web", Phase: phase, Note: "so"})
+		}
+	}
+	for _, topic := range []string{"ownership", "definitions", "rights", "kubernetes", "namespace", "dependants", "data", "release", "connection", "images", "start"} {
+		planned.Refusals = append(planned.Refusals, install.Refusal{Topic: topic, Part: "web", Object: ref, Message: "no", Hint: "yes"}, install.Refusal{Topic: topic, Message: "no"})
+	}
+	journal := &install.Journal{Installation: of, Run: &install.Run{ID: "o", Action: install.Upgrade, By: "ada", Started: time.Unix(9, 0)}}
+	out := map[string][]view.Answer{}
+	for _, action := range []install.Action{install.Install, install.Upgrade, install.Rollback, install.Uninstall} {
+		planned := *planned
+		planned.Action, report.Action = action, action
+		for _, dry := range []string{"none", "client", "server"} {
+			out["install-plan"] = append(out["install-plan"], view.InstallPlanned(view.InstallPlan{Planned: &planned, DryRun: dry, Fetched: map[string]string{"web": "a chart"}}))
+		}
+		for _, result := range []string{"", install.ResultDone, install.ResultUndone, install.ResultLeft, install.ResultOpen} {
+			report.Result = result
+			out["install-done"] = append(out["install-done"], view.InstallDone(of, report))
+		}
+		for _, result := range []string{install.ResultDone, install.ResultUndone, install.ResultLeft} {
+			journal.Past = append(journal.Past, install.Past{
+				Revision: len(journal.Past) + 1, ID: "r", Action: action, By: "ada", Started: time.Unix(1, 0), Ended: time.Unix(2, 0), Result: result, Why: "so", Left: []string{"web: so"}, Releases: []install.ReleaseState{release},
+			})
+		}
+	}
+	undoing := *journal
+	undoing.Run = &install.Run{ID: "o", Action: install.Upgrade, Undoing: true, Why: "so", By: "ada", Started: time.Unix(9, 0)}
+	out["install-history"] = []view.Answer{view.InstallHistory(journal, time.Unix(99, 0)), view.InstallHistory(&undoing, time.Unix(99, 0)), view.InstallHistory(&install.Journal{Installation: of}, time.Unix(99, 0))}
+	out["install-diff"] = []view.Answer{
+		view.InstallDiff(of, nil),
+		view.InstallDiff(of, []install.Difference{
+			{Object: ref, What: install.ObjectAdded}, {Object: ref, What: install.ObjectRemoved},
+			{Object: ref, What: install.ObjectChanged, Fields: []install.FieldDifference{{Path: "spec.replicas", Was: "1", Is: "2"}, {Path: "spec.paused", Is: "true"}}},
+		}),
+	}
+	return out
+}
+
+// What is written about installs is as its schema says.
+func TestInstallsAreAsTheSchemasSay(t *testing.T) {
+	for name, answers := range samples() {
+		schema := compile(t, name)
+		for _, a := range answers {
+			text, err := yaml.Marshal(a.Document)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(instance(t, text)); err != nil {
+				t.Errorf("%s: %v\n%s", name, err, text)
+			}
+			for what, spoil := range map[string]func(map[string]any){
+				"another kind": func(d map[string]any) { d["kind"] = "Path" }, "an unknown field": func(d map[string]any) { d["more"] = true },
+				"no namespace": func(d map[string]any) { delete(d, "namespace") },
+			} {
+				doc := instance(t, text).(map[string]any)
+				spoil(doc)
+				if schema.Validate(doc) == nil {
+					t.Errorf("%s: %s is not refused", name, what)
+				}
+			}
+		}
+	}
+}
