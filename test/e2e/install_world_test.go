@@ -17,6 +17,8 @@ import (
 
 	"helm.sh/helm/v4/pkg/action"
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
@@ -353,7 +355,27 @@ func cleared(t *testing.T, c *cluster.Cluster, names ...string) {
 			}
 			cancel()
 		}
+		forgotten(t, c, "cert-manager", "monitoring")
 	})
+}
+
+// forgotten deletes namespaces, with the history in them, and waits until they are gone.
+func forgotten(t *testing.T, c *cluster.Cluster, names ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	namespaces := admin(c).CoreV1().Namespaces()
+	for _, name := range names {
+		for ctx.Err() == nil {
+			if err := namespaces.Delete(ctx, name, metav1.DeleteOptions{}); apierrors.IsNotFound(err) {
+				break
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}
+	if ctx.Err() != nil {
+		t.Errorf("the namespaces %v are not gone after %s", names, limit)
+	}
 }
 
 var errUnequal = errors.New("the cluster is not as it was")
