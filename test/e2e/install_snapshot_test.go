@@ -20,8 +20,12 @@ import (
 
 // passing are what says that time has passed, and no more.
 var passing = []schema.GroupResource{
-	{Resource: "events"}, {Group: "events.k8s.io", Resource: "events"}, {Group: "coordination.k8s.io", Resource: "leases"},
-	{Resource: "componentstatuses"}, {Group: "metrics.k8s.io", Resource: "pods"}, {Group: "metrics.k8s.io", Resource: "nodes"},
+	{Resource: "events"},
+	{Group: "events.k8s.io", Resource: "events"},
+	{Group: "coordination.k8s.io", Resource: "leases"},
+	{Resource: "componentstatuses"},
+	{Group: "metrics.k8s.io", Resource: "pods"},
+	{Group: "metrics.k8s.io", Resource: "nodes"},
 }
 
 // snapshotOf is every object of the cluster as text, by its name, without what every write

@@ -27,7 +27,7 @@ type tea struct {
 func newTea(t *testing.T, c *cluster.Cluster, unit, kubeconfig string) *tea {
 	t.Helper()
 	s := &tea{installer: newInstaller(t, c, unraced(t), kubeconfig), unit: unit, catalog: t.TempDir()}
-	s.write("kettle.catalog.yaml", "catalog.yaml")
+	s.write("kettle.catalog.yaml")
 	for name, kind := range map[string]string{"kettle": "Kettle", "teapot": "Teapot"} {
 		archive := repository.Archive(t, name+"-"+unit, map[string]string{
 			"Chart.yaml":             "apiVersion: v2\nname: " + name + "-" + unit + "\nversion: 1.0.0\n",
@@ -55,9 +55,9 @@ func (s *tea) text(file string, oldnew ...string) string {
 }
 
 // write writes the entries of a file to a catalogue, a file each.
-func (s *tea) write(file, _ string) {
+func (s *tea) write(file string) {
 	s.t.Helper()
-	for _, entry := range strings.Split(s.text(file), "\n---\n") {
+	for entry := range strings.SplitSeq(s.text(file), "\n---\n") {
 		_, rest, _ := strings.Cut(entry, "\nname: ")
 		name, _, _ := strings.Cut(rest, "\n")
 		if err := os.WriteFile(filepath.Join(s.catalog, name+".yaml"), []byte(entry+"\n"), 0o600); err != nil {

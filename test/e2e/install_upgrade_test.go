@@ -152,12 +152,13 @@ func inNamespaceOf(names ...string) func(*unstructured.Unstructured) bool {
 }
 
 // steady leaves out of a state what going to and fro leaves behind: the records of Helm and
-// our journal, and what a rollout makes.
+// our journal, what a rollout makes, and what is
+// looked at one by one.
 func steady(all map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, text := range all {
 		kind, _, _ := strings.Cut(name, "/")
-		if slices.Contains([]string{"pods.", "replicasets.apps", "secrets.", "controllerrevisions.apps", "deployments.apps", "customresourcedefinitions.apiextensions.k8s.io"}, kind) || strings.Contains(name, "/sysop-install-") {
+		if slices.Contains([]string{"pods.", "replicasets.apps", "secrets.", "certificates.cert-manager.io", "deployments.apps", "customresourcedefinitions.apiextensions.k8s.io"}, kind) || strings.Contains(name, "/sysop-install-") {
 			continue
 		}
 		out[name] = text

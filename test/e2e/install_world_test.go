@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 
 	"helm.sh/helm/v4/pkg/action"
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
@@ -203,9 +206,7 @@ func operators(t *testing.T, c *cluster.Cluster, versions ...operatorVersion) (d
 	var entries []any
 	for _, v := range slices.Backward(versions) {
 		values := map[string]any{"crds": map[string]any{"enabled": true}}
-		for k, value := range v.values {
-			values[k] = value
-		}
+		maps.Copy(values, v.values)
 		entries = append(entries, map[string]any{
 			"version": v.version, "kubernetes": ">=1.22", "namespace": "cert-manager",
 			"source": map[string]any{"chart": map[string]any{
@@ -325,7 +326,7 @@ func certManagerFiles(t *testing.T, c *cluster.Cluster, v operatorVersion) map[s
 	return files
 }
 
-// installed writes a manifest of testdata/install with the word NAMESPACE replaced, and
+// manifest writes a manifest of testdata/install with the word NAMESPACE replaced, and
 // returns its file.
 func (i *installer) manifest(ns, file string, oldnew ...string) string {
 	i.t.Helper()
@@ -354,13 +355,33 @@ func cleared(t *testing.T, c *cluster.Cluster, names ...string) {
 			}
 			cancel()
 		}
+		forgotten(t, c, "cert-manager", "monitoring")
 	})
+}
+
+// forgotten deletes namespaces, with the history in them, and waits until they are gone.
+func forgotten(t *testing.T, c *cluster.Cluster, names ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	namespaces := admin(c).CoreV1().Namespaces()
+	for _, name := range names {
+		for ctx.Err() == nil {
+			if err := namespaces.Delete(ctx, name, metav1.DeleteOptions{}); apierrors.IsNotFound(err) {
+				break
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}
+	if ctx.Err() != nil {
+		t.Errorf("the namespaces %v are not gone after %s", names, limit)
+	}
 }
 
 var errUnequal = errors.New("the cluster is not as it was")
 
-// once of the tests that install the two operators runs at a time: there is one namespace
-// and one set of definitions of each.
+// operatorsTurn is held by a test that installs the two operators: there is one namespace and one
+// set of definitions of each.
 var operatorsTurn sync.Mutex
 
 func myTurn(t *testing.T) {
