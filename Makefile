@@ -70,6 +70,12 @@ demo: build
 	@echo
 	@echo '$$ kubectl sysop regulate plan -f demo --from demo'
 	@$(BIN) regulate plan -f demo --from demo
+	@echo
+	@echo '$$ kubectl sysop catalog search mysql'
+	@$(BIN) catalog search mysql
+	@echo
+	@echo '$$ kubectl sysop catalog show cloudnative-pg'
+	@$(BIN) catalog show cloudnative-pg
 
 test: lint unit cluster-test
 
