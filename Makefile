@@ -17,7 +17,7 @@ SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
-.PHONY: build demo test lint unit fuzz cluster-test sandbox sandbox-down bench install tidy-check
+.PHONY: build demo test lint unit size fuzz cluster-test sandbox sandbox-down bench install tidy-check
 
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -77,7 +77,7 @@ demo: build
 	@echo '$$ kubectl sysop catalog show cloudnative-pg'
 	@$(BIN) catalog show cloudnative-pg
 
-test: lint unit cluster-test
+test: lint unit size cluster-test
 
 lint: $(LINT) tidy-check
 	$(LINT) run ./...
@@ -100,6 +100,11 @@ unit:
 	$(GO) test -race -shuffle=on -vet=off -timeout 20m $$raced && \
 	$(GO) test -shuffle=on -vet=off -timeout 20m $$plain
 
+# krew's users fetch it: Helm's library is most of it, and it must not grow without notice.
+LARGEST := 85000000
+size: build
+	@bytes=$$(wc -c < $(BIN)); test $$bytes -lt $(LARGEST) || { echo "$(BIN) has $$bytes bytes, and $(LARGEST) are the most" >&2; exit 1; }
+
 # What is written by others: annotations, files of rules, price books, paths, custom resources.
 fuzz:
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I {} $(SHELL) -c 'target={}; \
@@ -118,7 +123,7 @@ sandbox-down:
 	@$(SANDBOX) down
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/...
 	$(GO) run ./test/cluster/cmd/bench
 
 # kubectl asks an executable of the second name to complete its plugins.
