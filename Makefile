@@ -114,7 +114,7 @@ fuzz:
 # lets a package run.
 cluster-test:
 	$(SANDBOX) build
-	$(GO) test -race -shuffle=on -vet=off -timeout 20m -p 1 -parallel 4 ./test/...
+	$(GO) test -race -shuffle=on -vet=off -timeout 30m -p 1 -parallel 4 ./test/...
 
 sandbox:
 	@$(SANDBOX) up -f examples/demo -f examples/operators.yaml -f examples/system/objects.yaml
