@@ -112,19 +112,19 @@ func (c *composing) place(p *install.Part) {
 	if was, ok := c.there[p.Name]; ok {
 		p.Release, p.Namespace = was.release, was.namespace
 		if !c.o.resetValues {
-			p.Values = laid(p.Values, was.values)
+			p.Values = system.Laid(p.Values, was.values)
 		}
 	}
 	if c.sys != nil {
 		for _, o := range c.sys.Operators {
 			if o.Name == p.Name {
 				p.Namespace = cmp.Or(o.Namespace, p.Namespace)
-				p.Values = laid(p.Values, o.Values)
+				p.Values = system.Laid(p.Values, o.Values)
 			}
 		}
 	}
 	if len(c.targets) == 1 && c.targets[0].name == p.Name {
-		p.Values = laid(p.Values, c.values)
+		p.Values = system.Laid(p.Values, c.values)
 		if _, there := c.there[p.Name]; !there && given(c.o.config.Namespace) {
 			p.Namespace = *c.o.config.Namespace
 		}

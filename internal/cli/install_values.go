@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"helm.sh/helm/v4/pkg/strvals"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // valueOptions are the values that somebody gives on the command line, as helm takes them.
@@ -41,7 +42,7 @@ func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 		if err := yaml.UnmarshalStrict(data, &values); err != nil {
 			return nil, withHint(fmt.Errorf("%s: %w", name, err), "want a YAML mapping of values, as helm takes it")
 		}
-		all = laid(all, values)
+		all = system.Laid(all, values)
 	}
 	for _, given := range []struct {
 		flag  string
@@ -61,26 +62,6 @@ func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 		}
 	}
 	return all, nil
-}
-
-// laid lays values over others: mappings key by key, all else as a whole.
-func laid(below, over map[string]any) map[string]any {
-	if below == nil && over == nil {
-		return nil
-	}
-	out := maps.Clone(below)
-	if out == nil {
-		out = map[string]any{}
-	}
-	for k, v := range over {
-		inner, isMap := v.(map[string]any)
-		if was, both := out[k].(map[string]any); both && isMap {
-			out[k] = laid(was, inner)
-			continue
-		}
-		out[k] = v
-	}
-	return out
 }
 
 // target is an operator that is asked for: NAME or NAME@RANGE.

@@ -119,7 +119,7 @@ func putLines(text []byte, v Version, index int, replace bool) []byte {
 
 // written is a version as an item of a list.
 func written(v Version, indent int) string {
-	text, err := encode(listNode(1, func(int) *yaml.Node { return versionNode(&v) }))
+	text, err := encode(strict.ListNode(1, func(int) *yaml.Node { return versionNode(&v) }))
 	if err != nil {
 		return ""
 	}
@@ -170,7 +170,7 @@ func putNode(text []byte, v Version, index int, replace bool) []byte {
 	list := valueOf(root, "versions")
 	if list == nil {
 		list = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		root.Content = append(root.Content, keyNode("versions"), list)
+		root.Content = append(root.Content, strict.KeyNode("versions"), list)
 	}
 	if index > len(list.Content) || replace && index == len(list.Content) {
 		return nil

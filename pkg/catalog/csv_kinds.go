@@ -194,7 +194,7 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 		var written []byte
 		if wrong == "" {
 			if value := plainObject(o); value != nil {
-				written, _ = encode(valueNode(value))
+				written, _ = encode(strict.ValueNode(value))
 			}
 		}
 		switch {

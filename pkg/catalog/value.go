@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"math"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
@@ -78,27 +76,9 @@ func (v *values) mapping(n *yaml.Node, depth int) map[string]any {
 }
 
 func (v *values) scalar(n *yaml.Node) any {
-	switch n.ShortTag() {
-	case "!!str", "!!timestamp":
-		return n.Value // JSON has no times
-	case "!!null":
-		return nil
-	case "!!bool":
-		var b bool
-		if n.Decode(&b) == nil {
-			return b
-		}
-	case "!!int":
-		var i int64
-		if n.Decode(&i) == nil {
-			return i
-		}
-	case "!!float":
-		var f float64
-		if n.Decode(&f) == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
-			return f
-		}
+	value, ok := strict.Scalar(n)
+	if !ok {
+		v.Report(n, strict.NoScalar, field.Shorten(n.Value))
 	}
-	v.Report(n, "%s is nothing that JSON has: want text, a number, true, false or null", field.Shorten(n.Value))
-	return nil
+	return value
 }

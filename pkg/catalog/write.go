@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // YAML writes the entry as Parse reads it: the same entry, the lines of its relations aside.
@@ -17,13 +18,13 @@ import (
 func (e Entry) YAML() ([]byte, error) {
 	f := fields{}.text("apiVersion", declare.APIVersion).text("kind", documentKind).
 		text("name", e.Name).text("title", e.Title).text("description", e.Description)
-	f = f.put("source", listNode(len(e.Source), func(i int) *yaml.Node { return textNode(e.Source[i]) }))
+	f = f.put("source", strict.ListNode(len(e.Source), func(i int) *yaml.Node { return strict.TextNode(e.Source[i]) }))
 	if len(e.Kinds) > 0 || len(e.Versions) == 0 {
-		f = f.put("kinds", listNode(len(e.Kinds), func(i int) *yaml.Node { return kindNode(&e.Kinds[i]) }))
+		f = f.put("kinds", strict.ListNode(len(e.Kinds), func(i int) *yaml.Node { return kindNode(&e.Kinds[i]) }))
 	}
 	f = f.list("signals", len(patterns(e.Signals)), func(i int) *yaml.Node { return patternNode(patterns(e.Signals)[i]) })
 	if len(e.Relations) > 0 || len(e.Versions) == 0 {
-		f = f.put("relations", listNode(len(e.Relations), func(i int) *yaml.Node { return relationNode(&e.Relations[i]) }))
+		f = f.put("relations", strict.ListNode(len(e.Relations), func(i int) *yaml.Node { return relationNode(&e.Relations[i]) }))
 	}
 	f = f.list("versions", len(e.Versions), func(i int) *yaml.Node { return versionNode(&e.Versions[i]) })
 	return encode(f.node())
@@ -45,7 +46,7 @@ func kindNode(k *Kind) *yaml.Node {
 }
 
 func flowTexts(all []string) *yaml.Node {
-	n := listNode(len(all), func(i int) *yaml.Node { return textNode(all[i]) })
+	n := strict.ListNode(len(all), func(i int) *yaml.Node { return strict.TextNode(all[i]) })
 	n.Style = yaml.FlowStyle
 	return n
 }
@@ -79,12 +80,12 @@ func signalNode(s *regulate.Signal) *yaml.Node {
 	if s.Scale {
 		f = f.yes("scale", true)
 	} else {
-		f = f.put("patch", valueNode(s.Patch)).put("resume", valueNode(s.Resume))
+		f = f.put("patch", strict.ValueNode(s.Patch)).put("resume", strict.ValueNode(s.Resume))
 	}
 	f = f.text("each", s.Each).yes("presence", s.Presence).
-		list("same", len(s.Same), func(i int) *yaml.Node { return valueNode(s.Same[i]) })
+		list("same", len(s.Same), func(i int) *yaml.Node { return strict.ValueNode(s.Same[i]) })
 	if s.Or != nil {
-		f = f.put("or", fields{}.text("when", s.Or.When).put("patch", valueNode(s.Or.Patch)).put("resume", valueNode(s.Or.Resume)).node())
+		f = f.put("or", fields{}.text("when", s.Or.When).put("patch", strict.ValueNode(s.Or.Patch)).put("resume", strict.ValueNode(s.Or.Resume)).node())
 	}
 	return f.text("requires", s.Requires).yes("stateful", s.Stateful).yes("caution", s.Caution).
 		text("effect", s.Effect).text("caveat", s.Caveat).text("source", s.Source).node()
@@ -142,7 +143,7 @@ func kindsNode(kinds []string) *yaml.Node {
 	case 0:
 		return nil
 	case 1:
-		return textNode(kinds[0])
+		return strict.TextNode(kinds[0])
 	}
 	return flowTexts(kinds)
 }
@@ -150,7 +151,7 @@ func kindsNode(kinds []string) *yaml.Node {
 // conditionNode writes the values of a condition: none is that the field is absent.
 func conditionNode(values []string) *yaml.Node {
 	if len(values) == 0 {
-		return valueNode(nil)
+		return strict.ValueNode(nil)
 	}
 	return flowTexts(values)
 }
@@ -166,11 +167,11 @@ func versionNode(v *Version) *yaml.Node {
 		}).
 		list("images", len(v.Images), func(i int) *yaml.Node {
 			if len(v.Images[i].Platforms) == 0 {
-				return textNode(v.Images[i].Image)
+				return strict.TextNode(v.Images[i].Image)
 			}
 			return fields{}.text("image", v.Images[i].Image).put("platforms", flowTexts(v.Images[i].Platforms)).node()
 		}).
-		list("examples", len(v.Examples), func(i int) *yaml.Node { return textNode(v.Examples[i]) })
+		list("examples", len(v.Examples), func(i int) *yaml.Node { return strict.TextNode(v.Examples[i]) })
 	return f.node()
 }
 
@@ -189,7 +190,7 @@ func sourceNode(s *Source) *yaml.Node {
 		chart := fields{}.text("repository", c.Repository).text("oci", c.OCI).text("path", c.Path).
 			text("name", c.Name).text("version", c.Version).text("digest", c.Digest)
 		if c.Values != nil {
-			chart = chart.put("values", valueNode(c.Values))
+			chart = chart.put("values", strict.ValueNode(c.Values))
 		}
 		f = f.put("chart", chart.node())
 	}

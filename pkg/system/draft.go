@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // Draft is a manifest that is to be written from what was found, for people to go on with:
@@ -68,7 +70,7 @@ func (w *draftWriter) comment(indent, format string, args ...any) {
 // scalar writes text that is one word to YAML, in quotes where it would be read as something
 // else.
 func scalar(text string) string {
-	if isPlain(text) {
+	if strict.IsPlain(text) {
 		return text
 	}
 	return quoted(text)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // Operator is an operator that a system needs, from a catalogue.
@@ -91,7 +93,7 @@ func (r *reader) upgrading(s scope, n *yaml.Node) {
 func operatorNode(o *Operator) *yaml.Node {
 	f := fields{}.text("name", o.Name).text("version", o.Version).text("namespace", o.Namespace)
 	if o.Values != nil {
-		f = f.put("values", node(o.Values))
+		f = f.put("values", strict.ValueNode(o.Values))
 	}
 	return f.node()
 }
@@ -101,8 +103,12 @@ func inputNode(in *Input) *yaml.Node {
 		texts("keys", in.Keys).text("description", in.Description).node()
 }
 
-// merged lays values over others: mappings key by key, all else as a whole.
-func merged(below, over map[string]any) map[string]any {
+// Laid lays values over others, which stay as they are: mappings key by key, all else as a
+// whole. It is nil where both are.
+func Laid(below, over map[string]any) map[string]any {
+	if below == nil && over == nil {
+		return nil
+	}
 	out := maps.Clone(below)
 	if out == nil {
 		out = map[string]any{}
@@ -110,7 +116,7 @@ func merged(below, over map[string]any) map[string]any {
 	for k, v := range over {
 		inner, isMap := v.(map[string]any)
 		if was, both := out[k].(map[string]any); both && isMap {
-			out[k] = merged(was, inner)
+			out[k] = Laid(was, inner)
 			continue
 		}
 		out[k] = v

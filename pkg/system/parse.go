@@ -136,7 +136,7 @@ func (r *reader) spec(s scope, n *yaml.Node) {
 		}},
 	)
 	if r.over != nil {
-		sys.Values = merged(sys.Values, r.over)
+		sys.Values = Laid(sys.Values, r.over)
 	}
 	// Templates are filled in when the values are known; then the roots are compared.
 	r.later = append([]func(){r.readResources}, r.later...)

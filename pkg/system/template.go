@@ -211,7 +211,7 @@ func FunctionNames() []string {
 }
 
 func (b *bounds) toYAML(v any) (string, error) {
-	out, err := yaml.Marshal(node(v))
+	out, err := yaml.Marshal(strict.ValueNode(v))
 	if err != nil {
 		return "", err
 	}

@@ -1,11 +1,10 @@
 package system
 
 import (
-	"math"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // mostDepth is how deep free values are nested at most.
@@ -57,29 +56,11 @@ func (s scope) valueMapping(n *yaml.Node, depth int) map[string]any {
 }
 
 func (s scope) scalar(n *yaml.Node) any {
-	switch n.ShortTag() {
-	case "!!str", "!!timestamp":
-		return n.Value // JSON has no times, and objects have them as text
-	case "!!null":
-		return nil
-	case "!!bool":
-		var b bool
-		if n.Decode(&b) == nil {
-			return b
-		}
-	case "!!int":
-		var i int64
-		if n.Decode(&i) == nil {
-			return i
-		}
-	case "!!float":
-		var f float64
-		if n.Decode(&f) == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
-			return f
-		}
+	value, ok := strict.Scalar(n)
+	if !ok {
+		s.report(n, strict.NoScalar, field.Shorten(n.Value))
 	}
-	s.report(n, "%s is nothing that JSON has: want text, a number, true, false or null", field.Shorten(n.Value))
-	return nil
+	return value
 }
 
 // object reads a free mapping.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // YAML writes a manifest in its normal form: in the order of the documentation, with the
@@ -19,7 +20,7 @@ func (s *System) YAML() ([]byte, error) {
 	meta := fields{}.text("name", s.Name).text("namespace", s.Namespace)
 	spec := fields{}.text("description", s.Description)
 	if s.Values != nil {
-		spec = spec.put("values", node(s.Values))
+		spec = spec.put("values", strict.ValueNode(s.Values))
 	}
 	spec = spec.list("apps", len(s.Apps), func(i int) *yaml.Node { return appNode(&s.Apps[i]) }).
 		list("operators", len(s.Operators), func(i int) *yaml.Node { return operatorNode(&s.Operators[i]) }).
@@ -54,25 +55,25 @@ func (f fields) put(name string, value *yaml.Node) fields {
 	if value == nil {
 		return f
 	}
-	return append(f, keyNode(name), value)
+	return append(f, strict.KeyNode(name), value)
 }
 
 func (f fields) text(name, text string) fields {
 	if text == "" {
 		return f
 	}
-	return f.put(name, textNode(text))
+	return f.put(name, strict.TextNode(text))
 }
 
 func (f fields) yes(name string, set bool) fields {
 	if !set {
 		return f
 	}
-	return f.put(name, node(true))
+	return f.put(name, strict.ValueNode(true))
 }
 
 func (f fields) duration(name string, d time.Duration) fields {
-	return f.put(name, textNode(writeDuration(d)))
+	return f.put(name, strict.TextNode(writeDuration(d)))
 }
 
 func (f fields) list(name string, n int, each func(int) *yaml.Node) fields {
@@ -87,11 +88,11 @@ func (f fields) list(name string, n int, each func(int) *yaml.Node) fields {
 }
 
 func (f fields) texts(name string, all []string) fields {
-	return f.list(name, len(all), func(i int) *yaml.Node { return textNode(all[i]) })
+	return f.list(name, len(all), func(i int) *yaml.Node { return strict.TextNode(all[i]) })
 }
 
 func (f fields) roots(name string, all []Root) fields {
-	return f.list(name, len(all), func(i int) *yaml.Node { return textNode(all[i].String()) })
+	return f.list(name, len(all), func(i int) *yaml.Node { return strict.TextNode(all[i].String()) })
 }
 
 // table adds a mapping of free keys.
@@ -101,7 +102,7 @@ func (f fields) table(name string, all map[string]string) fields {
 	}
 	var inner fields
 	for _, k := range slices.Sorted(maps.Keys(all)) {
-		inner = append(inner, keyNode(k), textNode(all[k]))
+		inner = append(inner, strict.KeyNode(k), strict.TextNode(all[k]))
 	}
 	return f.put(name, inner.node())
 }
@@ -112,11 +113,11 @@ func (f fields) marks(name string, all map[string]*string) fields {
 	}
 	var inner fields
 	for _, k := range slices.Sorted(maps.Keys(all)) {
-		value := node(nil)
+		value := strict.ValueNode(nil)
 		if all[k] != nil {
-			value = textNode(*all[k])
+			value = strict.TextNode(*all[k])
 		}
-		inner = append(inner, keyNode(k), value)
+		inner = append(inner, strict.KeyNode(k), value)
 	}
 	return f.put(name, inner.node())
 }
@@ -131,7 +132,7 @@ func (f fields) node() *yaml.Node {
 
 func appNode(a *App) *yaml.Node {
 	f := fields{}.text("name", a.Name).roots("roots", a.Roots).text("operator", a.Operator).
-		list("resources", len(a.Resources), func(i int) *yaml.Node { return node(a.Resources[i].Object) }).
+		list("resources", len(a.Resources), func(i int) *yaml.Node { return strict.ValueNode(a.Resources[i].Object) }).
 		text("gitops", string(a.GitOps))
 	var on fields
 	for _, signal := range slices.Sorted(maps.Keys(a.On)) {
@@ -144,12 +145,12 @@ func appNode(a *App) *yaml.Node {
 func actionNode(a *Action) *yaml.Node {
 	f := fields{}.text("preset", a.Preset).put("patch", patchNode(a.Patch))
 	if a.Scale != nil {
-		f = f.put("scale", fields{}.put("replicas", node(int64(a.Scale.Replicas))).node())
+		f = f.put("scale", fields{}.put("replicas", strict.ValueNode(int64(a.Scale.Replicas))).node())
 	}
 	f = f.marks("annotate", a.Annotate).marks("label", a.Label).
 		yes("suspendCronJobs", a.SuspendCronJobs).yes("cordonTraffic", a.CordonTraffic).yes("restart", a.Restart)
 	if a.Job != nil {
-		f = f.put("job", fields{}.put("template", node(a.Job.Template)).node())
+		f = f.put("job", fields{}.put("template", strict.ValueNode(a.Job.Template)).node())
 	}
 	if h := a.HTTP; h != nil {
 		f = f.put("http", fields{}.text("url", h.URL).
@@ -174,7 +175,7 @@ func patchNode(p *Patch) *yaml.Node {
 	if p == nil {
 		return nil
 	}
-	return fields{}.text("type", p.Type).put("body", node(p.Body)).text("subresource", p.Subresource).node()
+	return fields{}.text("type", p.Type).put("body", strict.ValueNode(p.Body)).text("subresource", p.Subresource).node()
 }
 
 func endNode(e End) *yaml.Node {
@@ -184,9 +185,9 @@ func endNode(e End) *yaml.Node {
 func regulationNode(g *Regulation) *yaml.Node {
 	f := fields{}.texts("signals", g.Signals).list("rules", len(g.Rules), func(i int) *yaml.Node { return ruleNode(&g.Rules[i]) })
 	if g.MaxUnavailableApps != 0 {
-		f = f.put("maxUnavailableApps", node(int64(g.MaxUnavailableApps)))
+		f = f.put("maxUnavailableApps", strict.ValueNode(int64(g.MaxUnavailableApps)))
 	}
-	return f.duration("holdOff", g.HoldOff).put("maxSignalsPerHour", node(int64(g.MaxSignalsPerHour))).
+	return f.duration("holdOff", g.HoldOff).put("maxSignalsPerHour", strict.ValueNode(int64(g.MaxSignalsPerHour))).
 		duration("settle", g.Settle).text("gitops", string(g.GitOps)).node()
 }
 
@@ -196,7 +197,7 @@ func ruleNode(r *Rule) *yaml.Node {
 		app = anyApp
 	}
 	when := fields{}.text("app", app).
-		list("health", len(r.Health), func(i int) *yaml.Node { return textNode(string(r.Health[i])) }).
+		list("health", len(r.Health), func(i int) *yaml.Node { return strict.TextNode(string(r.Health[i])) }).
 		yes("upgrading", r.Upgrading).duration("for", r.For)
 	f := fields{}.text("name", r.Name).put("when", when.node()).text("signal", r.Signal)
 	if len(r.To) == 0 {
