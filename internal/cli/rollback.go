@@ -91,7 +91,11 @@ func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *fou
 			return err
 		}
 	}
-	_, report, err := f.runner.Recover(ctx, f.of, "", o.runOptions(c))
+	what, report, err := f.runner.Recover(ctx, f.of, "", o.runOptions(c))
+	if err == nil && what == install.RecoveredDone {
+		fmt.Fprintf(o.env.ErrOut, "%s: all of the %s had been done, there is nothing to undo\n", safe(f.of.Name), report.Action)
+		return nil
+	}
 	return o.finish(f.of, report, err)
 }
 

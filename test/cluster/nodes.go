@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -134,17 +135,47 @@ func (c *Cluster) startFakeKubelet(ctx context.Context) error {
 		return err
 	}
 	var pairs []string
-	nodes := c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"})
 	for i, port := range p {
 		pairs = append(pairs, fmt.Sprintf("%s=%d", nodeName(i), port))
+	}
+	if err := c.pointNodes(ctx, p); err != nil {
+		return err
+	}
+	go c.keepNodes(p)
+	return c.run(build.FakeKubelet, build.FakeKubelet,
+		"--kubeconfig=fakekubelet.kubeconfig", "--nodes="+strings.Join(pairs, ","), "--kwok=https://"+address(c.kubeletPort),
+		"--tls-cert-file=pki/kubelet.crt", "--tls-private-key-file=pki/kubelet.key")
+}
+
+// pointNodes writes the ports of the fake kubelet into the nodes.
+func (c *Cluster) pointNodes(ctx context.Context, ports []int) error {
+	nodes := c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"})
+	for i, port := range ports {
 		patch := fmt.Sprintf(`{"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":%d}}}}`, port)
 		if _, err := nodes.Patch(ctx, nodeName(i), types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
 			return err
 		}
 	}
-	return c.run(build.FakeKubelet, build.FakeKubelet,
-		"--kubeconfig=fakekubelet.kubeconfig", "--nodes="+strings.Join(pairs, ","), "--kwok=https://"+address(c.kubeletPort),
-		"--tls-cert-file=pki/kubelet.crt", "--tls-private-key-file=pki/kubelet.key")
+	return nil
+}
+
+// nodesPoll is how often is seen to it that nodes point to the fake kubelet.
+const nodesPoll = 2 * time.Second
+
+// keepNodes writes the ports again, until the cluster stops: where a node was not heard of
+// for a while, as on a busy machine, kwok sets it up anew.
+func (c *Cluster) keepNodes(ports []int) {
+	tick := time.NewTicker(nodesPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.exited:
+			return
+		case <-tick.C:
+			// What fails is tried again; a server that is restarted answers later.
+			_ = c.pointNodes(context.Background(), ports)
+		}
+	}
 }
 
 // ownManifest reads one of our own files, with words replaced: old, new, ...
