@@ -134,7 +134,7 @@ func (p *proposal) filled(ctx context.Context, part *install.Part) ([]*unstructu
 				continue
 			}
 			value, err := p.o.valueNow(ctx, p.cluster, c)
-			if errors.Is(err, install.ErrNoValue) || isNotFound(err) {
+			if errors.Is(err, install.ErrNoValue) || apierrors.IsNotFound(err) {
 				continue // The plan tells that it is waited for.
 			}
 			if err == nil {
@@ -234,7 +234,7 @@ func (p *proposal) goes(ctx context.Context, wanted map[object.Ref]bool) ([]*uns
 				}
 				is, err := p.cluster.reader.Get(ctx, kind, ref.Namespace, ref.Name)
 				switch {
-				case isNotFound(err):
+				case apierrors.IsNotFound(err):
 				case err != nil:
 					return nil, err
 				default:

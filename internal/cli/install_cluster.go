@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -60,11 +59,11 @@ type installedPackage struct {
 // that may not be asked, in some namespaces. The records of uninstalled ones are no operators.
 func (c *installCluster) installed(ctx context.Context, namespaces []string) (map[string]installedPackage, error) {
 	records, err := c.engine.List(ctx, "")
-	if apierrors.IsForbidden(err) || err != nil && isForbidden(err) {
+	if apierrors.IsForbidden(err) {
 		records = nil
 		for _, ns := range namespaces {
 			here, err := c.engine.List(ctx, ns)
-			if err != nil && !isForbidden(err) {
+			if err != nil && !apierrors.IsForbidden(err) {
 				return nil, err
 			}
 			records = append(records, here...)
@@ -86,15 +85,6 @@ func (c *installCluster) installed(ctx context.Context, namespaces []string) (ma
 		out[r.Marks.Package] = installedPackage{r.Marks.Package, version, r.Release.Name, r.Release.Namespace, r.Revision, r.Status, r.Values}
 	}
 	return out, nil
-}
-
-func isForbidden(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if apierrors.IsForbidden(err) {
-			return true
-		}
-	}
-	return false
 }
 
 // apis are the APIs that the cluster serves, as templates ask for them: v1, apps/v1,
@@ -138,13 +128,4 @@ func (c *installCluster) runner(of install.Installation) (*install.Runner, error
 		return nil, err
 	}
 	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, of), By: regulate.Holder()}, nil
-}
-
-func isNotFound(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if apierrors.IsNotFound(err) {
-			return true
-		}
-	}
-	return false
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // foundInstallation is an installation that is there, with its journal.
@@ -34,7 +35,7 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 		return nil, err
 	}
 	all, _, err := install.Installations(ctx, c.config, []string{c.namespace})
-	if err != nil && !isForbidden(err) {
+	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
 	var names []string

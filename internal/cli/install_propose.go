@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // proposal is a plan of what is to be installed or upgraded, and what it was made from.
@@ -246,13 +247,13 @@ func (p *proposal) known(ctx context.Context) error {
 		return err
 	}
 	if p.journal, err = p.runner.Store.Load(ctx); err != nil {
-		if isForbidden(err) {
+		if apierrors.IsForbidden(err) {
 			return withHint(err, "ask for the rights that --print-rbac prints to whoever may look")
 		}
 		return err
 	}
 	open, err := install.Unfinished(ctx, p.cluster.config, p.namespaces())
-	if err != nil && !isForbidden(err) {
+	if err != nil && !apierrors.IsForbidden(err) {
 		return err
 	}
 	for _, f := range open {
@@ -347,7 +348,7 @@ func (p *proposal) images(ctx context.Context) error {
 		return nil
 	}
 	nodes, err := p.cluster.reader.ListMetadata(ctx, kind, "", "")
-	if isForbidden(err) {
+	if apierrors.IsForbidden(err) {
 		return nil // Then nobody knows.
 	}
 	if err != nil {
@@ -421,9 +422,9 @@ func (p *proposal) input(ctx context.Context, kind, namespace, name string, keys
 	}
 	o, err := p.cluster.reader.Get(ctx, r, namespace, name)
 	switch {
-	case isNotFound(err):
+	case apierrors.IsNotFound(err):
 		return "is not there", nil
-	case isForbidden(err):
+	case apierrors.IsForbidden(err):
 		return "may not be looked at, so that nobody knows whether it is there", nil
 	case err != nil:
 		return "", fmt.Errorf("read %s %s/%s: %w", kind, namespace, name, err)

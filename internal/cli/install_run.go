@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // wire gives the runner what it cannot know: health, values of others, where to tell.
@@ -41,7 +42,7 @@ func (o *installOptions) resolve(ctx context.Context, c *installCluster, conn in
 	defer stop()
 	for {
 		value, err := o.valueNow(ctx, c, conn)
-		if err == nil || !errors.Is(err, install.ErrNoValue) && !isNotFound(err) {
+		if err == nil || !errors.Is(err, install.ErrNoValue) && !apierrors.IsNotFound(err) {
 			return value, err
 		}
 		select {

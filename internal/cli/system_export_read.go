@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // whole reads objects as they are. What cannot be read is told, and missing.
@@ -141,7 +142,7 @@ func (x *exporting) secrets(ctx context.Context, p *parts, out *system.Exported)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case isNotFound(err):
+		case apierrors.IsNotFound(err):
 		case err != nil:
 			x.notice(ref, "the names of its keys could not be read: those that are named elsewhere are taken")
 		default:
@@ -269,7 +270,7 @@ func (x *exporting) versions(ctx context.Context) (map[string]string, error) {
 		return nil, err
 	}
 	there, err := c.installed(ctx, []string{c.namespace})
-	if err != nil && !isForbidden(err) {
+	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
 	for name, is := range there {
