@@ -124,7 +124,7 @@ func withHint(err error, hint string) error { return &hintError{err, hint} }
 func New(env Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-sysop",
-		Short: "See, price, check and run the application stacks that operators build",
+		Short: "See, price, check and run application stacks",
 		Long: `kubectl sysop finds the stack behind any object: what it owns, what it needs
 and what serves it, and why. It has the rights of its user, and writes only where
 a command says so.

@@ -16,6 +16,7 @@ const (
 	APIServer          = "kube-apiserver"
 	ControllerManager  = "kube-controller-manager"
 	Scheduler          = "kube-scheduler"
+	Kubectl            = "kubectl"
 	Kwok               = "kwok"
 	MetricsServer      = "metrics-server"
 	FakeKubelet        = "fakekubelet"
@@ -69,6 +70,7 @@ func targets() []target {
 			"k8s.io/kubernetes/cmd/kube-apiserver",
 			"k8s.io/kubernetes/cmd/kube-controller-manager",
 			"k8s.io/kubernetes/cmd/kube-scheduler",
+			"k8s.io/kubernetes/cmd/kubectl",
 			"sigs.k8s.io/kwok/cmd/kwok",
 			"sigs.k8s.io/metrics-server/cmd/metrics-server",
 			"./cmd/loader",
