@@ -22,8 +22,10 @@ func load(ctx context.Context, top string) (map[string]*types.Package, error) {
 	case err != nil:
 		return nil, err
 	}
+	// As make build has it, and without the folder in what is compiled: a package that did
+	// not change is compiled once, wherever it lies.
 	all, err := packages.Load(&packages.Config{
-		Context: ctx, Dir: top, Env: append(os.Environ(), "GOWORK=off"),
+		Context: ctx, Dir: top, Env: append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0"), BuildFlags: []string{"-trimpath"},
 		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedModule,
 	}, "./pkg/...")
 	if err != nil {
