@@ -79,8 +79,7 @@ func users(ctx context.Context, secret object.Ref, in io.Reader, out io.Writer) 
 	return nil
 }
 
-// read makes the graph of a snapshot. The links of objects are taken while these pass;
-// Build finds what they point at when all have been seen.
+// read makes the graph of a snapshot: Extract takes links, Build finds what they point at.
 func read(ctx context.Context, in io.Reader) (*graph.Graph, error) {
 	snapshot, err := source.Open("-", in, nil)
 	if err != nil {
