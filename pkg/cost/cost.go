@@ -9,9 +9,9 @@
 // [ParseBook] reads prices, [Allocate] makes the [Ledger] of a reading and its placement,
 // [Roll] sums both up in rows, and [Round] makes figures to show that still add up:
 //
-// 	book, problems := cost.ParseBook("prices.yaml", text)
-// 	ledger := cost.Allocate(reading, placed, book, cost.Options{})
-// 	report := cost.Roll(reading, placed, ledger, cost.Grouping{})
+//	book, problems := cost.ParseBook("prices.yaml", text)
+//	ledger := cost.Allocate(reading, placed, book, cost.Options{})
+//	report := cost.Roll(reading, placed, ledger, cost.Grouping{})
 //
 // A book with anything wrong in it is no book: the problems tell each place. What has no
 // price has no charge, and what was not measured is not charged for its usage. Nothing here

@@ -17,11 +17,11 @@
 //
 // # Use
 //
-// 	judge := health.NewJudge(now, rules...)
-// 	one := judge.Of(o)                               // an object by itself
-// 	fares := health.Assess(g, own)                   // all of a graph; own returns what was judged
-// 	whole := fares.Stack(g.Stack(roots, graph.StackOptions{}))
-// 	cause, ok := whole.Cause()
+//	judge := health.NewJudge(now, rules...)
+//	one := judge.Of(o)                               // an object by itself
+//	fares := health.Assess(g, own)                   // all of a graph; own returns what was judged
+//	whole := fares.Stack(g.Stack(roots, graph.StackOptions{}))
+//	cause, ok := whole.Cause()
 //
 // Rules are expressions of CEL, of the caller or of the catalogue; [ParseRules] refuses those
 // that are wrong, with their place. What was not read is not judged, and an object that

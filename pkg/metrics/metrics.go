@@ -13,10 +13,10 @@
 // Each [Source] then fills in what it measures, and [Settle] ends the reading. [NewPlacement]
 // says to which stacks of a graph its pods, claims and Services belong:
 //
-// 	reading := collector.Reading(now, metrics.ReadingOptions{Whole: true})
-// 	err := metrics.NewAPI(get, true).Measure(ctx, reading)
-// 	metrics.Settle(reading)
-// 	placed := metrics.NewPlacement(g, stacks, reading, graph.StackOptions{})
+//	reading := collector.Reading(now, metrics.ReadingOptions{Whole: true})
+//	err := metrics.NewAPI(get, true).Measure(ctx, reading)
+//	metrics.Settle(reading)
+//	placed := metrics.NewPlacement(g, stacks, reading, graph.StackOptions{})
 //
 // Amounts are exact decimals, in cores, bytes or pieces times hours (see [Amounts]). What a
 // source may not read, or does not have, is a [Note] and no error; an error is of a source

@@ -15,8 +15,8 @@
 // [BuiltIn] are the rules of Kubernetes itself. A [Set] applies rules to an object, and emits
 // a [Link] for each thing that this says of another:
 //
-// 	set := relation.NewSet(relation.BuiltIn()...)
-// 	set.Links(o, func(rule int, l relation.Link) { ... })
+//	set := relation.NewSet(relation.BuiltIn()...)
+//	set.Links(o, func(rule int, l relation.Link) { ... })
 //
 // A field that is absent or of another shape gives no link, and no error. A link is what is
 // written: whether its target is there, and may be meant, the graph says. A Set is not
