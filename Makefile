@@ -1,6 +1,7 @@
 # make demo      the example's graph, without a cluster
 # make test      everything: lint, unit tests, fuzz seeds, commands, a real control plane
 # make fuzz      a little fuzzing of each grammar (part of CI); FUZZTIME=60s for more
+# make apidiff   what a change breaks and adds for programs that import pkg/; BASE=v0.1.0, FAIL=1
 # make sandbox   a real cluster to play with; make sandbox-down ends it
 
 SHELL := /bin/bash
@@ -17,7 +18,7 @@ SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
-.PHONY: build demo test lint unit size fuzz cluster-test sandbox sandbox-down bench install tidy-check
+.PHONY: build demo test lint unit size fuzz cluster-test sandbox sandbox-down bench install tidy-check apidiff
 
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -132,3 +133,7 @@ install: build
 	install -m 0755 $(BIN) "$(GOBIN)/kubectl-sysop"
 	@printf '#!/bin/sh\nexec kubectl-sysop __complete "$$@"\n' > "$(GOBIN)/kubectl_complete-sysop"
 	@chmod 0755 "$(GOBIN)/kubectl_complete-sysop"
+
+# BASE is the latest tag where it is not given. With FAIL=1 a break must be announced in CHANGELOG.md.
+apidiff:
+	@$(GO) run ./hack/apidiff $(if $(BASE),--base '$(BASE)') $(if $(FAIL),--fail)
