@@ -24,7 +24,7 @@ RACE := CGO_ENABLED=1 $(TEST) -race
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
-.PHONY: build demo test parts lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check
+.PHONY: build demo test parts platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check
 
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -156,9 +156,12 @@ $(VULN):
 	GOBIN=$(@D) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
 
 # Everything compiles for all platforms of plugins.yaml, tests too.
-PLATFORMS := $(shell sed -n '/^platforms:/,/^[^ ]/s/^  - //p' plugins.yaml)
+PLATFORMS := $(shell sed -n '/^platforms:/,/^[a-z]*:$$/s/^  - //p' plugins.yaml)
+platforms:
+	@printf '%s\n' $(PLATFORMS)
 cross:
-	@for p in $(PLATFORMS); do echo "vet $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && for p in $(PLATFORMS); do \
+		echo "$$p" && export GOOS=$${p%/*} GOARCH=$${p#*/} && $(GO) build -o "$$dir/" ./cmd/... && $(GO) vet ./... || exit 1; done
 
 sandbox:
 	@$(SANDBOX) up -f examples/demo -f examples/operators.yaml -f examples/system/objects.yaml
