@@ -101,16 +101,15 @@ tidy-check:
 	@$(GO) mod tidy -diff
 
 # The linter has vetted everything before. The race detector looks where goroutines are
-# started, and at the graph, which is there for several to read: elsewhere it finds nothing,
-# and takes five times as long. The scripts run one command after the other, on snapshots: the
-# ring on the cluster has the same commands raced, where they do several things at once.
+# started, by the package or by its tests: elsewhere it finds nothing, and takes five times as
+# long. The scripts run one command after the other, on snapshots: the ring on the cluster has
+# the same commands raced, where they do several things at once.
 STARTS := ^[[:space:]]*go (func|[a-z])|errgroup|[.]Go[(]
 OWN := github.com/kubectl-sysop/kubectl-sysop
 unit:
 	@plain=; raced=; while read -r package dir; do case $$package in \
 		$(OWN)/test/*) ;; \
 		$(OWN)/internal/cli) plain+=" $$package" ;; \
-		$(OWN)/pkg/graph) raced+=" $$package" ;; \
 		*) if grep -qE '$(STARTS)' "$$dir"/*.go; then raced+=" $$package"; else plain+=" $$package"; fi ;; \
 	esac; done < <($(GO) list -f '{{.ImportPath}} {{.Dir}}' ./...); \
 	set -ex; \
