@@ -23,7 +23,7 @@ func foreignTools() []string {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-var hidden = regexp.MustCompile(`(?m)^\s*\$ \S`)
+var hidden = regexp.MustCompile(`(?m)^[ \t]*\$ \S`)
 
 // block reads a fenced block, and says what is wrong with it.
 func (r *reader) block(n *ast.FencedCodeBlock) {
