@@ -14,7 +14,8 @@ import (
 
 // The languages of blocks. Those of the first list have commands.
 func commandLanguages() []string { return []string{"console", "sh"} }
-func otherLanguages() []string   { return []string{"yaml", "json", "go", "text", "none", "mermaid"} }
+
+func otherLanguages() []string { return []string{"yaml", "json", "go", "text", "none", "mermaid"} }
 
 // foreignTools are those of which a test machine need not have any.
 func foreignTools() []string {

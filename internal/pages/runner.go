@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -47,7 +48,7 @@ func (r Runner) Run(ctx context.Context, p Page) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	if err := r.furnish(dir, p.Root); err != nil {
 		return Result{}, fmt.Errorf("folder of %s: %w", p.Path, err)
 	}
@@ -198,11 +199,8 @@ func (r *pageRun) differs(s step, got []string, at int) []string {
 	if r.runner.Update {
 		now := renewed(s.want, got)
 		message := "$ " + strings.TrimSpace(s.text) + ": its output was written anew"
-		for _, line := range s.want {
-			if elided(line) {
-				message += `, without the lines "..." of before: put them back where they are wanted`
-				break
-			}
+		if slices.ContainsFunc(s.want, elided) {
+			message += `, without the lines "..." of before: put them back where they are wanted`
 		}
 		r.result.Updated = append(r.result.Updated, Finding{r.page.Path, s.line, message})
 		return now

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func newSession(ctx context.Context, dir string, env []string) (*session, error)
 	s := &session{ctx: ctx, dir: dir, requests: requests, answers: make(chan string), ended: make(chan struct{})}
 	s.command = exec.Command("bash", "--noprofile", "--norc", "-c", driver) //nolint:noctx // close ends it, with all of its children
 	s.command.Dir = filepath.Join(dir, "work")
-	s.command.Env = append(env, "SYSOP_PAGE="+dir)
+	s.command.Env = slices.Concat(env, []string{"SYSOP_PAGE=" + dir})
 	s.command.ExtraFiles = []*os.File{theirs, ours}
 	inGroup(s.command)
 	err = s.command.Start()
@@ -64,7 +65,7 @@ func newSession(ctx context.Context, dir string, env []string) (*session, error)
 		return nil, fmt.Errorf("start bash: %w", err)
 	}
 	go func() {
-		defer answers.Close()
+		defer func() { _ = answers.Close() }()
 		lines := bufio.NewScanner(answers)
 		for lines.Scan() {
 			select {
