@@ -19,7 +19,7 @@ func otherLanguages() []string { return []string{"yaml", "json", "go", "text", "
 
 // foreignTools are those of which a test machine need not have any.
 func foreignTools() []string {
-	return []string{"brew", "cosign", "crane", "curl", "docker", "gh", "helm", "krew", "openssl", "skopeo"}
+	return []string{"brew", "cosign", "crane", "curl", "docker", "gh", "go", "helm", "krew", "openssl", "skopeo"}
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
