@@ -123,7 +123,7 @@ func wrapped(head string, items []string) string {
 
 // The drawing of who may import whom is what the linter holds.
 func TestDrawing(t *testing.T) {
-	const begin, end = "<!-- made from .golangci.yml by go test ./docs -update -->\n```\n", "\n```\n<!-- end -->"
+	const begin, end = "<!-- made from .golangci.yml by go test ./docs -update -->\n```text\n", "\n```\n<!-- end -->"
 	of := imports(t)
 	page, err := os.ReadFile("architecture.md")
 	if err != nil {
