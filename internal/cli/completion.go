@@ -232,9 +232,7 @@ func (o *completionOptions) install(ctx context.Context) error {
 	}
 	done, err := o.writeAll(ctx, dir, all)
 	if err != nil {
-		for _, l := range done {
-			_ = os.Remove(filepath.Join(dir, o.written(l.name))) // the error says more
-		}
+		o.takeBack(dir, done)
 		err = fmt.Errorf("write into %s: %w", dir, err)
 		if errors.Is(err, fs.ErrPermission) {
 			return withHint(err, "who may write there can run it, or --dir names another folder that is on PATH")
@@ -266,6 +264,13 @@ func (o *completionOptions) writeAll(ctx context.Context, dir string, all []link
 		done = append(done, l)
 	}
 	return done, nil
+}
+
+// takeBack removes links that were written before one could not be.
+func (o *completionOptions) takeBack(dir string, done []link) {
+	for _, l := range done {
+		_ = os.Remove(filepath.Join(dir, o.written(l.name))) // what went wrong before says more
+	}
 }
 
 // write writes one link beside its place, and then puts it there.
