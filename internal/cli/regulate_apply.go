@@ -35,7 +35,7 @@ they are: apps are let go one after the other, each when what it needs is well.`
   kubectl sysop regulate apply -f demo --from demo --dry-run=client
 
   # do it, and come back when all is let go again
-  kubectl-sysop regulate apply shop --yes --wait`,
+  kubectl sysop regulate apply shop --yes --wait`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -41,7 +41,7 @@ recover lets them go. The exit code is that of the command; where that is 0 and 
 are left held, it is 2. Standard output is the command's; what is said of holding is
 on standard error, and with -o json comes on standard output last.`,
 		Example: `  # hold who needs the database while it is upgraded
-  kubectl-sysop regulate run --app db -f system.yaml -- helm upgrade db ./db --wait
+  kubectl sysop regulate run --app db -f system.yaml -- helm upgrade db ./db --wait
 
   # whom would that be?
   kubectl sysop regulate run --app db -f demo --from demo --dry-run=client -- helm upgrade db`,

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
@@ -196,7 +198,7 @@ func holds(cmd *cobra.Command) {
 func unknownCommand(cmd *cobra.Command, name string) error {
 	err := fmt.Errorf("unknown command %q", name)
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		return withHint(err, "did you mean "+near[0]+"?")
+		return withHint(err, "did you mean "+slices.Concat(object.Nearest(name, near), near)[0]+"?")
 	}
 	return withHint(err, cmd.CommandPath()+" --help lists the commands")
 }

@@ -30,10 +30,10 @@ Operators of custom resources are named, for the catalogue to install.
 
 Fields that look like credentials are told: look at them before you hand the file on.`,
 		Example: `  # a stack, to standard output
-  kubectl-sysop system export deployment/wordpress -n shop
+  kubectl sysop system export deployment/wordpress -n shop
 
   # all stacks of a namespace, to a file
-  kubectl-sysop system export -n shop --name shop --write shop.yaml`,
+  kubectl sysop system export -n shop --name shop --write shop.yaml`,
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
