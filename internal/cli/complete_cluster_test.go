@@ -31,8 +31,8 @@ type server struct {
 func newServer(t testing.TB) *server {
 	t.Helper()
 	s := &server{items: map[string][]string{
-		"/api/v1/namespaces":                        {"default", "shop"},
-		"/api/v1/nodes":                             {"worker-a"},
+		"/api/v1/namespaces": {"default", "shop"},
+		"/api/v1/nodes":      {"worker-a"},
 		"/apis/apps/v1/namespaces/shop/deployments": {"web", "db", "a\x1b[31mb"},
 		"/apis/apps/v1/namespaces/home/deployments": {"garden"},
 	}}
@@ -161,7 +161,7 @@ func TestCompletesFromCluster(t *testing.T) {
 		{"clusters", line("graph", "--cluster", ""), []string{"one"}, 0},
 		{"users", line("graph", "--user", ""), []string{"me"}, 0},
 		{"a flag", line("graph", "--relat"), []string{"--relations\tfollow only these: owns, needs, serves"}, 0},
-		{"formats", line("stacks", "-o", "j"), []string{"json"}, 0},
+		{"formats", line("stacks", "-o", ""), []string{"table", "wide", "json", "yaml", "name"}, 0},
 		{"versions of the catalogue", line("install", "cert-manager@1.21"), []string{"cert-manager@1.21.2"}, 0},
 		{"no kind", line("graph", "nonsense/"), nil, 0},
 		{"a snapshot on standard input", []string{"graph", "--from", "-", "pod/"}, nil, 0},
@@ -216,11 +216,22 @@ func TestCompletesInTrouble(t *testing.T) {
 		{"no snapshot", long, []string{"--from", filepath.Join(dir, "none")}},
 	} {
 		t.Run(trouble.name, func(t *testing.T) {
-			flags := append(trouble.flags, "--cache-dir", t.TempDir())
+			flags := slices.Concat(trouble.flags, []string{"--cache-dir", t.TempDir()})
 			for _, line := range [][]string{
-				{"graph", "pod/"}, {"graph", "pod", ""}, {"graph", "-n", ""}, {"graph", "system/"}, {"graph", "-l", ""},
-				{"regulate", "plan", ""}, {"regulate", "stop", ""}, {"regulate", "run", "--app", ""}, {"regulate", "stop", "-f", filepath.Join(dir, "system.yaml"), ""},
-				{"uninstall", ""}, {"history", ""}, {"rollback", ""}, {"upgrade", ""}, {"metrics", "--by", "label:"},
+				{"graph", "pod/"},
+				{"graph", "pod", ""},
+				{"graph", "-n", ""},
+				{"graph", "system/"},
+				{"graph", "-l", ""},
+				{"regulate", "plan", ""},
+				{"regulate", "stop", ""},
+				{"regulate", "run", "--app", ""},
+				{"regulate", "stop", "-f", filepath.Join(dir, "system.yaml"), ""},
+				{"uninstall", ""},
+				{"history", ""},
+				{"rollback", ""},
+				{"upgrade", ""},
+				{"metrics", "--by", "label:"},
 			} {
 				depth := 1
 				if line[0] == "regulate" {
