@@ -23,10 +23,9 @@ func (o *catalogueOptions) completeInstallable(c *common) completion {
 // No cluster is asked for it, and nothing is fetched: of further catalogues what is here.
 func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry) bool) completion {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		var ordered bool
+		name, _, versions := strings.Cut(typed, "@")
 		words := c.within(cmd.Context(), func(ctx context.Context) []string {
-			name, _, versions := strings.Cut(typed, "@")
-			if ordered = versions; versions {
+			if versions {
 				return versionsOf(o.here(ctx, c), name, typed)
 			}
 			var out []string
@@ -37,7 +36,7 @@ func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry)
 			}
 			return beginning(out, typed)
 		})
-		if ordered {
+		if versions {
 			return words, noFiles | cobra.ShellCompDirectiveKeepOrder
 		}
 		return words, noFiles
