@@ -33,6 +33,7 @@ func newServer(t testing.TB) *server {
 	s := &server{items: map[string][]string{
 		"/api/v1/namespaces": {"default", "shop"},
 		"/api/v1/nodes":      {"worker-a"},
+
 		"/apis/apps/v1/namespaces/shop/deployments": {"web", "db", "a\x1b[31mb"},
 		"/apis/apps/v1/namespaces/home/deployments": {"garden"},
 	}}
