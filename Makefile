@@ -178,12 +178,11 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/...
 	$(GO) run ./test/cluster/cmd/bench
 
-# kubectl asks an executable of the second name to complete its plugins.
+# With the link by which kubectl completes the plugin.
 install: build
 	@mkdir -p "$(GOBIN)"
 	install -m 0755 $(BIN) "$(GOBIN)/kubectl-sysop"
-	@printf '#!/bin/sh\nexec kubectl-sysop __complete "$$@"\n' > "$(GOBIN)/kubectl_complete-sysop"
-	@chmod 0755 "$(GOBIN)/kubectl_complete-sysop"
+	@"$(GOBIN)/kubectl-sysop" completion install
 
 # BASE is the latest tag where it is not given. With FAIL=1 a break must be announced in CHANGELOG.md.
 apidiff:
