@@ -2,16 +2,20 @@ package e2e
 
 import (
 	"context"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 )
@@ -90,6 +94,69 @@ var reading = []string{
 	"graph clusterrole/cluster-admin -A",
 }
 
+// notReading are the commands of plugins.yaml that are not in reading, and why.
+var notReading = map[string]string{
+	"install": "writes", "upgrade": "writes", "rollback": "writes", "uninstall": "writes",
+	"history": "reads Secrets of Helm, by the page", "diff": "reads Secrets of Helm, by the page",
+	"version": "asks no cluster", "completion": "asks no cluster",
+}
+
+// Every command of the suite is tried with the roles of docs/rbac, or there is a reason.
+func TestPermissionsOfEveryCommand(t *testing.T) {
+	t.Parallel()
+	s, err := suite.Read("../../plugins.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := map[string]bool{}
+	for _, line := range reading {
+		command, _, _ := strings.Cut(line, " ")
+		tried[command] = true
+	}
+	for _, c := range s.Commands {
+		if tried[c.Name] == (notReading[c.Name] != "") {
+			t.Errorf("%s: want it in one of reading and notReading", c.Name)
+		}
+	}
+}
+
+// onlyRead looks into the audit log: all that the user asked for since then was reading, and
+// nothing was refused but what docs/permissions.md leaves out.
+func onlyRead(t *testing.T, c *cluster.Cluster, user string, since time.Time) {
+	t.Helper()
+	events, err := c.AuditEvents(since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered, refused := 0, map[string]bool{}
+	for _, e := range events {
+		if e.User != user {
+			continue
+		}
+		review := e.Verb == "create" && e.Object.Group == "authorization.k8s.io" // asks what one may do
+		if !review && !slices.Contains([]string{"get", "list", "watch"}, e.Verb) {
+			t.Errorf("%s %s: want reading only", e.Verb, e.URI)
+		}
+		switch {
+		case e.Code < 300:
+			answered++
+		case e.Code == http.StatusForbidden:
+			refused[strings.TrimSuffix(e.Object.Resource+"/"+e.Object.Subresource, "/")] = true
+		}
+	}
+	if answered < 100 {
+		t.Errorf("%d answers in the audit log: the test looks at too few", answered)
+	}
+	if !refused["secrets"] {
+		t.Error("no list of Secrets was refused: the user has more than the role")
+	}
+	delete(refused, "secrets")
+	delete(refused, "nodes/proxy")
+	if len(refused) > 0 {
+		t.Errorf("refused were %v: docs/permissions.md has Secrets and nodes/proxy", slices.Sorted(maps.Keys(refused)))
+	}
+}
+
 // Who has the roles of docs/rbac reads everything but Secrets and the kubelets, and is told
 // just that.
 func TestPermissions(t *testing.T) {
@@ -109,6 +176,7 @@ func TestPermissions(t *testing.T) {
 		}
 		return nil
 	})
+	since := time.Now()
 	for _, line := range reading {
 		r := sysop(t, viewer, strings.Fields(line)...).succeeds(t)
 		if r.stdout == "" {
@@ -120,6 +188,7 @@ func TestPermissions(t *testing.T) {
 			}
 		}
 	}
+	onlyRead(t, c, name, since)
 	all, some := graph(t, c.Kubeconfig, "moodle/moodle-1", "-n", demo), graph(t, viewer, "moodle/moodle-1", "-n", demo)
 	ofSecret := func(e edge) bool { return strings.HasPrefix(e.From, "Secret/") || strings.HasPrefix(e.To, "Secret/") }
 	missing(t, "edge that needs no Secret", slices.DeleteFunc(slices.Clone(all.Edges), ofSecret), some.Edges)
