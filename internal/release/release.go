@@ -40,6 +40,8 @@ type Options struct {
 	AllowDirty bool
 	// Cache is Go's build cache, an absolute path; "" is that of the user.
 	Cache string
+	// Work is where temporary folders are made, "" where the system has them.
+	Work string
 	// Jobs are how many compilers run side by side; 0 is one a processor.
 	Jobs int
 	// Log is told what is being done, a line a step.
@@ -85,7 +87,7 @@ func Build(ctx context.Context, o Options) (Release, error) {
 	if err := replaceable(o.Out); err != nil {
 		return Release{}, err
 	}
-	work, err := os.MkdirTemp("", "sysop-release-")
+	work, err := os.MkdirTemp(o.Work, "sysop-release-")
 	if err != nil {
 		return Release{}, err
 	}
