@@ -17,7 +17,7 @@ SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
-.PHONY: build demo test lint unit size fuzz cluster-test sandbox sandbox-down bench install tidy-check
+.PHONY: build demo test lint unit size fuzz cluster-test sandbox sandbox-down bench install tidy-check release release-verify licences
 
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -125,6 +125,19 @@ sandbox-down:
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/...
 	$(GO) run ./test/cluster/cmd/bench
+
+# What is published of a VERSION, into dist/: docs/releasing.md.
+RELEASE := $(GO) run ./hack/release
+release:
+	$(RELEASE) build --version '$(VERSION)' $(RELEASE_FLAGS)
+
+# Builds it twice, the second time with an empty build cache, and compares bit for bit.
+release-verify:
+	$(RELEASE) verify --version '$(VERSION)' $(RELEASE_FLAGS)
+
+# Every module of the plugin with its licence: one that is not allowed fails.
+licences:
+	@$(RELEASE) licences
 
 # kubectl asks an executable of the second name to complete its plugins.
 install: build

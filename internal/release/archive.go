@@ -5,7 +5,6 @@ import (
 	"archive/zip"
 	"bufio"
 	"cmp"
-	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -71,10 +70,7 @@ func inOrder(files []file) ([]file, error) {
 
 func packTar(w io.Writer, files []file, at time.Time) error {
 	// The header has neither a name nor a time: a zero Header leaves both out.
-	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+	z := gzip.NewWriter(w)
 	t := tar.NewWriter(z)
 	for _, f := range files {
 		h := &tar.Header{
@@ -93,9 +89,6 @@ func packTar(w io.Writer, files []file, at time.Time) error {
 
 func packZip(w io.Writer, files []file, at time.Time) error {
 	z := zip.NewWriter(w)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(w, flate.BestCompression)
-	})
 	for _, f := range files {
 		// In UTC: a zip also has the hour of the wall clock.
 		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at.UTC()}
