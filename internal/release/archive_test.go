@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -46,7 +47,7 @@ func TestArchivesAreTheSameWhereverAndInWhateverOrder(t *testing.T) {
 		first := packed(t, t.TempDir(), name, some(), noon)
 		other := some()
 		slices.Reverse(other)
-		if !bytes.Equal(first, packed(t, filepath.Join(t.TempDir()), name, other, noon.In(zone).Add(time.Millisecond))) {
+		if !bytes.Equal(first, packed(t, t.TempDir(), name, other, noon.In(zone).Add(time.Millisecond))) {
 			t.Errorf("%s: another order and zone give other bytes", name)
 		}
 		if bytes.Equal(first, packed(t, t.TempDir(), name, some(), noon.Add(time.Minute))) {
@@ -67,7 +68,7 @@ func TestTarHasWhatWentInAndNobodysName(t *testing.T) {
 	var names []string
 	for r := tar.NewReader(z); ; {
 		h, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

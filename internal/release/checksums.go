@@ -53,7 +53,7 @@ func sumFile(path string) (sum string, size int64, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	h := sha256.New()
 	size, err = io.Copy(h, f)
 	return hex.EncodeToString(h.Sum(nil)), size, err

@@ -91,7 +91,7 @@ func Build(ctx context.Context, o Options) (Release, error) {
 	if err != nil {
 		return Release{}, err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	dir := filepath.Join(work, "source")
 	o.Epoch, err = takeSource(ctx, o, dir)
 	if err != nil {
@@ -130,7 +130,7 @@ func buildOne(ctx context.Context, o Options, t toolchain, p suite.Platform, out
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	executable := filepath.Join(work, o.Suite.Executable(p))
 	if err := t.compile(ctx, p, executable); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func stage(out string, write func(dir string) (Release, error)) (Release, error)
 	if err != nil {
 		return Release{}, err
 	}
-	defer os.RemoveAll(staged)
+	defer func() { _ = os.RemoveAll(staged) }()
 	// The temporary folder also keeps what was there before, until the new one is in place.
 	fresh, old := filepath.Join(staged, "new"), filepath.Join(staged, "old")
 	if err := os.Mkdir(fresh, 0o755); err != nil {

@@ -29,7 +29,7 @@ func Verify(ctx context.Context, o Options, published map[string]string) ([]Comp
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	first := published
 	second := o
 	if first == nil {
