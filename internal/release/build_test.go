@@ -279,3 +279,19 @@ func TestLinkerFlagsAreThoseOfTheMakefile(t *testing.T) {
 		t.Errorf("the Makefile has no %s", want)
 	}
 }
+
+func TestWhatIsDifferentIsTold(t *testing.T) {
+	o := tiny(t)
+	linux, windows := suite.Platform{OS: "linux", Arch: "amd64"}, suite.Platform{OS: "windows", Arch: "amd64"}
+	o.Platforms = []suite.Platform{linux}
+	same, other, missing, elsewhere := o.Suite.Archive(o.Version, linux), BillName(o.Suite, o.Version, linux), "more.zip", o.Suite.Archive(o.Version, windows)
+	first := chosen(o, map[string]string{same: "1", other: "2", missing: "3", elsewhere: "4"})
+	rows := compare(first, Release{Artifacts: []Artifact{{Name: same, SHA256: "1"}, {Name: other, SHA256: "x"}}})
+	verdicts := map[string]bool{}
+	for _, row := range rows {
+		verdicts[row.Name] = row.Same()
+	}
+	if len(verdicts) != 3 || !verdicts[same] || verdicts[other] || verdicts[missing] {
+		t.Errorf("%v", verdicts)
+	}
+}
