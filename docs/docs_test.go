@@ -47,7 +47,7 @@ func blocks(t *testing.T, page, language string) []string {
 		t.Fatal(err)
 	}
 	var out []string
-	fence := regexp.MustCompile("(?ms)^ *```([a-z]*)\n(.*?)^ *```$")
+	fence := regexp.MustCompile("(?ms)^ *```([a-z]*)(?: [^\n]*)?\n(.*?)^ *```$")
 	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
 		if m[1] == language {
 			out = append(out, m[2])

@@ -3,8 +3,10 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,9 +52,21 @@ func TestScripts(t *testing.T) {
 			e.Setenv(demoVariable, dir)
 			// The race detector waits a second before a process ends, unless told not to.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			e.Setenv("NO_FILE", noFile(t)) // in the words of the operating system
 			return nil
 		},
 	})
+}
+
+// noFile is what the operating system says of a file that is not there.
+func noFile(t *testing.T) string {
+	t.Helper()
+	_, err := os.Open(filepath.Join(t.TempDir(), "gone"))
+	wrong, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		t.Fatalf("a file that is not there: %v", err)
+	}
+	return wrong.Err.Error()
 }
 
 // demoAsJSON writes the example as JSON.

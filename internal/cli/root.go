@@ -201,7 +201,7 @@ func Process(demo fs.FS) Env {
 	}
 	env.Ask = env.Talk && term.IsTerminal(int(os.Stdin.Fd()))
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
-		env.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		env.Color = escapes(fd) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if w, _, err := term.GetSize(fd); err == nil {
 			env.Width = w
 		}

@@ -127,14 +127,27 @@ func writeNew(what, name string, text []byte, force bool) error {
 	}
 	if force {
 		err = os.Rename(temp.Name(), name)
-	} else {
-		err = os.Link(temp.Name(), name) // which never replaces anything
+	} else if err = os.Link(temp.Name(), name); err != nil && !errors.Is(err, os.ErrExist) {
+		err = claim(temp.Name(), name)
 	}
 	switch {
 	case errors.Is(err, os.ErrExist):
 		return withHint(fmt.Errorf("write the %s: %s is there already", what, name), "--force replaces it")
 	case err != nil:
 		return fmt.Errorf("write the %s: %w", what, err)
+	}
+	return nil
+}
+
+// claim gives a file a name that nobody has, where a link, which never replaces anything,
+// cannot be made: on file systems that have none.
+func claim(temp, name string) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Close(), os.Rename(temp, name)); err != nil {
+		return errors.Join(err, os.Remove(name))
 	}
 	return nil
 }

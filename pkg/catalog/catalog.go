@@ -19,6 +19,7 @@ import (
 //go:generate go test . -run TestCompiled -update
 //go:generate go test . -run TestPage -update
 //go:generate go test . -run TestSignalsPage -update
+//go:generate go test . -run TestRoleOfOperators -update
 
 // Entry is what is known of one operator.
 type Entry struct {
