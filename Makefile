@@ -25,7 +25,7 @@ RACE := CGO_ENABLED=1 $(TEST) -race
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
-.PHONY: build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check apidiff
+.PHONY: build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check apidiff release release-verify licences
 
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -177,6 +177,19 @@ sandbox-down:
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/...
 	$(GO) run ./test/cluster/cmd/bench
+
+# What is published of a VERSION, into dist/: docs/releasing.md.
+RELEASE := $(GO) run ./hack/release
+release:
+	$(RELEASE) build --version '$(VERSION)' $(RELEASE_FLAGS)
+
+# Builds it twice, the second time with an empty build cache, and compares bit for bit.
+release-verify:
+	$(RELEASE) verify --version '$(VERSION)' $(RELEASE_FLAGS)
+
+# Every module of the plugin with its licence: one that is not allowed fails.
+licences:
+	@$(RELEASE) licences
 
 # With the link by which kubectl completes the plugin.
 install: build
