@@ -66,7 +66,7 @@ func generate(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := krew.WriteFolder(*folder, files); err != nil {
+	if err := krew.WriteIndex(*folder, files, text); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%d manifests of %s written to %s\n", len(files), *version, *folder)

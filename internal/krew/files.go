@@ -10,6 +10,9 @@ import (
 // everything is what files is where it is left out.
 func everything() []File { return []File{{From: "*", To: "."}} }
 
+// half is a rule that krew refuses.
+func (f File) half() bool { return f.From == "" || f.To == "" }
+
 // Move is a file of an archive and where it is installed. Both are paths with slashes, the
 // one in the archive, the other below the folder of the plugin's version.
 type Move struct{ From, To string }

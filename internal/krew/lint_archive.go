@@ -67,6 +67,10 @@ func (l *linter) archive(at string, p Platform) {
 }
 
 func (l *linter) installed(at, name string, p Platform, a *Archive) {
+	// What is wrong by itself has been told.
+	if p.Files != nil && len(p.Files) == 0 || slices.ContainsFunc(p.Files, File.half) {
+		return
+	}
 	moves, err := p.Installed(a.Entries)
 	if err != nil {
 		l.add(ruleInstalls, at+".files", "leave files out: then everything is installed", "krew does not install %s: %s", name, err)

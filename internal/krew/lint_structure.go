@@ -93,7 +93,7 @@ func (l *linter) files(at string, p Platform) {
 		l.add(ruleFiles, at+".files", "leave it out: then everything is installed", "it is empty")
 	}
 	for i, f := range p.Files {
-		if f.From == "" || f.To == "" {
+		if f.half() {
 			l.add(ruleFiles, field.Item(at+".files", i), "write from and to", "one of from and to is missing")
 		}
 	}

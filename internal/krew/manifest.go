@@ -95,8 +95,11 @@ func Parse(text []byte) (Manifest, error) {
 }
 
 // Selects says whether the platform is for that operating system and architecture. A
-// selector that is missing or that is none selects nothing.
+// selector that krew refuses, one that is missing or empty for one, selects nothing.
 func (p Platform) Selects(on suite.Platform) bool {
+	if p.Selector == nil || len(p.Selector.MatchLabels)+len(p.Selector.MatchExpressions) == 0 {
+		return false
+	}
 	selector, err := metav1.LabelSelectorAsSelector(p.Selector)
 	return err == nil && selector.Matches(labels.Set{"os": on.OS, "arch": on.Arch})
 }
