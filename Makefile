@@ -17,7 +17,7 @@ SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
-.PHONY: build demo test lint unit size fuzz cluster-test sandbox sandbox-down bench install tidy-check
+.PHONY: build demo test lint unit size fuzz cluster-test sandbox sandbox-down bench install tidy-check krew
 
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -121,6 +121,12 @@ sandbox:
 
 sandbox-down:
 	@$(SANDBOX) down
+
+# From dist/, which "make release" has written: a manifest for each plugin, judged by the rules
+# of krew and of its index.
+krew:
+	$(GO) run ./hack/krew generate --version $(VERSION) --checksums dist/checksums.txt --out krew/plugins
+	$(GO) run ./hack/krew lint --archives dist krew/plugins/*.yaml
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/...

@@ -43,6 +43,7 @@ func generate(args []string, out io.Writer) error {
 	manifest := flags.String("suite", "plugins.yaml", "the suite")
 	version := flags.String("version", "", "version of the release, as in v0.1.0")
 	checksums := flags.String("checksums", "dist/checksums.txt", "sums of the archives, as sha256sum writes them")
+	download := flags.String("download", "", "where archives are, with {version} and {archive} in it, if not where the suite says")
 	folder := flags.String("out", "krew/plugins", "folder to write to")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -53,6 +54,9 @@ func generate(args []string, out io.Writer) error {
 	s, err := suite.Read(*manifest)
 	if err != nil {
 		return err
+	}
+	if *download != "" {
+		s.Download = *download
 	}
 	text, err := os.ReadFile(*checksums)
 	if err != nil {

@@ -1,11 +1,13 @@
 package standin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -112,6 +114,7 @@ func (k *Krew) all() ([]plugin, error) {
 			plugins = append(plugins, p)
 		}
 	}
+	slices.SortFunc(plugins, func(a, b plugin) int { return cmp.Compare(a.Metadata.Name, b.Metadata.Name) })
 	return plugins, nil
 }
 
