@@ -44,7 +44,7 @@ gives the same bytes.`,
 
   # where there is no network
   kubectl-sysop install --offline --bundle shop.tar --image-registry registry.local:5000`,
-		ValidArgsFunction: completeOperators,
+		ValidArgsFunction: o.completeInstallable(o.common),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())

@@ -37,7 +37,7 @@ Secrets it is told which keys would change, and no value.`,
 
   # in a script: 2 if anything would
   kubectl-sysop diff -f shop.yaml -o name --exit-code`,
-		ValidArgsFunction: completeOperators,
+		ValidArgsFunction: o.completeInstallable(o.common),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())

@@ -41,7 +41,7 @@ are stored in a new version.`,
 
   # a system, from a bundle, without a network
   kubectl-sysop install -f shop.yaml --offline --bundle shop.tar`,
-		ValidArgsFunction: completeOperators,
+		ValidArgsFunction: o.completeInstallable(o.common),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())
@@ -70,7 +70,7 @@ meanwhile, and let go when it is Healthy. Where a step fails all is rolled back.
 
   # do it
   kubectl-sysop upgrade cert-manager@1.21.2 --yes`,
-		ValidArgsFunction: completeOperators,
+		ValidArgsFunction: o.completeUpgrades,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())

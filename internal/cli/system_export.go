@@ -43,6 +43,7 @@ Fields that look like credentials are told: look at them before you hand the fil
 	o.reading(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.StringVar(&o.name, "name", "", "the name of the System (without it, that of the namespace)")
 	f.StringVarP(&o.file, "write", "O", "", "write it to this FILE, which must not be there yet")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
