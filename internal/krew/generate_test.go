@@ -99,12 +99,12 @@ func TestParseSums(t *testing.T) {
 		t.Errorf("%v, %v", sums, err)
 	}
 	for text, want := range map[string]string{
-		sum + "  one\n" + sum + "  one\n":     "line 2: one for the second time",
-		strings.ToUpper(sum) + "  one\n":      "line 1",
-		sum + "  one\n\n":                     "line 2",
-		sum + "  ../one\n":                    "../one is a path",
-		sum[1:] + "  one\n":                   "line 1",
-		"one: " + sum + "\n":                  "line 1",
+		sum + "  one\n" + sum + "  one\n":      "line 2: one for the second time",
+		strings.ToUpper(sum) + "  one\n":       "line 1",
+		sum + "  one\n\n":                      "line 2",
+		sum + "  ../one\n":                     "../one is a path",
+		sum[1:] + "  one\n":                    "line 1",
+		"one: " + sum + "\n":                   "line 1",
 		sum + "  one\nsha256sum: no such file": "line 2",
 	} {
 		if _, err := krew.ParseSums([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -119,6 +119,7 @@ type spoiled struct {
 func cases(t *testing.T) []spoiled {
 	binary, licence := entry{"kubectl-tea", 0o755, 0}, entry{"LICENSE", 0o644, 0}
 	linux := "  - selector: {matchLabels: {os: linux, arch: amd64}}\n"
+	_, platforms, _ := strings.Cut(good, "\n  platforms:\n")
 	return []spoiled{
 		{name: "apiVersion", old: "v1alpha2", text: "v1alpha1", rules: []int{1}, path: "apiVersion", says: "v1alpha1"},
 		{name: "kind", old: "kind: Plugin", text: "kind: Plugins", rules: []int{2}, path: "kind", says: "Plugins"},
@@ -128,7 +129,7 @@ func cases(t *testing.T) []spoiled {
 		{name: "name of the file", file: "tea.yaml", rules: []int{4}, path: "metadata.name", says: "tea.yaml"},
 		{name: "no short description", old: "  shortDescription: Brew tea\n", rules: []int{5}, path: "spec.shortDescription", says: "missing"},
 		{name: "two lines", old: "shortDescription: Brew tea", text: `shortDescription: "Brew\ntea"`, rules: []int{5}, path: "spec.shortDescription", says: "line break"},
-		{name: "no platform", old: good[strings.Index(good, "  platforms:"):], text: "", rules: []int{6}, path: "spec.platforms"},
+		{name: "no platform", old: "  platforms:\n" + platforms, rules: []int{6}, path: "spec.platforms"},
 		{name: "no version", old: "  version: v1.2.3\n", rules: []int{7}, path: "spec.version"},
 		{name: "version without v", old: "version: v1.2.3", text: "version: 1.2.3", rules: []int{7}, path: "spec.version"},
 		{name: "short version", old: "version: v1.2.3", text: "version: v1.2", rules: []int{7}, path: "spec.version"},
