@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/krew"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/release"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
@@ -62,9 +63,9 @@ func generate(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sums, err := krew.ParseSums(text)
+	sums, err := release.ReadChecksums(*checksums)
 	if err != nil {
-		return fmt.Errorf("%s: %w", *checksums, err)
+		return err
 	}
 	files, err := krew.Generate(s, *version, sums)
 	if err != nil {

@@ -77,7 +77,7 @@ func TestRefuses(t *testing.T) {
 		{[]string{"generate", "--suite", manifest, "--version", "1.2", "--checksums", checksums(t), "--out", folder}, "version 1.2"},
 		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", checksums(t, "darwin/arm64", "windows/amd64"), "--out", folder}, "darwin_arm64.tar.gz"},
 		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", filepath.Join(folder, "no.txt"), "--out", folder}, "no.txt"},
-		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", manifest, "--out", folder}, "plugins.yaml: line 1"},
+		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", manifest, "--out", folder}, "plugins.yaml:1"},
 		{[]string{"generate", "more"}, `takes no "more"`},
 	} {
 		if err := run(c.args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -1,12 +1,8 @@
 package krew
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -26,28 +22,6 @@ type GeneratedFile struct {
 
 // Sums are checksums (SHA-256, hexadecimal) by the name of the file.
 type Sums map[string]string
-
-var sumLine = regexp.MustCompile(`^([0-9a-f]{64}) [ *](\S+)$`)
-
-// ParseSums reads what sha256sum writes. A line that is none is an error, and so is a file
-// that is named twice, or by a path.
-func ParseSums(text []byte) (Sums, error) {
-	sums := Sums{}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for n := 1; lines.Scan(); n++ {
-		m := sumLine.FindStringSubmatch(lines.Text())
-		switch {
-		case m == nil:
-			return nil, fmt.Errorf("line %d: want 64 lower-case hexadecimal digits, two spaces and the name of a file", n)
-		case strings.ContainsAny(m[2], `/\`):
-			return nil, fmt.Errorf("line %d: %s is a path: want the name of a file", n, m[2])
-		case sums[m[2]] != "":
-			return nil, fmt.Errorf("line %d: %s for the second time", n, m[2])
-		}
-		sums[m[2]] = m[1]
-	}
-	return sums, lines.Err()
-}
 
 // Generate writes a manifest for each plugin of the suite in a version ("v1.2.3"), in the
 // suite's order. All of them have the same archives: an alias is the same binary under

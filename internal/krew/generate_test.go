@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/krew"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/release"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
@@ -92,37 +93,12 @@ func TestGenerateRefuses(t *testing.T) {
 	}
 }
 
-func TestParseSums(t *testing.T) {
-	sum := strings.Repeat("0a", 32)
-	sums, err := krew.ParseSums([]byte(sum + "  one.tar.gz\n" + sum + " *two.zip\n"))
-	if err != nil || len(sums) != 2 || sums["two.zip"] != sum {
-		t.Errorf("%v, %v", sums, err)
-	}
-	for text, want := range map[string]string{
-		sum + "  one\n" + sum + "  one\n":      "line 2: one for the second time",
-		strings.ToUpper(sum) + "  one\n":       "line 1",
-		sum + "  one\n\n":                      "line 2",
-		sum + "  ../one\n":                     "../one is a path",
-		sum[1:] + "  one\n":                    "line 1",
-		"one: " + sum + "\n":                   "line 1",
-		sum + "  one\nsha256sum: no such file": "line 2",
-	} {
-		if _, err := krew.ParseSums([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
-	}
-}
-
 // What is published is what plugins.yaml and the sums of the release make, and nothing else.
 func TestCommittedManifests(t *testing.T) {
 	s := readSuite(t)
-	text, err := os.ReadFile(filepath.Join(index, krew.ChecksumsFile))
+	sums, err := release.ReadChecksums(filepath.Join(index, krew.ChecksumsFile))
 	if err != nil {
 		t.Fatalf("%v: run \"make release\" and \"make krew\"", err)
-	}
-	sums, err := krew.ParseSums(text)
-	if err != nil {
-		t.Fatal(err)
 	}
 	main, err := os.ReadFile(filepath.Join(index, "plugins", s.Name+krew.Extension))
 	if err != nil {

@@ -2,8 +2,6 @@ package krew_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -143,29 +141,16 @@ func onlyHost(address string) suite.Suite {
 	return s
 }
 
-// sums are those of the archive of a version.
-func (h home) sums(version string) krew.Sums {
-	h.t.Helper()
-	name := made.suite.Archive(version, made.host)
-	data, err := os.ReadFile(filepath.Join(made.archives, version, name))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	sum := sha256.Sum256(data)
-	return krew.Sums{name: hex.EncodeToString(sum[:])}
-}
-
 // manifests writes those of a version to a folder of the home, and lints them with the
 // archives that they speak of.
 func (h home) manifests(s suite.Suite, version, folder string) {
 	h.t.Helper()
-	files, err := krew.Generate(s, version, h.sums(version))
+	files, err := krew.Generate(s, version, made.versions[version].sums)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	archives := krew.NewArchives(os.DirFS(filepath.Join(made.archives, version)))
 	for _, f := range files {
-		for _, found := range krew.Lint(f.Name, f.Text, archives) {
+		for _, found := range krew.Lint(f.Name, f.Text, made.versions[version].archives) {
 			h.t.Errorf("%s of %s: %s", f.Name, version, found)
 		}
 		h.write(h.path(folder, f.Name), f.Text)

@@ -29,6 +29,7 @@ type world struct {
 	host  suite.Platform
 	// archives has a folder for each version, as a server of releases has.
 	archives string
+	versions map[string]published
 	// tools is a folder with kubectl and kubectl-krew.
 	tools string
 }
@@ -81,8 +82,12 @@ func makeWorld(ctx context.Context, dir string) (world, error) {
 	if err := standin.Run(); err != nil {
 		return w, fmt.Errorf("build the stand-in of krew: %w", err)
 	}
+	if err := os.Mkdir(w.archives, 0o755); err != nil {
+		return w, err
+	}
+	w.versions = map[string]published{}
 	for _, version := range []string{first, second} {
-		if err := w.release(ctx, version); err != nil {
+		if w.versions[version], err = w.release(ctx, version); err != nil {
 			return w, fmt.Errorf("release %s: %w", version, err)
 		}
 	}

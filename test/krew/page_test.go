@@ -12,7 +12,7 @@ import (
 )
 
 // Where the page has its index from.
-const published = "https://github.com/kubectl-sysop/krew-index.git"
+const indexAddress = "https://github.com/kubectl-sysop/krew-index.git"
 
 // Whoever types what docs/krew.md has, from its top, has what it says. Only the addresses lead
 // elsewhere: that of the index to a folder, those of archives to a server here.
@@ -26,7 +26,7 @@ func TestKrewPage(t *testing.T) {
 	}
 	h := newHome(t)
 	server := serve(t)
-	h.write(h.path(".gitconfig"), []byte("[url \""+h.path("index")+"\"]\n\tinsteadOf = "+published+"\n"))
+	h.write(h.path(".gitconfig"), []byte("[url \""+h.path("index")+"\"]\n\tinsteadOf = "+indexAddress+"\n"))
 	h.publish(onlyHost(server), first, "index")
 
 	done := map[string]string{}
@@ -94,7 +94,7 @@ func (h home) carried() {
 		h.t.Fatal(err)
 	}
 	name := h.archive(first)
-	h.write(h.path("checksums.txt"), []byte(h.sums(first)[name]+"  "+name+"\n"+strings.Repeat("0", 64)+"  another.tar.gz\n"))
+	h.write(h.path("checksums.txt"), []byte(made.versions[first].sums[name]+"  "+name+"\n"+strings.Repeat("0", 64)+"  another.tar.gz\n"))
 }
 
 // script runs a block as one script; it has the archive of one platform in its text.

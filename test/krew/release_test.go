@@ -1,43 +1,34 @@
 package krew_test
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/krew"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/release"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
-// release makes the archive of a version for this platform.
-func (w world) release(ctx context.Context, version string) error {
-	dir := filepath.Join(w.archives, version)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	bin := filepath.Join(dir, "bin")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -X github.com/kubectl-sysop/kubectl-sysop/internal/cli.Version="+version, "-o", bin, "../../cmd/kubectl-sysop")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return err
-	}
-	f, err := os.Create(filepath.Join(dir, w.suite.Archive(version, w.host)))
+// published is a version as a server has it, for this platform alone.
+type published struct {
+	sums     krew.Sums
+	archives *krew.Archives
+}
+
+// release builds a version of the checkout as it is, as "make release" does.
+func (w world) release(ctx context.Context, version string) (published, error) {
+	out := filepath.Join(w.archives, version)
+	r, err := release.Build(ctx, release.Options{
+		Suite: w.suite, Version: version, Root: "../..", Out: out,
+		Platforms: []suite.Platform{w.host}, AllowDirty: true, Log: os.Stderr,
+	})
 	if err != nil {
-		return err
+		return published{}, err
 	}
-	z := gzip.NewWriter(f)
-	t := tar.NewWriter(z)
-	for name, from := range map[string]string{w.suite.Executable(w.host): bin, "LICENSE": "../../LICENSE"} {
-		b, err := os.ReadFile(from)
-		if err != nil {
-			return err
-		}
-		t.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(b)), Typeflag: tar.TypeReg})
-		t.Write(b)
+	p := published{krew.Sums{}, krew.NewArchives(os.DirFS(out))}
+	for _, a := range r.Artifacts {
+		p.sums[a.Name] = a.SHA256
 	}
-	t.Close()
-	z.Close()
-	os.Remove(bin)
-	return f.Close()
+	return p, nil
 }
