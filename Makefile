@@ -25,7 +25,7 @@ RACE := CGO_ENABLED=1 $(TEST) -race
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
-.PHONY: build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check apidiff release release-verify licences
+.PHONY: build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check apidiff release release-verify licences krew
 
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -173,6 +173,12 @@ sandbox:
 
 sandbox-down:
 	@$(SANDBOX) down
+
+# From dist/, which "make release" has written: a manifest for each plugin, judged by the rules
+# of krew and of its index.
+krew:
+	$(GO) run ./hack/krew generate --version $(VERSION) --checksums dist/checksums.txt --out krew/plugins
+	$(GO) run ./hack/krew lint --archives dist krew/plugins/*.yaml
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/...
