@@ -33,6 +33,12 @@ func TestThePluginIsTheSameFromTwoFolders(t *testing.T) {
 			o.Platforms = []suite.Platform{p}
 		}
 	}
+	// Both are of one copy: a checkout can change while it is built.
+	copied := t.TempDir()
+	if _, err := takeSource(t.Context(), o, copied); err != nil {
+		t.Fatal(err)
+	}
+	o.Root = copied
 	var releases []Release
 	for _, work := range []string{"x", "a-folder-whose-path-is-of-another-length"} {
 		o.Work = filepath.Join(t.TempDir(), work)
@@ -62,7 +68,7 @@ func TestThePluginIsTheSameFromTwoFolders(t *testing.T) {
 		t.Error("the bill in the archive is not that beside it")
 	}
 	for _, name := range []string{"LICENSE", "NOTICE", "README.md"} {
-		if want, err := os.ReadFile(filepath.Join("../..", name)); err != nil || !bytes.Equal(files[name], want) {
+		if want, err := os.ReadFile(filepath.Join(copied, name)); err != nil || !bytes.Equal(files[name], want) {
 			t.Errorf("%s is not that of the checkout: %v", name, err)
 		}
 	}
