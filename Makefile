@@ -1,6 +1,7 @@
 # make demo      the example's graph, without a cluster
 # make test      everything: lint, unit tests, fuzz seeds, commands, a real control plane
 # make fuzz      a little fuzzing of each grammar (part of CI); FUZZTIME=60s for more
+# make release   what is published of VERSION=v0.1.0, into dist/; make krew: its manifests
 # make apidiff   what a change breaks and adds for programs that import pkg/; BASE=v0.1.0, FAIL=1
 # make sandbox   a real cluster to play with; make sandbox-down ends it
 
@@ -87,7 +88,7 @@ demo: build
 
 # What CI does, and says at its end how long each part took, also when one failed: first what
 # fails early.
-TESTS := lint unit size cluster-test
+TESTS := lint licences unit size cluster-test
 test:
 	@took=(); trap 'printf "%s\n" "$${took[@]}"' EXIT; \
 	for part in $(TESTS); do \
