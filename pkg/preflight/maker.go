@@ -132,9 +132,11 @@ func anyText(v any, is func(string) bool) bool {
 }
 
 // custom says whether an object of the batch is one that an operator acts on.
-func (f *foresight) custom(it *Item) bool {
-	r, served := f.World.Kinds.Kind(it.Ref.GroupKind())
-	return served && r.Custom || f.definitions()[it.Ref.GroupKind()] != nil
+func (f *foresight) custom(it *Item) bool { return f.customKind(it.Ref.GroupKind()) }
+
+func (f *foresight) customKind(gk schema.GroupKind) bool {
+	r, served := f.World.Kinds.Kind(gk)
+	return served && r.Custom || f.definitions()[gk] != nil
 }
 
 func (f *foresight) isServed(gk schema.GroupKind) bool {

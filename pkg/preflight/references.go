@@ -31,9 +31,53 @@ func (f *foresight) references() {
 			edges++
 			f.reference(it, e)
 		}
+		f.made(it, id)
 	}
 	f.keys()
 	f.looked[References] = fmt.Sprintf("%s of %s: all that must be there is there, or in the batch", many(edges, "reference"), many(len(f.order), "object"))
+}
+
+// made judges the references of what a custom resource of the batch has made already. Whoever
+// made it may make what it needs as well, and has not so far. What a kind of Kubernetes has
+// made follows from its template, which is judged by itself.
+func (f *foresight) made(it *Item, root graph.ID) {
+	if !it.Exists || !f.custom(it) || idle(f, it) {
+		return
+	}
+	seen, told := map[graph.ID]bool{root: true}, map[graph.ID]bool{}
+	for queue := []graph.ID{root}; len(queue) > 0; queue = queue[1:] {
+		from := queue[0]
+		for e := range f.Graph.Out(from) {
+			switch {
+			case e.Relation == relation.Owns && !e.Inferred:
+				if !seen[e.To] && f.Graph.State(e.To) == graph.Present && !f.inBatch(f.Graph.Ref(e.To)) && f.customKind(f.Graph.Ref(from).GroupKind()) {
+					seen[e.To] = true
+					queue = append(queue, e.To)
+				}
+			case from != root && e.Relation == relation.Needs && !e.Inferred && !e.Backward:
+				if f.lacks(e) && !told[e.To] {
+					told[e.To] = true
+					f.add(f.lacking(it, from, e))
+				}
+			}
+		}
+	}
+}
+
+// lacks says that what an edge needs is not there, and that this is the end of it.
+func (f *foresight) lacks(e graph.Edge) bool {
+	to, what := f.Graph.Ref(e.To), fates[e.Rule]
+	return f.Graph.State(e.To) == graph.Missing && what.message != "" && what.verdict != 0 && !e.Optional && !givenToAll(to) && !f.inBatch(to)
+}
+
+// lacking is said of an object that an object of the batch has made.
+func (f *foresight) lacking(by *Item, from graph.ID, e graph.Edge) Judgement {
+	self, what := f.Graph.Ref(from), fates[e.Rule]
+	return Judgement{
+		Topic: References, Verdict: undecided, Object: self, Field: e.Field, Value: e.Value, Reason: what.reason,
+		Message: fmt.Sprintf("%s has made it, and it needs %s, which does not exist: %s", near(by.Ref, self.Namespace), near(f.Graph.Ref(e.To), self.Namespace), what.message),
+		Remedy:  fmt.Sprintf("create %s, unless whoever made this makes that as well", near(f.Graph.Ref(e.To), self.Namespace)),
+	}
 }
 
 // reference judges one edge of an object of the batch.
