@@ -1,11 +1,13 @@
 # make demo      the example's graph, without a cluster
 # make test      everything: lint, unit tests, fuzz seeds, commands, a real control plane
 # make fuzz      a little fuzzing of each grammar (part of CI); FUZZTIME=60s for more
+# make release   what is published of VERSION=v0.1.0, into dist/; make krew: its manifests
+# make apidiff   what a change breaks and adds for programs that import pkg/; BASE=v0.1.0, FAIL=1
 # make sandbox   a real cluster to play with; make sandbox-down ends it
 
 SHELL := /bin/bash
 GO ?= go
-CACHE := $(or $(SYSOP_CACHE),$(shell $(GO) run ./hack/cachedir))
+CACHE := $(or $(SYSOP_CACHE),$(shell CGO_ENABLED=0 GOFLAGS=-trimpath $(GO) run ./hack/cachedir))
 LINT_VERSION := v2.15.0
 LINT := $(CACHE)/tools/golangci-lint-$(LINT_VERSION)/golangci-lint
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
@@ -14,13 +16,20 @@ BIN := bin/kubectl-sysop
 GOBIN := $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)
 SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 
+# One way to compile for the plugin, the linter, tests and the control plane: each library is
+# compiled once, and once more for the race detector, which wants C.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip -trimpath $(filter-out -trimpath,$(GOFLAGS)))
+TEST := $(GO) test -shuffle=on -vet=off
+RACE := CGO_ENABLED=1 $(TEST) -race
+
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
-.PHONY: build demo test lint unit size fuzz cluster-test sandbox sandbox-down bench install tidy-check
+.PHONY: build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check apidiff release release-verify licences krew
 
 build:
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
+	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
 
 demo: build
 	@echo '$$ kubectl sysop stacks --from demo'
@@ -77,7 +86,16 @@ demo: build
 	@echo '$$ kubectl sysop catalog show cloudnative-pg'
 	@$(BIN) catalog show cloudnative-pg
 
-test: lint unit size cluster-test
+# What CI does, and says at its end how long each part took, also when one failed: first what
+# fails early.
+TESTS := lint licences unit size cluster-test
+test:
+	@took=(); trap 'printf "%s\n" "$${took[@]}"' EXIT; \
+	for part in $(TESTS); do \
+		begin=$$SECONDS; code=0; $(MAKE) --no-print-directory $$part || code=$$?; \
+		took+=("$$(printf '%5d s  make %s' $$((SECONDS - begin)) $$part)$$([ $$code = 0 ] || echo ": failed")"); \
+		[ $$code = 0 ] || exit $$code; \
+	done
 
 lint: $(LINT) tidy-check
 	$(LINT) run ./...
@@ -89,16 +107,22 @@ $(LINT):
 tidy-check:
 	@$(GO) mod tidy -diff
 
-# The linter has vetted everything before. The race detector looks where anything runs side
-# by side, or may: packages that know no lock and no context are five times as fast without
-# it. A graph is there for several to read.
+# The linter has vetted everything before. The race detector looks where goroutines are
+# started, by the package or by its tests: elsewhere it finds nothing, and takes five times as
+# long. The scripts run one command after the other, on snapshots: the ring on the cluster has
+# the same commands raced, where they do several things at once.
+STARTS := ^[[:space:]]*go (func|[a-z])|errgroup|[.]Go[(]
+OWN := github.com/kubectl-sysop/kubectl-sysop
 unit:
-	@all=$$($(GO) list ./... | grep -v /test/); \
-	plain=$$($(GO) list -f '{{.ImportPath}} {{.Imports}}' $$all | grep -vE '[[ ](sync|sync/atomic|context)[] ]' | cut -d' ' -f1 | grep -v /pkg/graph); \
-	raced=$$(printf '%s\n' $$all | grep -vxF "$$plain"); \
-	set -x; \
-	$(GO) test -race -shuffle=on -vet=off -timeout 20m $$raced && \
-	$(GO) test -shuffle=on -vet=off -timeout 20m $$plain
+	@plain=; raced=; while read -r package dir; do case $$package in \
+		$(OWN)/test/*) ;; \
+		$(OWN)/internal/cli) plain+=" $$package" ;; \
+		*) if grep -qE '$(STARTS)' "$$dir"/*.go; then raced+=" $$package"; else plain+=" $$package"; fi ;; \
+	esac; done < <($(GO) list -f '{{.ImportPath}} {{.Dir}}' ./...); \
+	set -ex; \
+	$(TEST) -timeout 20m $$plain; \
+	$(RACE) -timeout 20m $$raced; \
+	$(RACE) -timeout 20m -skip '^(TestScripts|TestExamples)$$' ./internal/cli
 
 # krew's users fetch it: Helm's library is most of it, and it must not grow without notice.
 LARGEST := 85000000
@@ -110,11 +134,40 @@ fuzz:
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I {} $(SHELL) -c 'target={}; \
 		$(GO) test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./pkg/$${target%:*}'
 
+# The same without looking which code an input comes to: a few hundred inputs learn nothing from
+# that, and it compiles every library anew.
+fuzz-blind:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	for p in $(sort $(foreach f,$(FUZZ),$(firstword $(subst :, ,$(f))))); do $(GO) test -vet=off -c -o "$$dir/$$p.test" ./pkg/$$p || exit 1; done && \
+	printf '%s\n' $(FUZZ) | DIR=$$dir xargs -P 2 -I {} $(SHELL) -c 'target={}; cd pkg/$${target%:*} && \
+		"$$DIR/$${target%:*}.test" -test.run "^$$" -test.fuzz "^$${target#*:}$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 20x -test.parallel 1 -test.fuzzcachedir "$$DIR/corpus/$$target"'
+
 # The control plane is built first, by itself: that can take longer than go test
 # lets a package run.
 cluster-test:
 	$(SANDBOX) build
-	$(GO) test -race -shuffle=on -vet=off -timeout 30m -p 1 -parallel 4 ./test/...
+	$(RACE) -timeout 30m -p 1 -parallel 4 ./test/...
+
+# What is known of the libraries that the plugin is made of, and called by it. It asks
+# vuln.go.dev, so it is no part of test.
+VULN_VERSION := v1.8.0
+VULN := $(CACHE)/tools/govulncheck-$(VULN_VERSION)/govulncheck
+vuln: $(VULN)
+	@out=$$($(VULN) ./cmd/... 2>&1) && code=0 || code=$$?; printf '%s\n' "$$out"; \
+	if [ $$code -ne 0 ] && [ $$code -ne 3 ]; then echo "vuln: govulncheck ended with $$code and said nothing of vulnerabilities: it needs https://vuln.go.dev, or GOVULNDB=ADDRESS of another database" >&2; fi; \
+	exit $$code
+
+$(VULN):
+	@mkdir -p $(@D)
+	GOBIN=$(@D) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
+
+# Everything compiles for all platforms of plugins.yaml, tests too.
+PLATFORMS := $(shell sed -n '/^platforms:/,/^[a-z]*:$$/s/^  - //p' plugins.yaml)
+platforms:
+	@printf '%s\n' $(PLATFORMS)
+cross:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && for p in $(PLATFORMS); do \
+		echo "$$p" && export GOOS=$${p%/*} GOARCH=$${p#*/} && $(GO) build -o "$$dir/" ./cmd/... && $(GO) vet ./... || exit 1; done
 
 sandbox:
 	@$(SANDBOX) up -f examples/demo -f examples/operators.yaml -f examples/system/objects.yaml
@@ -122,13 +175,35 @@ sandbox:
 sandbox-down:
 	@$(SANDBOX) down
 
+# From dist/, which "make release" has written: a manifest for each plugin, judged by the rules
+# of krew and of its index.
+krew:
+	$(GO) run ./hack/krew generate --version $(VERSION) --checksums dist/checksums.txt --out krew/plugins
+	$(GO) run ./hack/krew lint --archives dist krew/plugins/*.yaml
+
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/...
 	$(GO) run ./test/cluster/cmd/bench
 
-# kubectl asks an executable of the second name to complete its plugins.
+# What is published of a VERSION, into dist/: docs/releasing.md.
+RELEASE := $(GO) run ./hack/release
+release:
+	$(RELEASE) build --version '$(VERSION)' $(RELEASE_FLAGS)
+
+# Builds it twice, the second time with an empty build cache, and compares bit for bit.
+release-verify:
+	$(RELEASE) verify --version '$(VERSION)' $(RELEASE_FLAGS)
+
+# Every module of the plugin with its licence: one that is not allowed fails.
+licences:
+	@$(RELEASE) licences
+
+# With the link by which kubectl completes the plugin.
 install: build
 	@mkdir -p "$(GOBIN)"
 	install -m 0755 $(BIN) "$(GOBIN)/kubectl-sysop"
-	@printf '#!/bin/sh\nexec kubectl-sysop __complete "$$@"\n' > "$(GOBIN)/kubectl_complete-sysop"
-	@chmod 0755 "$(GOBIN)/kubectl_complete-sysop"
+	@"$(GOBIN)/kubectl-sysop" completion install
+
+# BASE is the latest tag where it is not given. With FAIL=1 a break must be announced in CHANGELOG.md.
+apidiff:
+	@$(GO) run ./hack/apidiff $(if $(BASE),--base '$(BASE)') $(if $(FAIL),--fail)

@@ -4,13 +4,10 @@ package docs_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"math/big"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +19,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/pages"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
@@ -39,73 +37,34 @@ func run(t *testing.T, args string) string {
 	return out.String()
 }
 
-// blocks are the fenced blocks of a page, those of a language ("" for none).
+// blocks are the texts of the blocks of a page in a language.
 func blocks(t *testing.T, page, language string) []string {
 	t.Helper()
-	text, err := os.ReadFile(page)
+	p, err := pages.Parse(".", page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	fence := regexp.MustCompile("(?ms)^ *```([a-z]*)\n(.*?)^ *```$")
-	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
-		if m[1] == language {
-			out = append(out, m[2])
+	for _, b := range p.Blocks {
+		if b.Language == language {
+			out = append(out, b.Text)
 		}
 	}
 	return out
 }
 
-var update = flag.Bool("update", false, "write what commands write into the pages")
-
-// What a page says that a command writes, it writes.
-func TestCommands(t *testing.T) {
-	for _, page := range []string{"chargeback.md", "health.md", "check.md", "regulation.md", "install.md"} {
-		t.Run(page, func(t *testing.T) { testCommands(t, page) })
-	}
-}
-
-func testCommands(t *testing.T, page string) {
-	found := blocks(t, page, "console")
-	if len(found) < 2 {
-		t.Fatalf("%d blocks of commands", len(found))
-	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range found {
-		command, want, _ := strings.Cut(b, "\n")
-		args, ok := strings.CutPrefix(command, "$ kubectl sysop ")
-		if !ok {
-			t.Errorf("not a command: %s", command)
-			continue
-		}
-		got := run(t, args)
-		if got != want && !*update {
-			t.Errorf("%s writes\n%swhere the page has\n%s\n(go test ./docs -update writes it)", command, got, want)
-		}
-		text = bytes.Replace(text, []byte("```console\n"+b+"```"), []byte("```console\n"+command+"\n"+got+"```"), 1)
-	}
-	if *update {
-		if err := os.WriteFile(page, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // The waivers that the page has are waivers of rules that there are.
 func TestWaiversOfThePage(t *testing.T) {
 	found := blocks(t, "check.md", "yaml")
-	if len(found) != 2 {
+	if len(found) != 3 {
 		t.Fatalf("%d blocks of YAML", len(found))
 	}
-	waivers, problems := check.ParseWaivers("check.md", []byte(found[1]), check.Rules())
+	waivers, problems := check.ParseWaivers("check.md", []byte(found[2]), check.Rules())
 	if len(waivers) != 2 || len(problems) > 0 {
 		t.Errorf("%+v, problems %v", waivers, problems)
 	}
 	var annotated struct{ Metadata metav1.ObjectMeta }
-	if err := yaml.Unmarshal([]byte(found[0]), &annotated); err != nil {
+	if err := yaml.Unmarshal([]byte(found[1]), &annotated); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(annotated.Metadata.Annotations[check.WaiveAnnotation]) {
@@ -131,7 +90,7 @@ func TestArithmeticOfChargeback(t *testing.T) {
 	// These are of the samples of a window, which the example has not.
 	said["95"], said["0.026388888889"] = true, true
 	lines := 0
-	for _, b := range blocks(t, "chargeback.md", "") {
+	for _, b := range blocks(t, "chargeback.md", "text") {
 		for line := range strings.Lines(b) {
 			lines++
 			left, right, ok := strings.Cut(strings.TrimSpace(line), " = ")

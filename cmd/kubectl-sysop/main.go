@@ -15,6 +15,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
+	cli.HushCompletion(os.Args)
 	cli.PutOffCollection()
 	code := cli.Main(ctx, cli.Process(examples.Demo()), os.Args[1:])
 	stop()

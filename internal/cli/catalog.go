@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -130,9 +129,14 @@ of, and of its newest version, or the one named, where it comes from, what it ne
 and what is expected of what is fetched.`,
 		Example: `  # how would cert-manager be installed?
   kubectl sysop catalog show cert-manager`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeOperators,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+		Args: cobra.ExactArgs(1),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, noFiles
+			}
+			return o.completeEntries(o.common, func(catalog.Entry) bool { return true })(cmd, args, typed)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
@@ -165,17 +169,6 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 	return o.write(view.CatalogEntry(view.CatalogRow{Entry: e, Origin: cats.Origin(e.Name)}, v))
 }
 
-// completeOperators offers the entries of the embedded catalogue that can be installed.
-func completeOperators(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var out []string
-	for _, e := range catalog.All() {
-		if len(e.Versions) > 0 && !slices.Contains(args, e.Name) {
-			out = append(out, e.Name+"\t"+e.Title)
-		}
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
-}
-
 type catalogValidateOptions struct {
 	*common
 	catalogueOptions
@@ -191,8 +184,9 @@ entry is told with its place. Then it is laid over the embedded one, and what en
 need is looked for: packages, versions in the ranges, and who brings an API.`,
 		Example: `  # is what is embedded in order?
   kubectl sysop catalog validate`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // a folder, or an archive
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.writing(cmd)
 	o.catalogueFlags(cmd)

@@ -39,9 +39,10 @@ there, the versions alone are put into it, and the rest of its text stays as it 
 comments and all. A version that is there in another form is refused, unless
 --replace is given. A file is written whole, or not at all.`,
 		Example: `  # a new version of an operator
-  kubectl-sysop catalog add hello-1.1.0.yaml --catalog catalogue`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+  kubectl sysop catalog add hello-1.1.0.yaml --catalog catalogue`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeYAML,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.flags(cmd)
 	return cmd
@@ -114,9 +115,10 @@ func newCatalogImport(env Env) *cobra.Command {
 other manifests of its bundle: its definitions are not in it. Deployments and
 permissions become manifests that are installed as they are. What OLM does and nobody
 else (certificates of webhooks, which version replaces which) is left out, and told.`,
-		Example: `  kubectl-sysop catalog import-csv manifests/*.yaml --catalog catalogue`,
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.importCSV(cmd.Context(), args) },
+		Example:           `  kubectl sysop catalog import-csv manifests/*.yaml --catalog catalogue`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeYAML,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.importCSV(cmd.Context(), args) },
 	}
 	o.flags(cmd)
 	return cmd

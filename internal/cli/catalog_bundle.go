@@ -40,11 +40,11 @@ them on an empty cluster. Nothing is written to a cluster, and none is asked.
 Images are not in it: docs/sharing.md tells how they are carried along. The same input
 gives the same bytes.`,
 		Example: `  # a system, for Kubernetes 1.33
-  kubectl-sysop catalog bundle -f shop.yaml --kubernetes 1.33 -o shop.tar
+  kubectl sysop catalog bundle -f shop.yaml --kubernetes 1.33 -o shop.tar
 
   # where there is no network
-  kubectl-sysop install --offline --bundle shop.tar --image-registry registry.local:5000`,
-		ValidArgsFunction: completeOperators,
+  kubectl sysop install --offline --bundle shop.tar --image-registry registry.local:5000`,
+		ValidArgsFunction: o.completeInstallable(o.common),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())

@@ -97,6 +97,7 @@ them there, and whether all of a stack could be kept together on one node.`,
 func (o *checkOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, those with these labels")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.StringSliceVar(&o.categories, "category", nil, "only rules of these categories: "+strings.Join(categoryNames(), ", "))
 	f.StringVar(&o.waivers, "waivers", "", "findings that are meant so, from a YAML FILE")
 	f.StringVar(&o.failOn, "fail-on", "", "exit with code 2 where a finding is as bad as this: error or warning")

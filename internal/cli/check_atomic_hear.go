@@ -31,6 +31,14 @@ func (a *foreseen) hear(t *trial, said source.Tried) {
 	if said.Reason == "" {
 		return
 	}
+	// A cached discovery knows kinds for hours after they are gone.
+	if said.Code == http.StatusNotFound && strings.Contains(said.Message, "could not find the requested resource") {
+		if crd := a.definitionOf(t.Resource); crd != nil {
+			t.said = checkedBySchema(crd, t.item.Object)
+			t.said.Ref, t.said.Pod = t.item.Ref, t.pod != nil
+			return
+		}
+	}
 	switch ofContent := said.Code == http.StatusBadRequest || said.Code == http.StatusUnprocessableEntity; {
 	case t.instead != "" && !ofContent:
 		t.undecided("namespace %s is not there yet; in %s, where it was tried instead, it was refused: %s", ns, t.instead, said.Message)

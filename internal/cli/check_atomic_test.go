@@ -170,6 +170,34 @@ func TestHear(t *testing.T) {
 	}
 }
 
+// TestHearOfAKindThatIsGone: a cached discovery still has it, and the batch brings it back.
+func TestHearOfAKindThatIsGone(t *testing.T) {
+	crd := objectOf(t, `
+metadata: {name: toys.example.dev}
+spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}}]}
+`)
+	gone := source.Tried{Reason: "NotFound", Code: 404, Message: "the server could not find the requested resource"}
+	hear := func(batch []preflight.Item, size string) *trial {
+		item := &preflight.Item{
+			Ref:    object.Ref{Group: "example.dev", Kind: "Toy", Namespace: "shop", Name: "bear"},
+			Object: objectOf(t, "apiVersion: example.dev/v1\nkind: Toy\nsize: "+size),
+		}
+		tried := &trial{item: item, Trial: source.Trial{Resource: object.Resource{Group: "example.dev", Version: "v1", Kind: "Toy", Plural: "toys"}}}
+		(&foreseen{facts: check.NewCollector(), batch: batch}).hear(tried, gone)
+		return tried
+	}
+	with := []preflight.Item{{Ref: object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: "toys.example.dev"}, Object: crd}}
+	if said := hear(with, "3").said; said.Reason != "" || said.Ref.Name != "bear" {
+		t.Errorf("what fits is refused: %+v", said)
+	}
+	if said := hear(with, "large").said; said.Reason != "Invalid" {
+		t.Errorf("what does not fit: %+v", said)
+	}
+	if said := hear(nil, "3").said; said.Reason != "NotFound" {
+		t.Errorf("a kind that nobody brings: %+v", said)
+	}
+}
+
 // TestBySchema: what the schema of the batch's own definition says, and where it cannot.
 func TestBySchema(t *testing.T) {
 	crd := objectOf(t, `

@@ -3,10 +3,14 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,26 +19,32 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
 var update = flag.Bool("update", false, "write the generated files anew")
 
-// TestMain makes the plugin a command of the scripts.
+// TestMain makes the plugin a command of the scripts, by every name that they call it by.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"kubectl-sysop": func() {
-			demo := examples.Demo()
-			if dir := os.Getenv(demoVariable); dir != "" {
-				demo = os.DirFS(dir)
-			}
-			os.Exit(cli.Main(context.Background(), cli.Process(demo), os.Args[1:]))
-		},
-	})
+	plugin := func() {
+		demo := examples.Demo()
+		if dir := os.Getenv(demoVariable); dir != "" {
+			demo = os.DirFS(dir)
+		}
+		cli.HushCompletion(os.Args)
+		os.Exit(cli.Main(context.Background(), cli.Process(demo), os.Args[1:]))
+	}
+	commands := map[string]func(){"foo": plugin}
+	for _, name := range []string{"kubectl-sysop", "kubectl_complete-sysop"} {
+		for _, alias := range []string{"", "_graph", "_stacks", "_regulate"} {
+			commands[name+alias] = plugin
+		}
+	}
+	testscript.Main(m, commands)
 }
 
 // demoVariable names where the example is as JSON. To parse its YAML is half of what a
@@ -48,11 +58,29 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv(demoVariable, dir)
+			// A link to it is the plugin under another name.
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			e.Setenv("SELF", self)
 			// The race detector waits a second before a process ends, unless told not to.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			e.Setenv("NO_FILE", noFile(t)) // in the words of the operating system
 			return nil
 		},
 	})
+}
+
+// noFile is what the operating system says of a file that is not there.
+func noFile(t *testing.T) string {
+	t.Helper()
+	_, err := os.Open(filepath.Join(t.TempDir(), "gone"))
+	wrong, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		t.Fatalf("a file that is not there: %v", err)
+	}
+	return wrong.Err.Error()
 }
 
 // demoAsJSON writes the example as JSON.
@@ -86,20 +114,22 @@ func walk(cmd *cobra.Command, f func(*cobra.Command)) {
 }
 
 func newRoot() *cobra.Command {
-	root := cli.New(env(strings.NewReader(""), io.Discard, io.Discard))
-	root.InitDefaultCompletionCmd()
-	return root
+	return cli.New(env(strings.NewReader(""), io.Discard, io.Discard))
 }
 
 // live are the commands whose examples need a cluster, and what they say of a snapshot. An
 // example that comes to that has been read whole.
 var live = map[string]string{"adopt": "error: --from: a snapshot is no cluster", "release": "error: --from: a snapshot is no cluster", "logs": "error: --from: a snapshot holds no logs"}
 
+// wanting are the examples that want a cluster or files that are not there, unless they are
+// asked of the demo. Their flags are parsed, and that is all.
+var wanting = regexp.MustCompile(`^(install|upgrade|diff|rollback|history|uninstall|catalog (add|import-csv|bundle)|regulate|system (export|list))\b`)
+
 // TestExamples runs each example of each command's help, as it stands there.
 func TestExamples(t *testing.T) {
 	walk(newRoot(), func(c *cobra.Command) {
 		if c.Parent().Name() == "completion" {
-			return // cobra's own
+			return // cobra's own, and those that write: see testdata/completion-install.txtar
 		}
 		t.Run(c.Name(), func(t *testing.T) {
 			if c.Example == "" {
@@ -115,6 +145,15 @@ func TestExamples(t *testing.T) {
 					continue
 				}
 				var out, talk bytes.Buffer
+				if wanting.MatchString(text) && !strings.Contains(text, " --from ") {
+					text, _, _ = strings.Cut(text, " | ")
+					text, _, _ = strings.Cut(text, " -- ")
+					code := cli.Main(t.Context(), env(strings.NewReader(""), &out, &talk), append(strings.Fields(text), "--help"))
+					if code != 0 || !strings.Contains(out.String(), "\nUsage:\n") {
+						t.Errorf("%s: exit code %d: %s", line, code, talk.String())
+					}
+					continue
+				}
 				if refusal, ok := live[c.Name()]; ok {
 					code := cli.Main(t.Context(), env(strings.NewReader(""), &out, &talk), append(strings.Fields(text), "--from", "demo"))
 					if code != cli.ExitError || !strings.HasPrefix(talk.String(), refusal) {
@@ -135,21 +174,19 @@ func TestExamples(t *testing.T) {
 
 // TestSuite holds plugins.yaml equal to the commands, both ways.
 func TestSuite(t *testing.T) {
-	b, err := os.ReadFile("../../plugins.yaml")
+	s, err := suite.Read("../../plugins.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var suite struct {
-		Commands []struct{ Name, Short string }
-	}
-	if err := yaml.Unmarshal(b, &suite); err != nil {
-		t.Fatal(err)
+	root := newRoot()
+	if root.Name() != s.Binary || root.CommandPath() != "kubectl "+s.Name || root.Short != s.ShortDescription {
+		t.Errorf("the root is %s (%s): %q; plugins.yaml has %s, %s: %q", root.Name(), root.CommandPath(), root.Short, s.Binary, s.Name, s.ShortDescription)
 	}
 	listed := map[string]string{}
-	for _, c := range suite.Commands {
+	for _, c := range s.Commands {
 		listed[c.Name] = c.Short
 	}
-	for _, c := range newRoot().Commands() {
+	for _, c := range root.Commands() {
 		if c.Name() == "help" {
 			continue
 		}
@@ -161,39 +198,92 @@ func TestSuite(t *testing.T) {
 	for name := range listed {
 		t.Errorf("plugins.yaml lists %s, which is no command", name)
 	}
+	for _, a := range s.Aliases {
+		if cmd, _, err := root.Find([]string{a.Command}); err != nil || cmd.Name() != a.Command {
+			t.Errorf("plugins.yaml has the alias %s of %s, which is no command", a.Name, a.Command)
+		}
+	}
 }
 
 // TestReference holds docs/commands.md equal to the help; -update writes it.
 func TestReference(t *testing.T) {
+	root := newRoot()
 	var b strings.Builder
 	b.WriteString("# Commands\n\nThis page is made from the help of the commands (`go test ./internal/cli -run TestReference -update`).\n")
-	walk(newRoot(), func(c *cobra.Command) {
-		if c.Parent().Name() == "completion" {
-			return
-		}
+	writeTree(&b, root)
+	walk(root, func(c *cobra.Command) {
 		b.WriteString("\n## " + strings.TrimSuffix(c.UseLine(), " [flags]") + "\n\n" + c.Short + ".\n")
-		if c.Long != "" {
-			b.WriteString("\n" + c.Long + "\n")
+		long := strings.TrimSpace(c.Long)
+		switch scripts := c.Parent().Name() == "completion" && c.Example == ""; {
+		case scripts:
+			fmt.Fprintf(&b, "\n```text\n%s\n```\n", long)
+		case long != "":
+			b.WriteString("\n" + long + "\n")
 		}
-		b.WriteString("\n```console\n")
-		for line := range strings.Lines(c.Example) {
-			b.WriteString(strings.TrimPrefix(line, "  "))
+		if len(c.Aliases) > 0 {
+			b.WriteString("\nAlso: " + strings.Join(c.Aliases, ", ") + ".\n")
 		}
-		b.WriteString("\n```\n\n```text\n" + flags(c) + "```\n")
+		ranBy := "TestExamples"
+		if c.Parent().Name() == "completion" {
+			ranBy = "TestScripts"
+		}
+		if c.Example != "" {
+			b.WriteString("\n```sh elsewhere=" + ranBy + "\n")
+			for line := range strings.Lines(c.Example) {
+				b.WriteString(strings.TrimPrefix(line, "  "))
+			}
+			b.WriteString("\n```\n")
+		}
+		if own := flags(c); own != "" {
+			b.WriteString("\n```text\n" + own + "```\n")
+		}
 	})
+	graph, _, err := root.Find([]string{"graph"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString("\n## Flags of the connection\n\nThose of kubectl, of every command that asks a cluster:\n\n```text\n" + usages(graph, func(name string) bool { return slices.Contains(kubectlFlags, name) }) + "```\n")
+	b.WriteString("\n## Flags of every command\n\n```text\n" + root.PersistentFlags().FlagUsages() + "  -h, --help        help for the command\n```\n")
 	golden(t, "../../docs/commands.md", b.String())
+}
+
+// writeTree lists the commands, and which of them are plugins of their own.
+func writeTree(b *strings.Builder, root *cobra.Command) {
+	b.WriteString("\n| command | what it does |\n|---|---|\n")
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			continue
+		}
+		name := "`" + c.Name() + "`"
+		if c.HasAvailableSubCommands() {
+			var below []string
+			for _, s := range c.Commands() {
+				if s.IsAvailableCommand() {
+					below = append(below, s.Name())
+				}
+			}
+			name += ": " + strings.Join(below, ", ")
+		}
+		b.WriteString("| " + name + " | " + c.Short + " |\n")
+	}
+	b.WriteString("\nA link to the binary that is called `kubectl-sysop_COMMAND` makes a command a plugin of its own,\n`kubectl sysop-COMMAND`: see [completion](completion.md).\n")
 }
 
 // flags is the usage of a command's own flags, without those of the connection,
 // which are kubectl's.
 func flags(c *cobra.Command) string {
+	return usages(c, func(name string) bool { return !slices.Contains(kubectlFlags, name) })
+}
+
+// usages is the usage of the flags of a command that are wanted.
+func usages(c *cobra.Command, wanted func(string) bool) string {
 	var out []string
 	for line := range strings.Lines(c.LocalNonPersistentFlags().FlagUsages()) {
 		name := strings.TrimSpace(line)
 		if i := strings.Index(name, "--"); i >= 0 {
 			name, _, _ = strings.Cut(name[i+2:], " ")
 		}
-		if !slices.Contains(kubectlFlags, name) {
+		if wanted(name) {
 			out = append(out, strings.ReplaceAll(line, os.Getenv("HOME"), "~"))
 		}
 	}
@@ -202,7 +292,7 @@ func flags(c *cobra.Command) string {
 
 var kubectlFlags = []string{
 	"as", "as-group", "as-uid", "as-user-extra", "cache-dir", "certificate-authority", "client-certificate", "client-key", "cluster", "context",
-	"disable-compression", "insecure-skip-tls-verify", "kubeconfig", "request-timeout", "server", "tls-server-name", "token", "user",
+	"disable-compression", "insecure-skip-tls-verify", "kubeconfig", "proxy-url", "request-timeout", "server", "tls-server-name", "token", "user",
 }
 
 func golden(t *testing.T, name, got string) {

@@ -55,6 +55,9 @@ type common struct {
 	timings       bool
 	noInferred    bool // of the commands that have the flag
 
+	// completing says that a shell asks: no credential plugin may ask back on the terminal.
+	completing bool
+
 	output    string
 	formats   []string
 	color     string
@@ -66,6 +69,10 @@ func newCommon(env Env, formats ...string) *common {
 	c.config = genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(-1).WithDiscoveryBurst(-1)
 	c.config.WrapConfigFn = func(r *rest.Config) *rest.Config {
 		r.UserAgent = "kubectl-sysop/" + buildVersion()
+		if c.completing && r.ExecProvider != nil {
+			r.ExecProvider.StdinUnavailable = true
+			r.ExecProvider.StdinUnavailableMessage = "the shell completes"
+		}
 		r.Wrap(func(rt http.RoundTripper) http.RoundTripper { return c.clock.count(rt) })
 		return r
 	}
@@ -86,10 +93,7 @@ func (c *common) connecting(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.from, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
 	c.config.AddFlags(f)
-	must(cmd.RegisterFlagCompletionFunc("from", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"demo\tthe example system"}, cobra.ShellCompDirectiveDefault
-	}))
-	must(cmd.RegisterFlagCompletionFunc("namespace", c.completeNamespaces))
+	c.completeConnection(cmd)
 }
 
 // writing adds the flags of how it is shown.

@@ -1,53 +1,150 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// patience is how long a shell waits for names.
-const patience = 2 * time.Second
+// patience is how long a shell waits for a cluster: a key was pressed.
+const patience = time.Second
 
-// completeRoots offers types, and behind a slash (or a type) names. It says
-// nothing when it knows nothing: an error would end up in the line.
-func (c *common) completeRoots(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	const none = cobra.ShellCompDirectiveNoFileComp
-	ctx, cancel := c.patient(cmd.Context())
-	defer cancel()
-	quiet := *c
-	quiet.env.ErrOut = discard{}
-	s, err := quiet.open(ctx)
-	if err != nil {
-		return nil, none
+// noFiles ends a completion: what is not offered is no file either.
+const noFiles = cobra.ShellCompDirectiveNoFileComp
+
+// completion is what cobra asks to complete an argument or the value of a flag.
+type completion = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
+
+// runCompletion answers a shell. Whatever happens, nothing but completions and the directive
+// comes out, and the exit code is 0: kubectl and the shells put the rest into the line.
+func runCompletion(ctx context.Context, env Env, root *cobra.Command) int {
+	var out bytes.Buffer
+	root.SetOut(&out)
+	if err := executed(ctx, root); err != nil {
+		out.Reset()
+		fmt.Fprintf(&out, ":%d\n", noFiles)
 	}
+	var clean bytes.Buffer
+	for line := range bytes.Lines(out.Bytes()) {
+		if harmless(line) {
+			clean.Write(line)
+		}
+	}
+	_, _ = env.Out.Write(clean.Bytes()) // who has closed it does not want it any more
+	return ExitDone
+}
+
+// executed runs a command, and makes a panic an error.
+func executed(ctx context.Context, root *cobra.Command) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return root.ExecuteContext(ctx)
+}
+
+// harmless says whether a line of completions does nothing to a terminal.
+func harmless(line []byte) bool {
+	word, description, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), "\t")
+	return utf8.Valid(line) && safe(word) == word && safe(description) == description
+}
+
+// within runs ask, and waits for it no longer than somebody does with a key down: a snapshot
+// takes what it takes. A panic is no answer.
+func (c *common) within(ctx context.Context, ask func(context.Context) []string) []string {
+	cancel := context.CancelFunc(func() {})
+	if c.from == "" {
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(c.env.Patience, patience))
+	}
+	defer cancel()
+	answer := make(chan []string, 1)
+	go func() {
+		var found []string
+		defer func() {
+			if recover() != nil {
+				found = nil
+			}
+			answer <- found
+		}()
+		found = ask(ctx)
+	}()
+	select {
+	case found := <-answer:
+		return found
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// asking completes with what is found in the cluster or the snapshot.
+func (c *common) asking(ctx context.Context, typed string, ask func(context.Context, *world) []string) []string {
+	return c.within(ctx, func(ctx context.Context) []string {
+		w, err := c.world(ctx)
+		if err != nil {
+			return nil
+		}
+		return beginning(ask(ctx, w), typed)
+	})
+}
+
+// beginning are the words that begin with what was typed, in order, each once.
+func beginning(words []string, typed string) []string {
+	words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, typed) })
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// prefixed puts something in front of each word.
+func prefixed(prefix string, words []string) []string {
+	out := make([]string, 0, len(words))
+	for _, w := range words {
+		out = append(out, prefix+w)
+	}
+	return out
+}
+
+// completeRoots offers types, and behind a slash (or a type) names.
+func (c *common) completeRoots(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	typ, _, slash := strings.Cut(typed, "/")
 	switch {
 	case slash:
-		names := s.names(ctx, typ)
-		for i := range names {
-			names[i] = typ + "/" + names[i]
-		}
-		return names, none
+		return c.asking(cmd.Context(), typed, func(ctx context.Context, w *world) []string {
+			return prefixed(typ+"/", w.named(ctx, typ))
+		}), noFiles
 	case len(args) > 0 && !strings.Contains(args[0], "/"):
-		return s.names(ctx, args[0]), none
+		return c.asking(cmd.Context(), typed, func(ctx context.Context, w *world) []string { return w.named(ctx, args[0]) }), noFiles
 	}
-	return append(types(s.kinds), graph.BySystem), none | cobra.ShellCompDirectiveNoSpace
+	return c.asking(cmd.Context(), typed, func(ctx context.Context, w *world) []string {
+		if kinds, err := w.kinds(ctx); err == nil {
+			return append(types(kinds), graph.ByApp, graph.ByHelm, graph.BySystem)
+		}
+		return nil
+	}), noFiles | cobra.ShellCompDirectiveNoSpace
 }
 
-// types are the names of kinds as they are typed.
+// types are the names of kinds as they are typed: the singular, and where a kind that is
+// preferred has that, the plural with the group.
 func types(kinds *object.Kinds) []string {
 	var out []string
+	seen := map[string]bool{}
 	for _, k := range kinds.All() {
-		if k.Listable && k.Singular != "" {
+		switch {
+		case !k.Listable || k.Singular == "":
+		case seen[k.Singular]:
+			out = append(out, k.String())
+		default:
+			seen[k.Singular] = true
 			out = append(out, k.Singular)
 		}
 	}
@@ -55,102 +152,51 @@ func types(kinds *object.Kinds) []string {
 	return slices.Compact(out)
 }
 
-// names lists the objects of a type in the namespace.
-func (s *session) names(ctx context.Context, typ string) []string {
-	k, err := s.kinds.Find(typ)
-	list := &nameList{kind: k, namespace: s.namespace}
-	if typ == graph.BySystem && err != nil {
-		list.kind, err = s.kinds.Find("configmaps")
-		list.systems = true
-	}
-	if err != nil {
-		return nil
-	}
-	k = list.kind
-	if cluster, ok := s.source.(*source.Cluster); ok {
-		cluster.List(ctx, k, s.namespace, list)
-	} else if err := s.source.Read(ctx, source.Ask{All: true}, list); err != nil {
-		return nil
-	}
-	slices.Sort(list.names)
-	return slices.Compact(list.names)
-}
-
-// nameList is a sink that keeps the names of one kind.
-type nameList struct {
-	early
-	kind      object.Resource
-	namespace string
-	// systems says that the Systems are meant that objects of the kind keep.
-	systems bool
-	names   []string
-}
-
-func (l *nameList) Add(o object.Object) {
-	if o.GroupKind() == l.kind.GroupKind() && (l.namespace == "" || o.Namespace == "" || o.Namespace == l.namespace) {
-		if l.systems {
-			if system.IsParent(o.Ref, o.Meta.GetLabels()) {
-				l.names = append(l.names, o.Meta.GetLabels()[system.Label])
-			}
-			return
+// completeKinds offers types, of a list the last one.
+func (c *common) completeKinds(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	before, last := lastOf(typed)
+	return prefixed(before, c.asking(cmd.Context(), last, func(ctx context.Context, w *world) []string {
+		if kinds, err := w.kinds(ctx); err == nil {
+			return types(kinds)
 		}
-		if safe(o.Name) == o.Name { // else it would work on the line that is typed
-			l.names = append(l.names, o.Name)
-		}
-	}
-}
-
-func (c *common) completeKinds(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	ctx, cancel := c.patient(cmd.Context())
-	defer cancel()
-	quiet := *c
-	quiet.env.ErrOut = discard{}
-	s, err := quiet.open(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return types(s.kinds), cobra.ShellCompDirectiveNoFileComp
+		return nil
+	})), noFiles
 }
 
 // completeOneKind offers types for the only argument.
 func (c *common) completeOneKind(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil, noFiles
 	}
 	return c.completeKinds(cmd, args, typed)
 }
 
-func (c *common) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return c.completeNames(cmd, "namespaces")
+func (c *common) completeNamespaces(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return c.completeKnown(cmd, namespaceKnown, typed), noFiles
 }
 
-func (c *common) completeNodes(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return c.completeNames(cmd, "nodes")
+func (c *common) completeNodes(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return c.completeKnown(cmd, nodeKnown, typed), noFiles
 }
 
-// completeNames offers the names of a type that is in no namespace.
-func (c *common) completeNames(cmd *cobra.Command, typ string) ([]string, cobra.ShellCompDirective) {
-	ctx, cancel := c.patient(cmd.Context())
-	defer cancel()
-	quiet := *c
-	quiet.env.ErrOut = discard{}
-	quiet.allNamespaces = true
-	s, err := quiet.open(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// completeKnown offers the names of a kind that every cluster has, and that is in no namespace.
+func (c *common) completeKnown(cmd *cobra.Command, r object.Resource, typed string) []string {
+	before, last := lastOf(typed)
+	return prefixed(before, c.asking(cmd.Context(), last, func(ctx context.Context, w *world) []string {
+		return names(w.list(ctx, r, "", ""))
+	}))
+}
+
+// completeSystem offers the names of Systems for the only argument.
+func (c *common) completeSystem(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, noFiles
 	}
-	return s.names(ctx, typ), cobra.ShellCompDirectiveNoFileComp
+	return c.asking(cmd.Context(), typed, func(ctx context.Context, w *world) []string { return w.named(ctx, graph.BySystem) }), noFiles
 }
 
-// patient is a context for an answer that somebody waits for with a key down: a
-// cluster may take so long. A snapshot takes what it takes.
-func (c *common) patient(ctx context.Context) (context.Context, context.CancelFunc) {
-	if c.from != "" {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, patience)
+// lastOf cuts a list of words behind its last comma.
+func lastOf(typed string) (before, last string) {
+	i := strings.LastIndexByte(typed, ',') + 1
+	return typed[:i], typed[i:]
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

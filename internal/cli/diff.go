@@ -33,11 +33,11 @@ func newDiff(env Env) *cobra.Command {
 would keep them (a dry run), held against those that are there. Nothing is written. Of
 Secrets it is told which keys would change, and no value.`,
 		Example: `  # the lines that would change
-  kubectl-sysop diff cert-manager@1.21.2
+  kubectl sysop diff cert-manager@1.21.2
 
   # in a script: 2 if anything would
-  kubectl-sysop diff -f shop.yaml -o name --exit-code`,
-		ValidArgsFunction: completeOperators,
+  kubectl sysop diff -f shop.yaml -o name --exit-code`,
+		ValidArgsFunction: o.completeInstallable(o.common),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())

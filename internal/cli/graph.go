@@ -92,6 +92,7 @@ well be meant so. Nothing is said of what was not read.`,
 func (o *graphOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.IntVar(&o.depth, "depth", 0, "how many levels to show below each root (0: all)")
 	f.BoolVar(&o.up, "up", false, "go the other way: who owns the roots, needs them, is served by them")
 	f.BoolVar(&o.connected, "connected", false, "everything that is reached in either direction, up to a boundary")

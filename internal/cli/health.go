@@ -70,6 +70,7 @@ command ends when all stacks are so, or fails after --timeout.`,
 	o.writing(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.BoolVar(&o.all, "all", false, "judge every object that is read, not only stacks")
 	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 unless something is found, and all of it is Healthy or Suspended")

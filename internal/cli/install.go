@@ -34,14 +34,14 @@ next one, or undone.
 What cannot be undone is told: data that an operator has changed, and objects that
 are stored in a new version.`,
 		Example: `  # what would be done?
-  kubectl-sysop install cert-manager --dry-run=client
+  kubectl sysop install cert-manager --dry-run=client
 
   # an operator in a version, with values
-  kubectl-sysop install cert-manager@1.21.2 --set replicaCount=2
+  kubectl sysop install cert-manager@1.21.2 --set replicaCount=2
 
   # a system, from a bundle, without a network
-  kubectl-sysop install -f shop.yaml --offline --bundle shop.tar`,
-		ValidArgsFunction: completeOperators,
+  kubectl sysop install -f shop.yaml --offline --bundle shop.tar`,
+		ValidArgsFunction: o.completeInstallable(o.common),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())
@@ -65,12 +65,12 @@ at all, and it is told which field of which version is in the way.
 Where the System says so (spec.upgrade.regulate), who needs what is upgraded is held
 meanwhile, and let go when it is Healthy. Where a step fails all is rolled back.`,
 		Example: `  # what would change?
-  kubectl-sysop diff cert-manager
-  kubectl-sysop upgrade cert-manager --dry-run=client
+  kubectl sysop diff cert-manager
+  kubectl sysop upgrade cert-manager --dry-run=client
 
   # do it
-  kubectl-sysop upgrade cert-manager@1.21.2 --yes`,
-		ValidArgsFunction: completeOperators,
+  kubectl sysop upgrade cert-manager@1.21.2 --yes`,
+		ValidArgsFunction: o.completeUpgrades,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return o.run(cmd.Context())

@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -111,32 +108,4 @@ func (f *foundInstallation) parts() []*install.Part {
 		}
 	}
 	return out
-}
-
-// completeInstalled offers what was installed.
-func (o *installOptions) completeInstalled(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	quiet := *o.common
-	quiet.env.ErrOut = discard{}
-	ctx, stop := quiet.patient(cmd.Context())
-	defer stop()
-	c, err := quiet.installCluster(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var out []string
-	there, _ := c.installed(ctx, []string{c.namespace})
-	for name, is := range there {
-		out = append(out, name+"\t"+is.version)
-	}
-	all, _, _ := install.Installations(ctx, c.config, []string{c.namespace})
-	for _, i := range all {
-		if _, operator := there[i.Installation.Name]; !operator && i.Err == nil {
-			out = append(out, i.Installation.Name+"\tin "+i.Installation.Namespace)
-		}
-	}
-	slices.SortFunc(out, cmp.Compare)
-	return slices.Compact(out), cobra.ShellCompDirectiveNoFileComp
 }

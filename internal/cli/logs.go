@@ -92,6 +92,7 @@ object, on a line.`,
 func (o *logsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.BoolVar(&o.owned, "owned", false, "only pods that the roots own, none of what they need")
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
 

@@ -100,6 +100,7 @@ the whole of what it needs. An instant's cost is that of an hour, and of a month
 func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.IntVar(&o.depth, "depth", 0, "how many levels tree and wide show (0: all)")
 	f.StringVar(&o.by, "by", "stack", "what a row stands for: stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
@@ -125,7 +126,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	o.focus.flags(cmd)
 	o.of.flag(cmd, o.common, "with its prices, sharing, weights and tenant")
 
-	must(cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"stack", "resource", "namespace", "node", "creator", "label:", "annotation:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
+	must(cmd.RegisterFlagCompletionFunc("by", o.completeBy))
 	for flag, values := range map[string][]string{
 		"sort-by": cost.SortKeys(), "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"},
 		"window": {"1h", "24h", "7d", "today", "yesterday", "week", "lastweek", "month", "lastmonth"},

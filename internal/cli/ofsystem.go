@@ -32,8 +32,8 @@ type ofSystem struct {
 
 func (o *ofSystem) flag(cmd *cobra.Command, c *common, what string) {
 	cmd.Flags().StringVar(&o.name, "system", "", "instead of a ROOT, the apps of a System, "+what+": the FILE of a manifest, or the NAME of one that was adopted")
-	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		names, _ := c.completeSystem(cmd, nil, "")
+	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		names, _ := c.completeSystem(cmd, nil, typed)
 		return names, cobra.ShellCompDirectiveDefault // or a file
 	}))
 }

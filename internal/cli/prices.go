@@ -69,9 +69,7 @@ func parsePrices(ctx context.Context, name string) (*cost.Book, []strict.Problem
 // pricesFlag adds --prices.
 func pricesFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVar(into, "prices", "", `price book: a YAML FILE, or OpenCost's JSON or CSV; without it, or with "default", OpenCost's public prices`)
-	must(cmd.RegisterFlagCompletionFunc("prices", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{defaultPrices + "\tOpenCost's public prices"}, cobra.ShellCompDirectiveDefault
-	}))
+	must(cmd.RegisterFlagCompletionFunc("prices", fileOr(defaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv")))
 }
 
 type pricesShowOptions struct {

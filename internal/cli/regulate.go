@@ -70,7 +70,7 @@ needs others is held first, and let go last.`,
   kubectl sysop regulate plan -f demo --from demo
 
   # for a script: the exit code is 2 if there is something to do
-  kubectl-sysop regulate plan shop --exit-code -o json`,
+  kubectl sysop regulate plan shop --exit-code -o json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -35,7 +35,7 @@ they are: apps are let go one after the other, each when what it needs is well.`
   kubectl sysop regulate apply -f demo --from demo --dry-run=client
 
   # do it, and come back when all is let go again
-  kubectl-sysop regulate apply shop --yes --wait`,
+  kubectl sysop regulate apply shop --yes --wait`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -100,7 +100,7 @@ func newRegulateStop(env Env) *cobra.Command {
 		Example: `  # what would be done to hold WordPress?
   kubectl sysop regulate stop wordpress -f demo --from demo --dry-run=client`,
 		Args:              exactly(1, "one APP"),
-		ValidArgsFunction: o.completeApps,
+		ValidArgsFunction: o.completeOneApp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), func(b *regulated, now time.Time) (*regulate.Planned, error) {
 				return regulate.StopByHand(b.world, b.system, b.journal, args[0], o.signal, o.who(), now), b.knows(args[0])
@@ -109,6 +109,7 @@ func newRegulateStop(env Env) *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
+	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals(&o.systemName)))
 	return cmd
 }
 
@@ -126,7 +127,7 @@ also what an earlier recover left as it was.`,
 		Example: `  # what would be done to let WordPress go?
   kubectl sysop regulate recover wordpress -f demo --from demo --dry-run=client`,
 		Args:              exactly(1, "one APP"),
-		ValidArgsFunction: o.completeApps,
+		ValidArgsFunction: o.completeOneApp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), func(b *regulated, now time.Time) (*regulate.Planned, error) {
 				return regulate.RecoverByHand(b.world, b.system, b.journal, args[0], o.who(), o.force, now), nil
@@ -176,12 +177,4 @@ func (o *regulateHandOptions) refusal(d *done) error {
 		}
 	}
 	return nil
-}
-
-// completeApps completes the apps of the System that is meant.
-func (o *regulateHandOptions) completeApps(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return o.appNames(cmd.Context(), o.systemName), cobra.ShellCompDirectiveNoFileComp
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // beginApp finds the System of a command whose argument is an app: the one that is named,
@@ -45,42 +44,12 @@ func (o *regulating) onlySystem(ctx context.Context) (string, error) {
 	return names[0], nil
 }
 
-// completeSystems completes the names of Systems that were adopted.
-func (o *regulating) completeSystems(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if o.file != "" {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return o.completeSystem(cmd, args, "")
-}
-
 // systemFlag is the flag of commands whose argument is no System.
 func (o *regulating) systemFlag(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "system", "", "the System that was adopted; without it and without -f, the one of the namespace")
-	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return o.completeSystems(cmd, nil, "")
+	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return o.completeSystems(cmd, nil, typed)
 	}))
-}
-
-// appNames are the apps of the System that is meant; none where it cannot be read.
-func (o *regulating) appNames(ctx context.Context, name string) []string {
-	ctx, stop := o.patient(ctx)
-	defer stop()
-	var s *system.System
-	var err error
-	switch {
-	case o.file != "":
-		s, err = o.readSystem(ctx, o.file)
-	case name != "":
-		s, err = o.namedSystem(ctx, name)
-	default:
-		if name, err = o.onlySystem(ctx); err == nil {
-			s, err = o.namedSystem(ctx, name)
-		}
-	}
-	if err != nil || s == nil {
-		return nil
-	}
-	return s.AppNames()
 }
 
 // knows is an error if the System has no app of a name.

@@ -26,7 +26,7 @@ func newRegulateHistory(env Env) *cobra.Command {
 		Long: fmt.Sprintf(`Show what regulation did, and when, and why: the journal of the System, the oldest
 first. It keeps the last %d things; what is held is in it until it has been let go.`, regulate.MostHistory),
 		Example: `  # what was done to the apps of the shop in the last hour?
-  kubectl-sysop regulate history shop --since 1h`,
+  kubectl sysop regulate history shop --since 1h`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,6 +37,9 @@ first. It keeps the last %d things; what is held is in it until it has been let 
 	o.writing(cmd)
 	cmd.Flags().StringVar(&o.app, "app", "", "only what was done to this app")
 	cmd.Flags().DurationVar(&o.since, "since", 0, "only what was done in this time (1h)")
+	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return beginning(o.appNames(cmd.Context(), first(args)), typed), noFiles
+	}))
 	return cmd
 }
 

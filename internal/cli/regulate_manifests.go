@@ -37,7 +37,7 @@ The roles name every object that an action of an app is about, as the apps are n
 print them again when the System, or what it is made of, has changed. Secrets are
 never listed. Comments say what cannot be narrowed.`,
 		Example: `  # run the watch of the shop in the cluster
-  kubectl-sysop regulate manifests shop --image registry.example.com/kubectl-sysop:v1 | kubectl apply -f -`,
+  kubectl sysop regulate manifests shop --image registry.example.com/kubectl-sysop:v1 | kubectl apply -f -`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -60,7 +60,7 @@ func (o *regulateNeighboursOptions) completeNeighbours(cmd *cobra.Command, args 
 	}
 	name, apps := o.split(args)
 	left := slices.DeleteFunc(o.appNames(cmd.Context(), name), func(app string) bool { return slices.Contains(apps, app) })
-	return left, cobra.ShellCompDirectiveNoFileComp
+	return beginning(left, text), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) error {

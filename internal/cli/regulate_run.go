@@ -41,10 +41,12 @@ recover lets them go. The exit code is that of the command; where that is 0 and 
 are left held, it is 2. Standard output is the command's; what is said of holding is
 on standard error, and with -o json comes on standard output last.`,
 		Example: `  # hold who needs the database while it is upgraded
-  kubectl-sysop regulate run --app db -f system.yaml -- helm upgrade db ./db --wait
+  kubectl sysop regulate run --app db -f system.yaml -- helm upgrade db ./db --wait
 
   # whom would that be?
   kubectl sysop regulate run --app db -f demo --from demo --dry-run=client -- helm upgrade db`,
+		// Behind -- is another command, which the shell does not know how to complete here.
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			switch {
@@ -67,9 +69,8 @@ on standard error, and with -o json comes on standard output last.`,
 	f.StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the app may take to be Healthy after the command")
 	f.BoolVar(&o.refusedToo, "ignore-refused", false, "run the command although a neighbour cannot be held")
-	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return o.appNames(cmd.Context(), o.systemName), cobra.ShellCompDirectiveNoFileComp
-	}))
+	must(cmd.RegisterFlagCompletionFunc("app", o.completeApp(&o.systemName)))
+	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals(&o.systemName)))
 	return cmd
 }
 

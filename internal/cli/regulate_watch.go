@@ -35,7 +35,7 @@ thing that is done. What is held when it ends stays held: the next run goes on.
 In a cluster it runs with --leader-elect, so that one of several acts; regulate
 manifests prints what that takes.`,
 		Example: `  # regulate the shop until interrupted
-  kubectl-sysop regulate watch shop --yes`,
+  kubectl sysop regulate watch shop --yes`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -29,10 +29,10 @@ Definitions stay as they are: going back could lose fields.
 
 --unfinished undoes a run that was killed, and nothing else.`,
 		Example: `  # back to what it was before the last upgrade
-  kubectl-sysop rollback shop
+  kubectl sysop rollback shop
 
   # undo what a killed run has left
-  kubectl-sysop rollback shop --unfinished --yes`,
+  kubectl sysop rollback shop --unfinished --yes`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: o.completeInstalled,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
@@ -147,7 +147,7 @@ func newHistory(env Env) *cobra.Command {
 		Long: `Show the runs of an installation: what was done, by whom, how it ended, and which
 version each of its releases had then. A run that is not ended has no revision. The
 revisions are what rollback goes back to; helm history shows those of each release.`,
-		Example:           `  kubectl-sysop history shop`,
+		Example:           `  kubectl sysop history shop`,
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
 		ValidArgsFunction: o.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
@@ -43,6 +45,10 @@ type Env struct {
 	Demo fs.FS
 	// Now is the clock.
 	Now func() time.Time
+	// Program is the name that the binary was called by (os.Args[0]); empty for kubectl-sysop.
+	Program string
+	// Patience is how long a completion waits for a cluster; 0 for a second.
+	Patience time.Duration
 }
 
 // Exit codes.
@@ -55,8 +61,11 @@ const (
 
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, env Env, args []string) int {
-	root := New(env)
+	root, called, args := begin(env, args)
 	root.SetArgs(args)
+	if completing(args) {
+		return runCompletion(ctx, env, root)
+	}
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
@@ -72,9 +81,9 @@ func Main(ctx context.Context, env Env, args []string) int {
 		lines = many.lines
 	}
 	for _, line := range lines {
-		fmt.Fprintf(env.ErrOut, "error: %s\n", safe(line))
+		fmt.Fprintf(env.ErrOut, "error: %s\n", safe(called.in(line)))
 	}
-	if hint := hintFor(err); hint != "" {
+	if hint := called.in(hintFor(err)); hint != "" {
 		for line := range strings.SplitSeq("hint: "+hint, "\n") {
 			fmt.Fprintln(env.ErrOut, safe(line))
 		}
@@ -136,10 +145,9 @@ a System that was adopted.
 
 Every command works without a cluster: --from demo is a small system embedded in
 the binary, and --from FILE reads a snapshot.`,
-		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl sysop"},
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl sysop"},
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	holds(root)
 	root.SetIn(env.In)
@@ -164,6 +172,8 @@ the binary, and --from FILE reads a snapshot.`,
 		}
 	}
 	root.AddCommand(newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRegulate(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUninstall(env), newUpgrade(env), newVersion(env))
+	addCompletion(env, root)
+	completeFlags(root)
 	return root
 }
 
@@ -188,7 +198,7 @@ func holds(cmd *cobra.Command) {
 func unknownCommand(cmd *cobra.Command, name string) error {
 	err := fmt.Errorf("unknown command %q", name)
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		return withHint(err, "did you mean "+near[0]+"?")
+		return withHint(err, "did you mean "+slices.Concat(object.Nearest(name, near), near)[0]+"?")
 	}
 	return withHint(err, cmd.CommandPath()+" --help lists the commands")
 }
@@ -197,11 +207,11 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 func Process(demo fs.FS) Env {
 	env := Env{
 		IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr},
-		Getenv:    os.Getenv, Demo: demo, Now: time.Now, Talk: term.IsTerminal(int(os.Stderr.Fd())),
+		Getenv:    os.Getenv, Demo: demo, Now: time.Now, Program: os.Args[0], Talk: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 	env.Ask = env.Talk && term.IsTerminal(int(os.Stdin.Fd()))
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
-		env.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		env.Color = escapes(fd) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if w, _, err := term.GetSize(fd); err == nil {
 			env.Width = w
 		}

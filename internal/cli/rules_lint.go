@@ -42,8 +42,9 @@ and the entries of the catalogue are checked; with -f, those files.`,
 
   # for a pipeline: exit code 2 if there is an error or a warning
   kubectl sysop rules lint --exit-code -o json --from demo`,
-		Args: between(0, 0, "files with -f FILE, and no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		Args:              between(0, 0, "files with -f FILE, and no arguments"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	o.reading(cmd)
 	o.writing(cmd)

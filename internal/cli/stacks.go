@@ -75,6 +75,7 @@ named in SHARED WITH OTHERS (-o wide).`,
 	o.writing(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "only stacks of which a root carries these labels")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(stackOrders(), ", "))
 	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster itself, and what is in no stack, and why")
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")

@@ -22,6 +22,6 @@ func systemFlag(cmd *cobra.Command, into *string) {
 	must(cmd.RegisterFlagCompletionFunc("filename", completeManifests))
 }
 
-func completeManifests(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{demoSystem + "\tthe System of the example"}, cobra.ShellCompDirectiveDefault
+func completeManifests(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return fileOr(demoSystem+"\tthe System of the example", "yaml", "yml", "json")(cmd, args, typed)
 }

@@ -30,10 +30,10 @@ Operators of custom resources are named, for the catalogue to install.
 
 Fields that look like credentials are told: look at them before you hand the file on.`,
 		Example: `  # a stack, to standard output
-  kubectl-sysop system export deployment/wordpress -n shop
+  kubectl sysop system export deployment/wordpress -n shop
 
   # all stacks of a namespace, to a file
-  kubectl-sysop system export -n shop --name shop --write shop.yaml`,
+  kubectl sysop system export -n shop --name shop --write shop.yaml`,
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
@@ -43,6 +43,7 @@ Fields that look like credentials are told: look at them before you hand the fil
 	o.reading(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.StringVar(&o.name, "name", "", "the name of the System (without it, that of the namespace)")
 	f.StringVarP(&o.file, "write", "O", "", "write it to this FILE, which must not be there yet")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")

@@ -56,6 +56,7 @@ a file.`,
 	o.reading(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.StringVar(&o.name, "name", "", "the name of the System (without it, that of the namespace)")
 	f.StringVar(&o.file, "write", "", "write it to this FILE, which must not be there yet")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
@@ -127,14 +128,27 @@ func writeNew(what, name string, text []byte, force bool) error {
 	}
 	if force {
 		err = os.Rename(temp.Name(), name)
-	} else {
-		err = os.Link(temp.Name(), name) // which never replaces anything
+	} else if err = os.Link(temp.Name(), name); err != nil && !errors.Is(err, os.ErrExist) {
+		err = claim(temp.Name(), name)
 	}
 	switch {
 	case errors.Is(err, os.ErrExist):
 		return withHint(fmt.Errorf("write the %s: %s is there already", what, name), "--force replaces it")
 	case err != nil:
 		return fmt.Errorf("write the %s: %w", what, err)
+	}
+	return nil
+}
+
+// claim gives a file a name that nobody has, where a link, which never replaces anything,
+// cannot be made: on file systems that have none.
+func claim(temp, name string) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Close(), os.Rename(temp, name)); err != nil {
+		return errors.Join(err, os.Remove(name))
 	}
 	return nil
 }

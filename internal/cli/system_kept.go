@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -133,30 +132,6 @@ func (c *common) namedSystem(ctx context.Context, text string) (*system.System, 
 		return nil, k.noSuch(ctx, namespace, name)
 	}
 	return system.ParseParent(o)
-}
-
-// completeSystem offers the names of Systems for the only argument.
-func (c *common) completeSystem(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := c.patient(cmd.Context())
-	defer cancel()
-	quiet := *c
-	quiet.env.ErrOut = discard{}
-	if c.from == "" {
-		k, err := quiet.kept(ctx)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		names, _ := k.names(ctx, k.namespace) // Where it fails there is nothing to offer.
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
-	s, err := quiet.open(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return s.names(ctx, graph.BySystem), cobra.ShellCompDirectiveNoFileComp
 }
 
 // noSuch is the error for a System that was not adopted, with those that were.

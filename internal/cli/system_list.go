@@ -24,7 +24,7 @@ MEMBERS are the objects that carry its label. APPS and RULES are counted in the 
 that the ConfigMap sysop-NAME keeps; a snapshot holds no data of ConfigMaps, so that
 there "-" stands for them.`,
 		Example: `  # those of all namespaces
-  kubectl-sysop system list -A
+  kubectl sysop system list -A
 
   # for a program
   kubectl sysop system list -A -o json --from demo`,

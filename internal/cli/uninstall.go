@@ -46,10 +46,10 @@ Custom resources go first, and are waited for while their operator still runs; t
 operator; the definitions last. What hangs is told with the finalizer that holds it. The
 operators of a System stay: others may need them.`,
 		Example: `  # what would go?
-  kubectl-sysop uninstall cert-manager --dry-run=client
+  kubectl sysop uninstall cert-manager --dry-run=client
 
   # with its definitions, if nobody uses them
-  kubectl-sysop uninstall cert-manager --delete-crds --yes`,
+  kubectl sysop uninstall cert-manager --delete-crds --yes`,
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
 		ValidArgsFunction: o.completeInstalled,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },

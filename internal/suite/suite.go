@@ -93,8 +93,13 @@ func Read(path string) (Suite, error) {
 func (s Suite) validate() error {
 	var errs []error
 	for _, f := range []struct{ name, value string }{
-		{"name", s.Name}, {"binary", s.Binary}, {"license", s.License}, {"homepage", s.Homepage},
-		{"shortDescription", s.ShortDescription}, {"description", s.Description}, {"download", s.Download},
+		{"name", s.Name},
+		{"binary", s.Binary},
+		{"license", s.License},
+		{"homepage", s.Homepage},
+		{"shortDescription", s.ShortDescription},
+		{"description", s.Description},
+		{"download", s.Download},
 	} {
 		if strings.TrimSpace(f.value) == "" {
 			errs = append(errs, fmt.Errorf("%s is missing", f.name))

@@ -25,6 +25,10 @@
 //
 // An expression is evaluated and compared as a whole; nothing is searched for,
 // so moodle1 never means moodle10. Parse computes and does not fetch.
+//
+// What cannot be read is a finding of the annotation that it is in, with the nearest name
+// where a word is unknown; the rest of the annotation holds. The rules go into a
+// [relation.Set] beside the built-in ones.
 package annotations
 
 import (

@@ -3,6 +3,20 @@
 //
 // Money is exact: every charge is a quantity times a price, and what is split is the
 // quantity, so that the parts add up to the whole to the last digit.
+//
+// # Use
+//
+// [ParseBook] reads prices, [Allocate] makes the [Ledger] of a reading and its placement,
+// [Roll] sums both up in rows, and [Round] makes figures to show that still add up:
+//
+//	book, problems := cost.ParseBook("prices.yaml", text)
+//	ledger := cost.Allocate(reading, placed, book, cost.Options{})
+//	report := cost.Roll(reading, placed, ledger, cost.Grouping{})
+//
+// A book with anything wrong in it is no book: the problems tell each place. What has no
+// price has no charge, and what was not measured is not charged for its usage. Nothing here
+// reads a cluster, a clock or a cloud's price list. A [Book] is safe for use by several at
+// once, and so is a ledger that nobody changes; the answer depends on no order of the input.
 package cost
 
 import (

@@ -3,10 +3,13 @@ package fetch_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +45,13 @@ func serve(t *testing.T, handler http.HandlerFunc) string {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// noFile is what the operating system says of a file that is not there.
+func noFile(t *testing.T) string {
+	t.Helper()
+	_, err := os.Open(filepath.Join(t.TempDir(), "gone"))
+	return errors.Unwrap(err).Error()
 }
 
 // refused asserts that something failed with all of the words, none of which is left to luck.

@@ -31,4 +31,16 @@
 //
 // A Graph is immutable, and the same objects give the same graph, whatever the
 // order in which they came.
+//
+// # Questions
+//
+// [Graph.Stack] says what belongs to objects, [Graph.Path] how two are related,
+// [Graph.Impact] who would miss one, [Graph.FindStacks] which stacks there are without
+// being named. What could not be read is in [Graph.Gaps], and what cannot be so in
+// [Graph.Problems]. No question fails: where something was not read the answer is smaller,
+// and its nodes are [Unread], which is not [Missing].
+//
+// A Graph may be read by several goroutines at once. An [ID] is of one graph, and
+// means nothing in the next one; what is kept for longer is an [object.Ref]. A graph says
+// nothing of health, usage or cost: see the packages that have it as their ground.
 package graph

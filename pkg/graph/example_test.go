@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -118,4 +119,35 @@ func ExampleGraph_Impact() {
 	// Deployment.apps/shop/web suffers from ReplicaSet.apps/shop/web-5d9
 	// Pod/shop/web-5d9-x2k goes with the Deployment
 	// ReplicaSet.apps/shop/web-5d9 goes with the Deployment
+}
+
+// What was not allowed to be read is told, and never taken for missing.
+func ExampleGraph_Gaps() {
+	kinds := object.NewKinds([]object.Resource{
+		{Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true},
+		{Version: "v1", Kind: "Secret", Plural: "secrets", Namespaced: true},
+		{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true},
+	})
+	b := graph.NewBuilder(relation.NewSet(relation.BuiltIn()...), kinds)
+	inv := inventory.New(nil, b.Extract)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	pod.Spec.Volumes = []corev1.Volume{
+		{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "tls"}}},
+		{Name: "conf", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "conf"}}}},
+	}
+	inv.Add(object.Object{Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web"}, Version: "v1", Meta: pod, Body: pod})
+	// All ConfigMaps were read, and there were none; Secrets were forbidden.
+	inv.Cover(schema.GroupKind{Kind: "ConfigMap"}, "shop")
+	inv.Gap(object.Gap{Resource: "secrets", Namespace: "shop", Reason: "Forbidden", Message: "secrets is forbidden"})
+
+	g := b.Build(inv)
+	fmt.Println("ConfigMap:", g.State(find(g, "ConfigMap/shop/conf")))
+	fmt.Println("Secret:", g.State(find(g, "Secret/shop/tls")))
+	for _, gap := range g.Gaps() {
+		fmt.Println(gap.Resource, gap.Reason)
+	}
+	// Output:
+	// ConfigMap: missing
+	// Secret: unread
+	// secrets Forbidden
 }

@@ -14,6 +14,19 @@
 //
 // A Judge judges one object at a time, by its fields alone; an Assessment puts that
 // together along a graph. Nothing here reads a cluster.
+//
+// # Use
+//
+//	judge := health.NewJudge(now, rules...)
+//	one := judge.Of(o)                               // an object by itself
+//	fares := health.Assess(g, own)                   // all of a graph; own returns what was judged
+//	whole := fares.Stack(g.Stack(roots, graph.StackOptions{}))
+//	cause, ok := whole.Cause()
+//
+// Rules are expressions of CEL, of the caller or of the catalogue; [ParseRules] refuses those
+// that are wrong, with their place. What was not read is not judged, and an object that
+// cannot be understood is Unknown, with why in its Message: judging never fails. The time
+// is given, and so the same objects have the same health.
 package health
 
 import (

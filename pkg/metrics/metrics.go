@@ -6,6 +6,23 @@
 // its API. What objects say of themselves (requests, claims, capacity) comes from
 // the objects, by a Collector. All of it ends in one Reading. What is not measured
 // is absent from it, and never zero.
+//
+// # Use
+//
+// Objects pass a [Collector]; its [Collector.Reading] says what is reserved at an instant.
+// Each [Source] then fills in what it measures, and [Settle] ends the reading. [NewPlacement]
+// says to which stacks of a graph its pods, claims and Services belong:
+//
+//	reading := collector.Reading(now, metrics.ReadingOptions{Whole: true})
+//	err := metrics.NewAPI(get, true).Measure(ctx, reading)
+//	metrics.Settle(reading)
+//	placed := metrics.NewPlacement(g, stacks, reading, graph.StackOptions{})
+//
+// Amounts are exact decimals, in cores, bytes or pieces times hours (see [Amounts]). What a
+// source may not read, or does not have, is a [Note] and no error; an error is of a source
+// that cannot be asked at all. A Reading has no lock: one goroutine writes it, several may
+// read it afterwards. The same objects and samples give the same reading. What it costs is
+// for pkg/cost to say.
 package metrics
 
 import (

@@ -119,7 +119,7 @@ func TestHTTPNotSent(t *testing.T) {
 func TestExec(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "said")
 	say := func(word string) *system.Exec {
-		return &system.Exec{Command: []string{"sh", "-c", "echo " + word + " $SYSOP_SYSTEM $SYSOP_APP $SYSOP_SIGNAL $SYSOP_STEP $OWN >>" + file + "; echo told"}, Env: map[string]string{"OWN": "mine"}}
+		return &system.Exec{Command: []string{"sh", "-c", "echo " + word + " $SYSOP_SYSTEM $SYSOP_APP $SYSOP_SIGNAL $SYSOP_STEP $OWN >>" + filepath.ToSlash(file) + "; echo told"}, Env: map[string]string{"OWN": "mine"}}
 	}
 	for _, allowed := range []bool{false, true} {
 		b := newBench()

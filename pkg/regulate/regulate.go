@@ -21,4 +21,13 @@
 //
 // No file knows where objects come from: a graph, its health and the objects that pass (a
 // Collector) are all that is looked at.
+//
+// # Use
+//
+//	world := regulate.Observe(observation)             // pure
+//	planned := regulate.Plan(world, sys, journal, now) // pure: nothing is written
+//
+// A [Planned] says its steps, each with why, and what is not done and why not. [Observe] and
+// [Plan] take the time as a value; a World may be read by several goroutines, a [Journal]
+// belongs to one. A [Runner] writes: before each write into the journal, under a [Lock].
 package regulate

@@ -9,6 +9,18 @@
 //     of the spec, an environment variable.
 //   - Target, what it points at: a name, a UID or a selector.
 //   - Evidence, the field and the value that say so.
+//
+// # Use
+//
+// [BuiltIn] are the rules of Kubernetes itself. A [Set] applies rules to an object, and emits
+// a [Link] for each thing that this says of another:
+//
+//	set := relation.NewSet(relation.BuiltIn()...)
+//	set.Links(o, func(rule int, l relation.Link) { ... })
+//
+// A field that is absent or of another shape gives no link, and no error. A link is what is
+// written: whether its target is there, and may be meant, the graph says. A Set is not
+// changed once it is made, and several goroutines may use it at once.
 package relation
 
 import (

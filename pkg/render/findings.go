@@ -2,6 +2,7 @@ package render
 
 import (
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -40,9 +41,9 @@ func uriOf(file string) string {
 	if strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://") {
 		return file
 	}
-	u := url.URL{Path: strings.TrimPrefix(file, "./")}
-	if strings.HasPrefix(file, "/") {
-		u.Scheme = "file"
+	u := url.URL{Path: strings.TrimPrefix(filepath.ToSlash(file), "./")}
+	if filepath.IsAbs(file) {
+		u.Scheme, u.Path = "file", "/"+strings.TrimPrefix(u.Path, "/") // file:///C:/shop.yaml, too
 	}
 	return u.String()
 }

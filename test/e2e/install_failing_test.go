@@ -39,6 +39,7 @@ func TestInstallFailing(t *testing.T) {
 		work.Go(func() error {
 			t.Run(stage.name, func(t *testing.T) {
 				s := newTea(t, c, "fail-"+stage.name, "")
+				s.remember()
 				stage.prepare(s)
 				r := s.run(s.args("install", stage.flags...)...)
 				s.failed(r, append(stage.words, "everything that the run did was undone")...)

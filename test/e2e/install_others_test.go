@@ -32,6 +32,7 @@ func (s *tea) inTheMiddle(then func()) {
 func TestInstallInterrupted(t *testing.T) {
 	t.Parallel()
 	s := newTea(t, bare.Cluster(t), "interrupted", "")
+	s.remember()
 	started := make(chan *os.Process, 1)
 	s.inTheMiddle(func() { _ = (<-started).Signal(os.Interrupt) })
 	run := s.start(s.args("install")...)

@@ -126,6 +126,22 @@ func unequal(was, now map[string]string) error {
 // pods takes a moment.
 func asBefore(t *testing.T, c *cluster.Cluster, was map[string]string, mine func(o *unstructured.Unstructured) bool) {
 	t.Helper()
+	// To look at everything is work for the server, and its namespaces go last.
+	cluster.Eventually(t, limit, func() error {
+		all, err := admin(c).CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range all.Items {
+			ns := unstructured.Unstructured{}
+			ns.SetKind("Namespace")
+			ns.SetName(all.Items[i].Name)
+			if _, there := was["namespaces.//"+ns.GetName()]; !there && (mine == nil || mine(&ns)) {
+				return fmt.Errorf("%w: the namespace %s is left", errUnequal, ns.GetName())
+			}
+		}
+		return nil
+	})
 	cluster.Eventually(t, limit, func() error {
 		now, err := allObjects(t.Context(), c, mine)
 		if err != nil {

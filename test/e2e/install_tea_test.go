@@ -40,7 +40,6 @@ func newTea(t *testing.T, c *cluster.Cluster, unit, kubeconfig string) *tea {
 	}
 	s.file = filepath.Join(s.home, "tea.yaml")
 	s.connect("spec.clusterIP")
-	s.before = snapshotOf(t, c, s.mine)
 	return s
 }
 
@@ -116,8 +115,17 @@ func (s *tea) whole() {
 	}
 }
 
-// nothing waits until all is as it was before.
+// remember keeps how all is, for nothing.
+func (s *tea) remember() {
+	s.t.Helper()
+	s.before = snapshotOf(s.t, s.c, s.mine)
+}
+
+// nothing waits until all is as it was when it was remembered.
 func (s *tea) nothing() {
 	s.t.Helper()
+	if s.before == nil {
+		s.t.Fatal("how it was before was not remembered")
+	}
 	asBefore(s.t, s.c, s.before, s.mine)
 }

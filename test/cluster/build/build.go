@@ -140,10 +140,11 @@ func prune(cache, current string) error {
 }
 
 // goCommand is the go command in a directory below root. The tool modules are
-// not part of anybody's workspace, and their flags are those of the key only.
+// not part of anybody's workspace, and their flags are those of the key only; trimmed, as the
+// Makefile compiles, so that what both need is compiled once.
 func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOWORK=off", "GOOS=", "GOARCH=")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath", "GOWORK=off", "GOOS=", "GOARCH=")
 	return cmd
 }

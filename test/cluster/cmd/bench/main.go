@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command bench measures the plugin on a real API server that holds many
 // objects, beside the floor: a program that lists the same kinds in the cheapest
 // encoding and drops what it gets. It prints the table of docs/performance.md.

@@ -11,12 +11,11 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/filelock"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/fill"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
 )
 
@@ -61,7 +60,7 @@ func (s sandbox) up(ctx context.Context, files []string, out, talk io.Writer) er
 		st, _, err = s.running()
 	}
 	if err == nil {
-		err = s.fill(ctx, st.Kubeconfig, objects, talk)
+		err = fill.Cluster(ctx, st.Kubeconfig, s.dir, objects, talk)
 	}
 	if err == nil {
 		err = p.keep()
@@ -93,31 +92,6 @@ func (s sandbox) downCommand() string {
 		return "make sandbox-down"
 	}
 	return "go run ./test/cluster/cmd/sandbox down --name " + s.name
-}
-
-// fill applies the manifests, gives containers a log, and waits for what runs.
-func (s sandbox) fill(ctx context.Context, kubeconfig string, objects []*unstructured.Unstructured, talk io.Writer) error {
-	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return fmt.Errorf("load kubeconfig: %w", err)
-	}
-	r, err := apply.Objects(ctx, cfg, apply.Makers{Controllers: true, Scheduler: true, Pods: true, Certificates: true}, objects)
-	if err != nil {
-		return err
-	}
-	if len(objects) > 0 {
-		fmt.Fprintf(talk, "applied: %d created, %d there already, %d left to their controllers\n", len(r.Created), len(r.Existing), len(r.Skipped))
-	}
-	log, err := s.played()
-	if err != nil {
-		return err
-	}
-	if _, err := apply.Objects(ctx, cfg, apply.Makers{}, []*unstructured.Unstructured{log}); err != nil {
-		return err
-	}
-	cfg = rest.CopyConfig(cfg)
-	cfg.QPS = -1
-	return settle(ctx, cfg, talk)
 }
 
 // process is the detached process, as up holds it.

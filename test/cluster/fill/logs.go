@@ -1,4 +1,4 @@
-package main
+package fill
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// played writes a log, as a container runtime keeps one, and returns what makes it that
-// of every container: pods that are played have none of their own.
-func (s sandbox) played() (*unstructured.Unstructured, error) {
+// played writes a log into a folder, as a container runtime keeps one, and returns what makes
+// it that of every container: pods that are played have none of their own.
+func played(dir string) (*unstructured.Unstructured, error) {
 	var text strings.Builder
 	begin := time.Now().UTC()
 	for i, line := range []string{"starting", "listening on :8080", "warning: the container is played, and says this alone"} {
 		fmt.Fprintf(&text, "%s stdout F %s\n", begin.Add(time.Duration(i)*time.Millisecond).Format(time.RFC3339Nano), line)
 	}
-	file := filepath.Join(s.dir, "container.log")
+	file := filepath.Join(dir, "container.log")
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		return nil, fmt.Errorf("write the log of the containers: %w", err)
 	}

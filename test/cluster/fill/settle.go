@@ -1,4 +1,4 @@
-package main
+package fill
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
-// patience is how long workloads may take. Then up says what is missing and
+// patience is how long workloads may take. Then it says what is missing and
 // goes on: a manifest may be meant to show what does not come up.
 const patience = time.Minute
 

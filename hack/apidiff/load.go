@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/types"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// load returns the packages of pkg/ of a checkout, by their path in it (pkg/graph).
+// Those that are internal or commands are nobody's to import, and left out.
+func load(ctx context.Context, top string) (map[string]*types.Package, error) {
+	out := map[string]*types.Package{}
+	switch _, err := os.Stat(filepath.Join(top, "pkg")); {
+	case errors.Is(err, os.ErrNotExist):
+		return out, nil
+	case err != nil:
+		return nil, err
+	}
+	// As make build has it, and without the folder in what is compiled: a package that did
+	// not change is compiled once, wherever it lies.
+	all, err := packages.Load(&packages.Config{
+		Context: ctx, Dir: top, Env: append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0"), BuildFlags: []string{"-trimpath"},
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedModule,
+	}, "./pkg/...")
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range all {
+		if len(p.Errors) > 0 {
+			return nil, fmt.Errorf("package %s: %w", p.PkgPath, p.Errors[0])
+		}
+		path := strings.TrimPrefix(p.PkgPath, p.Module.Path+"/")
+		if p.Name == "main" || strings.Contains(path+"/", "/internal/") {
+			continue
+		}
+		out[path] = p.Types
+	}
+	return out, nil
+}

@@ -1,0 +1,2 @@
+// Package fresh comes.
+package fresh

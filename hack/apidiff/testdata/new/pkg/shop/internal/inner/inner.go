@@ -1,0 +1,2 @@
+// Package inner is nobody's to import.
+package inner

@@ -1,0 +1,2 @@
+// Package gone goes.
+package gone

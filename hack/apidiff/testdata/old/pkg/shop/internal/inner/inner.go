@@ -1,0 +1,5 @@
+// Package inner is nobody's to import.
+package inner
+
+// Old goes.
+func Old() {}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
+)
+
+const manifest = "../../plugins.yaml"
+
+// checksums writes sums of archives that there are not, but for those left out.
+func checksums(t *testing.T, without ...string) string {
+	t.Helper()
+	s, err := suite.Read(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for i, p := range s.Platforms {
+		name := s.Archive("v1.2.3", p)
+		if !strings.Contains(strings.Join(without, " "), p.String()) {
+			fmt.Fprintf(&text, "%064x  %s\n", i, name)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "checksums.txt")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestGenerateAndLint(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "krew", "plugins")
+	var out bytes.Buffer
+	err := run([]string{
+		"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", checksums(t),
+		"--download", "https://mirror.example.com/{version}/{archive}", "--out", folder,
+	}, &out)
+	if err != nil || !strings.Contains(out.String(), "7 manifests of v1.2.3") {
+		t.Fatalf("%v: %s", err, &out)
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	if err != nil || len(files) != 7 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil || !strings.Contains(string(text), "uri: https://mirror.example.com/v1.2.3/kubectl-sysop_v1.2.3_linux_amd64.tar.gz") {
+		t.Errorf("%s, %v: want archives from the mirror", text, err)
+	}
+	out.Reset()
+	if err := run(append([]string{"lint"}, files...), &out); err != nil || !strings.Contains(out.String(), "7 manifests keep all 37 rules") {
+		t.Errorf("lint: %v: %s", err, &out)
+	}
+	// None of the archives is there.
+	out.Reset()
+	err = run(append([]string{"lint", "--archives", t.TempDir()}, files...), &out)
+	if err == nil || !strings.Contains(err.Error(), "42 findings") || strings.Count(out.String(), "rule 16") != 42 {
+		t.Errorf("lint with archives: %v: %s", err, &out)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "krew", "plugins")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "generate or lint"},
+		{[]string{"make"}, `no command "make"`},
+		{[]string{"lint"}, "wants manifests"},
+		{[]string{"lint", "--archives", filepath.Join(folder, "no"), "x.yaml"}, "no"},
+		{[]string{"generate", "--suite", manifest, "--version", "1.2", "--checksums", checksums(t), "--out", folder}, "version 1.2"},
+		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", checksums(t, "darwin/arm64", "windows/amd64"), "--out", folder}, "darwin_arm64.tar.gz"},
+		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", filepath.Join(folder, "no.txt"), "--out", folder}, "no.txt"},
+		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", manifest, "--out", folder}, "plugins.yaml:1"},
+		{[]string{"generate", "more"}, `takes no "more"`},
+	} {
+		if err := run(c.args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %s", c.args, err, c.want)
+		}
+		if _, err := os.Stat(filepath.Dir(folder)); !os.IsNotExist(err) {
+			t.Errorf("%v: something was written: %v", c.args, err)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// completeSystems completes the names of Systems that were adopted.
+func (o *regulating) completeSystems(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if o.file != "" {
+		return nil, noFiles
+	}
+	return o.completeSystem(cmd, args, typed)
+}
+
+// completeApp completes one app of the System that a flag names, or -f does.
+func (o *regulating) completeApp(name *string) completion {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return beginning(o.appNames(cmd.Context(), *name), typed), noFiles
+	}
+}
+
+// completeSignals completes the signals that an app of the System hears, and "Stop".
+func (o *regulating) completeSignals(name *string) completion {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		words := o.ofMeant(cmd.Context(), *name, func(s *system.System) []string {
+			out := slices.Clone(s.Regulation.Signals)
+			for i := range s.Apps {
+				out = append(out, s.Apps[i].Signals()...)
+			}
+			return out
+		})
+		words = slices.DeleteFunc(append(words, system.Stop), func(w string) bool { return w == system.Recover })
+		return beginning(words, typed), noFiles
+	}
+}
+
+// appNames are the apps of the System that is meant; none where it cannot be read.
+func (o *regulating) appNames(ctx context.Context, name string) []string {
+	return o.ofMeant(ctx, name, (*system.System).AppNames)
+}
+
+// ofMeant are words of the System that is meant: that of the manifest, the one that is named,
+// or the only one of the namespace.
+func (o *regulating) ofMeant(ctx context.Context, name string, words func(*system.System) []string) []string {
+	return o.within(ctx, func(ctx context.Context) []string {
+		o.completing = true
+		s, err := o.meant(ctx, name)
+		if err != nil || s == nil {
+			return nil
+		}
+		return words(s)
+	})
+}
+
+func (o *regulating) meant(ctx context.Context, name string) (*system.System, error) {
+	switch {
+	case o.file == "-":
+		return nil, nil //nolint:nilnil // standard input is the terminal that is typed on
+	case o.file != "":
+		return o.readSystem(ctx, o.file)
+	case name != "":
+		return o.namedSystem(ctx, name)
+	}
+	k, err := o.kept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := k.list(ctx, k.namespace)
+	if err != nil || len(all) != 1 {
+		return nil, err
+	}
+	return system.ParseParent(all[0])
+}
+
+// completeOneApp completes the app that is the only argument.
+func (o *regulateHandOptions) completeOneApp(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, noFiles
+	}
+	return o.completeApp(&o.systemName)(cmd, args, typed)
+}

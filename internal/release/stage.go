@@ -1,0 +1,60 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// replaceable wants a folder that is not there, is empty, or has an earlier release and
+// nothing else: it is replaced whole.
+func replaceable(out string) error {
+	entries, err := os.ReadDir(out)
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	known, err := ReadChecksums(filepath.Join(out, Checksums))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s is no folder of a release: %w", out, err)
+	}
+	for _, e := range entries {
+		if e.Name() != Checksums && known[e.Name()] == "" {
+			return fmt.Errorf("%s would be replaced, and has %s, which its %s does not name: move that away, or give another folder with --out", out, e.Name(), Checksums)
+		}
+	}
+	return nil
+}
+
+// stage has a release written beside the folder out, and puts it in its place when it is
+// whole.
+func stage(out string, write func(dir string) (Release, error)) (Release, error) {
+	out = filepath.Clean(out)
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return Release{}, err
+	}
+	staged, err := os.MkdirTemp(filepath.Dir(out), filepath.Base(out)+".new-")
+	if err != nil {
+		return Release{}, err
+	}
+	defer func() { _ = os.RemoveAll(staged) }()
+	// The temporary folder also keeps what was there before, until the new one is in place.
+	fresh, old := filepath.Join(staged, "new"), filepath.Join(staged, "old")
+	if err := os.Mkdir(fresh, 0o755); err != nil {
+		return Release{}, err
+	}
+	r, err := write(fresh)
+	if err != nil {
+		return Release{}, err
+	}
+	if err := os.Rename(out, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return Release{}, err
+	}
+	if err := os.Rename(fresh, out); err != nil {
+		return Release{}, errors.Join(err, os.Rename(old, out))
+	}
+	return r, nil
+}

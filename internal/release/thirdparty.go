@@ -1,0 +1,55 @@
+package release
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	gomodule "golang.org/x/mod/module"
+)
+
+// thirdParty is the file THIRD_PARTY_LICENSES: what is in a binary, where its source is, and
+// every text that has to go along, those that are the same once.
+func thirdParty(o Options, all []Licensed) []byte {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s %s is built from these modules of others, each unchanged.\n\n", o.Suite.Binary, o.Version)
+	for _, l := range all {
+		fmt.Fprintf(&out, "%s %s\n    licence: %s\n    source: %s\n", l.Module, l.Version, l.Expression(), sourceOf(l))
+	}
+	writeTexts(&out, "Notices", all, true)
+	writeTexts(&out, "Licences", all, false)
+	return []byte(out.String())
+}
+
+// sourceOf is where anybody has the source of a module.
+func sourceOf(l Licensed) string {
+	path, err := gomodule.EscapePath(l.Module)
+	version, err2 := gomodule.EscapeVersion(l.Version)
+	if l.Module == stdlib || err != nil || err2 != nil {
+		return "https://go.dev/dl/" + l.Version + ".src.tar.gz"
+	}
+	return "https://proxy.golang.org/" + path + "/@v/" + version + ".zip"
+}
+
+func writeTexts(out *strings.Builder, title string, all []Licensed, notices bool) {
+	of := map[string][]string{}
+	var order []string
+	for _, l := range all {
+		for _, t := range l.Texts {
+			if t.Notice != notices {
+				continue
+			}
+			if of[t.Text] == nil {
+				order = append(order, t.Text)
+			}
+			of[t.Text] = append(of[t.Text], fmt.Sprintf("%s %s, %s", l.Module, l.Version, t.Name))
+		}
+	}
+	// Longest lists first: what most modules have is found at once.
+	slices.SortStableFunc(order, func(a, b string) int { return len(of[b]) - len(of[a]) })
+	line := strings.Repeat("=", 80)
+	fmt.Fprintf(out, "\n%s\n%s\n%s\n", line, title, line)
+	for _, text := range order {
+		fmt.Fprintf(out, "\nOf %s:\n\n%s\n%s\n", strings.Join(of[text], "\n   "), text, strings.Repeat("-", 80))
+	}
+}
