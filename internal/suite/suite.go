@@ -136,7 +136,8 @@ func (s Suite) Plugins() []Plugin {
 	all := []Plugin{{s.Name, s.ShortDescription, s.Description, s.Caveats}}
 	for _, a := range s.Aliases {
 		all = append(all, Plugin{
-			Name: a.Name, ShortDescription: a.ShortDescription, Caveats: s.Caveats,
+			Name: a.Name, ShortDescription: a.ShortDescription,
+			Caveats:     fmt.Sprintf("Try it without a cluster, as its examples do: kubectl %s --help\n", a.Name),
 			Description: fmt.Sprintf("The command %s of the suite %s as a plugin of its own.\n\n%s", a.Command, s.Name, s.Description),
 		})
 	}
