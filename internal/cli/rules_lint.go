@@ -110,7 +110,7 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 	if hidden := len(l.findings) - len(shown); hidden > 0 {
 		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalogue are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
-	fmt.Fprintf(o.env.ErrOut, "%d relations checked, %d findings\n", l.rules, len(l.findings))
+	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", plural(l.rules, "relation"), plural(len(l.findings), "finding"))
 	l.s.done(l.g)
 	bad := slices.ContainsFunc(l.findings, func(f view.LintFinding) bool { return f.Severity != "info" })
 	if o.exitCode && bad {
