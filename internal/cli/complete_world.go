@@ -223,8 +223,9 @@ const (
 	// mostPages bounds what is worth offering.
 	mostPages = 5
 	// largestPage is more than the metadata of a page takes.
-	largestPage   = 64 << 20
-	metadataAlone = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	largestPage = 64 << 20
+	// metadataAlone has nothing to fall back to: whole objects would be the values of Secrets.
+	metadataAlone = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 )
 
 func (s *server) list(ctx context.Context, r object.Resource, ns, selector string) []known {
