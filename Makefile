@@ -3,6 +3,7 @@
 # make fuzz      a little fuzzing of each grammar (part of CI); FUZZTIME=60s for more
 # make release   what is published of VERSION=v0.1.0, into dist/; make krew: its manifests
 # make apidiff   what a change breaks and adds for programs that import pkg/; BASE=v0.1.0, FAIL=1
+# make ui        the page: pkg/page/assets from ui/, which needs node; make ui-check compares
 # make sandbox   a real cluster to play with; make sandbox-down ends it
 
 SHELL := /bin/bash
@@ -26,7 +27,7 @@ RACE := CGO_ENABLED=1 $(TEST) -race
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
 
-.PHONY: build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check apidiff release release-verify licences krew
+.PHONY: ui ui-check build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check apidiff release release-verify licences krew
 
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -123,6 +124,19 @@ unit:
 	$(TEST) -timeout 20m $$plain; \
 	$(RACE) -timeout 20m $$raced; \
 	$(RACE) -timeout 20m -skip '^(TestScripts|TestExamples)$$' ./internal/cli
+
+# What the page is built of. Its assets are committed, so that go build needs no node.
+NODE_MODULES := ui/node_modules/.package-lock.json
+$(NODE_MODULES): ui/package-lock.json
+	@cd ui && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+ui: $(NODE_MODULES)
+	@cd ui && node build.mjs
+
+# The committed assets are those that a rebuild gives, byte by byte.
+ui-check: $(NODE_MODULES)
+	@cd ui && npx --no-install tsc --noEmit && node build.mjs --check
 
 # krew's users fetch it: Helm's library is most of it, and it must not grow without notice.
 LARGEST := 85000000

@@ -20,6 +20,8 @@ type Answer struct {
 	Families []Family
 	// Findings are for tools that collect what checkers find.
 	Findings *Findings
+	// Picture is for drawings, and for the page.
+	Picture *Picture
 }
 
 // Shape is one of the forms that an answer may have.
@@ -38,6 +40,7 @@ const (
 	FocusShape
 	FamiliesShape
 	FindingsShape
+	PictureShape
 )
 
 // Tone says what a piece of text means, so that a format may tell it by colour

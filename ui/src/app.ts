@@ -1,0 +1,15 @@
+// The live page: it asks the program that serves it.
+
+import { h, render } from 'preact'
+import { Compose } from './compose.tsx'
+import { Page } from './page.ts'
+import { Shell } from './shell.tsx'
+import { connect } from './server.ts'
+
+const mount = document.getElementById('page')!
+
+connect((picture, server) => {
+  const page = new Page(picture, server)
+  render(h(Shell, { page, compose: Compose }), mount)
+  return page
+}).catch((e: Error) => { mount.textContent = e.message })

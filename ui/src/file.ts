@@ -1,0 +1,9 @@
+// The page as a file: all that it shows is in it, and there is nobody to ask.
+
+import { h, render } from 'preact'
+import { Page } from './page.ts'
+import type { Picture } from './picture.ts'
+import { Shell } from './shell.tsx'
+
+const picture = JSON.parse(document.getElementById('picture')!.textContent!) as Picture
+render(h(Shell, { page: new Page(picture, null) }), document.getElementById('page')!)
