@@ -136,7 +136,7 @@ ui: $(NODE_MODULES)
 
 # The committed assets are those that a rebuild gives, byte by byte.
 ui-check: $(NODE_MODULES)
-	@cd ui && npx --no-install tsc --noEmit && node build.mjs --check
+	@cd ui && npx --no-install tsc --noEmit && node build.mjs --check && node --test test/*.test.mjs
 
 # krew's users fetch it: Helm's library is most of it, and it must not grow without notice.
 LARGEST := 85000000
