@@ -47,6 +47,9 @@ export const fewest = 3
 /** In choice.open: no fold, no limit. */
 export const all = '*'
 
+/** The name of a fold that the limit makes. */
+const more = 'more'
+
 interface Memory { tree: Place[]; bad: Set<number>; at: string; choice: string; picture: unknown; shape?: Shape }
 const memories = new WeakMap<Page, Map<string, Memory>>()
 
@@ -102,9 +105,13 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   if (!open.has(all)) {
     foldEqual(f, roots, null)
     for (let i = from; i < to; i++) if (item[i]?.children.length) foldEqual(f, item[i].children, item[i])
-    capped = cap(f, roots, want)
+    cap(f, roots)
   }
-  return { roots, items: preorder(roots), shown: shown - capped, of: tree.reduce((n, p) => n + (p.a ? 0 : 1), 0), capped }
+  const items = preorder(roots)
+  for (const it of items) {
+    if (it.key.startsWith(`(${more})`) && !it.children.length) for (const p of it.fold!) if (want[p] && !tree[p].a) capped++
+  }
+  return { roots, items, shown: shown - capped, of: tree.reduce((n, p) => n + (p.a ? 0 : 1), 0), capped }
 }
 
 /** Where the tree is looked at: all of it, or the part below the chosen root. */
@@ -222,7 +229,12 @@ function sumOf(items: Item[]): number | undefined {
 
 /** The places of an item and of all below it. */
 function places(it: Item): number[] {
-  return preorder([it]).flatMap((x) => x.fold ? x.children.length ? [] : x.fold : [x.place])
+  const out: number[] = []
+  for (const x of preorder([it])) {
+    if (!x.fold) out.push(x.place)
+    else if (!x.children.length) for (const p of x.fold) out.push(p)
+  }
+  return out
 }
 
 function deepen(items: Item[]): void {
@@ -239,12 +251,11 @@ function preorder(roots: Item[]): Item[] {
 }
 
 /** Folds, where there are more items than the limit, siblings that are well with all that is below
-    them: the deepest first, and of siblings no more than has to be, from the last. Returns how many
-    wanted objects that put away. */
-function cap(f: Folding, roots: Item[], want: Uint8Array): number {
+    them: the deepest first, and of siblings no more than has to be, from the last. */
+function cap(f: Folding, roots: Item[]): void {
   const items = preorder(roots)
-  let count = items.length, capped = 0
-  if (count <= limit) return 0
+  let count = items.length
+  if (count <= limit) return
   const firm = new Set<Item>(), size = new Map<Item, number>(), levels: (Item | null)[][] = [[null]]
   for (let i = items.length - 1; i >= 0; i--) {
     const it = items[i]
@@ -254,7 +265,7 @@ function cap(f: Folding, roots: Item[], want: Uint8Array): number {
   }
   for (const level of levels.reverse()) {
     for (const parent of level ?? []) {
-      if (count <= limit) return capped
+      if (count <= limit) return
       const siblings = parent?.children ?? roots, soft: Item[] = []
       let less = -1
       for (let i = siblings.length - 1; i >= 0 && count - less > limit; i--) {
@@ -263,18 +274,16 @@ function cap(f: Folding, roots: Item[], want: Uint8Array): number {
         less += size.get(siblings[i])!
       }
       if (less < 1) continue
-      const fold = replace(f, siblings, soft, parent, 'more')
+      const fold = replace(f, siblings, soft, parent, more)
       if (fold.children.length) {
         firm.add(fold)
         continue
       }
-      capped += fold.fold!.reduce((n, p) => n + (f.tree[p].a ? 0 : want[p]), 0)
       count -= less
       size.set(fold, 1)
       for (let up = parent; up; up = up.parent) size.set(up, size.get(up)! - less)
     }
   }
-  return capped
 }
 
 /** Firm is what had trouble when its stack last changed, and a fold that somebody opened. */
