@@ -4,9 +4,11 @@
 //
 // In a tree every depth is a column, as wide as its widest card. Siblings stand one below the
 // other in their order, as close as their subtrees allow (the outlines are compared, as Reingold
-// and Tilford do), and a parent is centred on its children. The work is proportional to the number
-// of cards, and none of it recurses: a chain of any depth has room.
+// and Tilford do), and a parent stands at the middle of its children. The work is proportional to the
+// number of cards, and none of it recurses: a chain of any depth has room.
 package layout
+
+import "slices"
 
 // Node is a card of a tree.
 type Node struct {
@@ -68,8 +70,8 @@ func newForest(roots []*Node) *forest {
 	f := &forest{}
 	var todo []open
 	push := func(nodes []*Node, parent int) {
-		for i := len(nodes) - 1; i >= 0; i-- {
-			todo = append(todo, open{nodes[i], parent})
+		for _, n := range slices.Backward(nodes) {
+			todo = append(todo, open{n, parent})
 		}
 	}
 	push(roots, -1)
