@@ -69,7 +69,7 @@ const (
 	writeTime    = 30 * time.Second // of an answer
 	eventTime    = 10 * time.Second // of an event
 	questionTime = 2 * time.Minute
-	graceTime    = 2 * time.Second
+	graceTime    = 500 * time.Millisecond
 	mostBody     = 256 << 10
 	mostAnswer   = 16 << 20
 	mostStreams  = 8  // open at once
