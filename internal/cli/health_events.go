@@ -24,12 +24,21 @@ const (
 )
 
 // warnings asks for the last Warning events about the causes. What is missing has none:
-// those of who needs it are shown with it. That they cannot be read is a gap.
+// those of who needs it are shown with it. That they cannot be read is a gap, which is told.
 func (h *judged) warnings(ctx context.Context) error {
+	gap, err := h.warn(ctx)
+	if gap != nil {
+		h.o.tellGaps([]object.Gap{*gap})
+	}
+	return err
+}
+
+// warn asks for them; that they cannot be read is a gap.
+func (h *judged) warn(ctx context.Context) (*object.Gap, error) {
 	defer h.o.clock.stage("warnings")()
 	about, refs := h.warned()
 	if len(refs) == 0 {
-		return nil
+		return nil, nil
 	}
 	var from warner
 	switch s := h.session.source.(type) {
@@ -42,10 +51,11 @@ func (h *judged) warnings(ctx context.Context) error {
 	}
 	found, err := from.Warnings(ctx, refs, eachWarned)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
+	var gap *object.Gap
 	if err != nil {
-		h.o.tellGaps([]object.Gap{{Resource: "events", Reason: "Unavailable", Message: err.Error()}})
+		gap = &object.Gap{Resource: "events", Reason: "Unavailable", Message: err.Error()}
 	}
 	h.events = map[object.Ref][]view.Event{}
 	for ref, of := range about {
@@ -56,7 +66,7 @@ func (h *judged) warnings(ctx context.Context) error {
 			h.events[ref] = append(h.events[ref], view.Event{Reason: e.Reason, Message: e.Message, Count: e.Count, Last: e.Last})
 		}
 	}
-	return nil
+	return gap, nil
 }
 
 // warned returns of whom warnings are asked for, by the causes that they are to tell of.

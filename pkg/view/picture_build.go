@@ -187,8 +187,8 @@ func (b *picturing) node(id graph.ID) *PictureNode {
 	}
 	own := b.Assessment.Own(id)
 	n.Health, n.Reason, n.Message, n.Since = healthNumber(own.Status), own.Reason, own.Message, unix(own.Since)
-	if own.Status == "" {
-		n.Reason, n.Message = "", ""
+	if own.Status == "" || own.Status == health.Healthy && health.Stateless(ref.GroupKind()) {
+		n.Reason, n.Message = "", "" // That it is there is no news.
 	}
 	if b.Born != nil {
 		n.Created = unix(b.Born(ref))
