@@ -40,16 +40,7 @@ func (h *judged) warn(ctx context.Context) (*object.Gap, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	var from warner
-	switch s := h.session.source.(type) {
-	case *source.Cluster:
-		from = s
-	case *source.Live:
-		from = s.Cluster()
-	case *source.Snapshot:
-		from = s
-	}
-	found, err := from.Warnings(ctx, refs, eachWarned)
+	found, err := h.session.warner().Warnings(ctx, refs, eachWarned)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -67,6 +58,19 @@ func (h *judged) warn(ctx context.Context) (*object.Gap, error) {
 		}
 	}
 	return gap, nil
+}
+
+// warner is who knows the events.
+func (s *session) warner() warner {
+	switch from := s.source.(type) {
+	case *source.Cluster:
+		return from
+	case *source.Live:
+		return from.Cluster()
+	case *source.Snapshot:
+		return from
+	}
+	return nil
 }
 
 // warned returns of whom warnings are asked for, by the causes that they are to tell of.
