@@ -32,14 +32,14 @@ type visitor struct {
 func visited(t *testing.T, kubeconfig string, args ...string) *visitor {
 	t.Helper()
 	run := startFor(t, 2*runLimit, kubeconfig, append([]string{"ui", "-o", "json"}, args...)...)
-	var said struct{ URL, Address string }
+	var said struct{ URL string }
 	cluster.Eventually(t, limit, func() error {
 		if err := json.Unmarshal([]byte(run.stdout.String()), &said); err != nil {
 			return fmt.Errorf("it has not said its address: %w: %s", err, run.stderr.String())
 		}
 		return nil
 	})
-	address, err := url.Parse(said.Address)
+	address, err := url.Parse(said.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
