@@ -35,7 +35,7 @@ type PictureOf struct {
 	// Born is when an object was created; may be nil.
 	Born func(object.Ref) time.Time
 	// Here says whether an object is asked about that is in no stack; nil for none of them.
-	Here func(object.Ref) bool
+	Here func(graph.ID) bool
 	// NoInferred leaves out the edges that are guesses.
 	NoInferred bool
 	// Most is how many objects it holds; 0 is MostPictured.
@@ -125,7 +125,7 @@ func (b *picturing) choose() {
 		_, in := rank[id]
 		own := b.Assessment.Own(id)
 		ill := own.Status.Worse(health.Progressing) && (g.State(id) != graph.Missing || g.Lacked(id))
-		here := b.Here != nil && g.State(id) == graph.Present && b.Here(g.Ref(id))
+		here := b.Here != nil && g.State(id) == graph.Present && b.Here(id)
 		switch {
 		case ill && (in || here):
 			rank[id] = sick
