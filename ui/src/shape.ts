@@ -1,7 +1,11 @@
 // What of a stack is drawn: the tree after filters and folding, the same for treegrid and graph.
+//
+// Nothing jumps when health changes: what is folded is decided when the objects of a stack change,
+// and kept until they change again. A fold says itself when something in it has turned bad since.
 
-import type { Page } from './page.ts'
-import type { Stack } from './picture.ts'
+import type { Choice, Page } from './page.ts'
+import type { Node, Place, Stack } from './picture.ts'
+import { trouble } from './words.ts'
 
 /** A row of the treegrid and a card of the graph: one object, or a fold of equal leaves. */
 export interface Item {
@@ -10,8 +14,10 @@ export interface Item {
   /** The place in stack.tree; of a fold that of its first leaf. */
   place: number
   node: number
-  /** The places of a fold; undefined for an object. */
+  /** The places of a fold; undefined for an object. A fold that is open has children, the objects in it. */
   fold?: number[]
+  /** The node that is worst of a fold, where that is in trouble. */
+  bad?: number
   depth: number
   parent: Item | null
   children: Item[]
@@ -27,11 +33,269 @@ export interface Shape {
   roots: Item[]
   /** All items, in preorder, whether opened in the tree or not. */
   items: Item[]
-  /** Objects that are shown, and those of the stack. */
+  /** Objects that are shown (folds of equal leaves show theirs), and those of the stack. */
   shown: number
   of: number
+  /** Objects that are wanted, and that the limit put into folds. */
+  capped: number
 }
 
-export function shape(_page: Page, _stack: Stack): Shape {
-  return { roots: [], items: [], shown: 0, of: 0 }
+/** So many items are drawn; beyond, what is well is folded, the deepest first. What is in trouble never is. */
+export const limit = 1500
+/** More equal leaves than this are one item. */
+export const fewest = 3
+/** In choice.open: no fold, no limit. */
+export const all = '*'
+
+/** The name of a fold that the limit makes. */
+const more = 'more'
+
+interface Memory { tree: Place[]; bad: Set<number>; at: string; choice: string; picture: unknown; shape?: Shape }
+const memories = new WeakMap<Page, Map<string, Memory>>()
+
+export function shape(page: Page, stack: Stack): Shape {
+  let of = memories.get(page)
+  if (!of) memories.set(page, of = new Map())
+  let m = of.get(stack.name)
+  if (!m || m.tree !== stack.tree) {
+    const bad = m && sameTree(m.tree, stack.tree) ? m.bad : troubled(page, stack)
+    of.set(stack.name, m = { tree: stack.tree, bad, at: '', choice: '', picture: null })
+  }
+  const { root, search, kinds, namespaces, labels, health, relations, open } = page.choice
+  const choice = JSON.stringify([root, search, kinds, namespaces, labels, health, relations, open])
+  if (!m.shape || m.at !== page.picture.at || m.choice !== choice || m.picture !== page.picture) {
+    Object.assign(m, { at: page.picture.at, choice, picture: page.picture, shape: build(page, stack, m.bad) })
+  }
+  return m.shape!
+}
+
+function sameTree(a: Place[], b: Place[]): boolean {
+  return a.length === b.length && a.every((p, i) => p.n === b[i].n && p.d === b[i].d && p.w === b[i].w && p.a === b[i].a)
+}
+
+/** What is in trouble by itself now. */
+function troubled(page: Page, stack: Stack): Set<number> {
+  return new Set(stack.tree.filter(({ n }) => isBad(page.picture.nodes[n])).map((p) => p.n))
+}
+
+const isBad = (n: Node | null) => !!n && ((n.h ?? 0) >= trouble || n.t === 'missing')
+
+function build(page: Page, stack: Stack, bad: Set<number>): Shape {
+  const { picture, choice } = page, { tree } = stack, open = new Set(choice.open)
+  const [from, to] = range(page, tree)
+  const parent = parents(tree, from, to), want = wanted(page, tree, from, to)
+  const keep = want.slice()
+  for (let i = to - 1; i > from; i--) if (keep[i] && parent[i] >= 0) keep[parent[i]] = 1
+  const item: Item[] = [], roots: Item[] = []
+  let shown = 0
+  for (let i = from; i < to; i++) {
+    const p = tree[i], node = picture.nodes[p.n]
+    if (!keep[i] || !node) continue
+    const above = parent[i] < 0 ? null : item[parent[i]]
+    const it: Item = {
+      key: page.ref(p.n) + (above ? '<' + page.ref(above.node) : ''), place: i, node: p.n, depth: above ? above.depth + 1 : 0, parent: above, children: [],
+      worst: Math.max(node.h ?? 0, p.b ?? 0), cost: p.c, context: !want[i],
+    }
+    item[i] = it
+    ;(above?.children ?? roots).push(it)
+    if (want[i] && !p.a) shown++
+  }
+  const f: Folding = { page, tree, bad, open }
+  let capped = 0
+  if (!open.has(all)) {
+    foldEqual(f, roots, null)
+    for (let i = from; i < to; i++) if (item[i]?.children.length) foldEqual(f, item[i].children, item[i])
+    cap(f, roots)
+  }
+  const items = preorder(roots)
+  for (const it of items) {
+    if (it.key.startsWith(`(${more})`) && !it.children.length) for (const p of it.fold!) if (want[p] && !tree[p].a) capped++
+  }
+  return { roots, items, shown: shown - capped, of: tree.reduce((n, p) => n + (p.a ? 0 : 1), 0), capped }
+}
+
+/** Where the tree is looked at: all of it, or the part below the chosen root. */
+function range(page: Page, tree: Place[]): [number, number] {
+  const root = page.choice.root ? page.find(page.choice.root) : -1
+  const at = root < 0 ? -1 : tree.findIndex((p) => p.n === root && !p.a)
+  if (at < 0) return [0, tree.length]
+  const end = tree.findIndex((p, i) => i > at && (p.d ?? 0) <= (tree[at].d ?? 0))
+  return [at, end < 0 ? tree.length : end]
+}
+
+function parents(tree: Place[], from: number, to: number): number[] {
+  const path: number[] = [], parent: number[] = [], base = tree[from]?.d ?? 0
+  for (let i = from; i < to; i++) {
+    const d = Math.min((tree[i].d ?? 0) - base, path.length)
+    parent[i] = d > 0 ? path[d - 1] : -1
+    path.length = d
+    path.push(i)
+  }
+  return parent
+}
+
+const texts = new WeakMap<Node, string>()
+
+/** What a search looks at: kind/name, namespace, reason and labels. */
+export function searchText(page: Page, n: Node): string {
+  let text = texts.get(n)
+  if (text === undefined) {
+    text = [`${page.kind(n).kind}/${n.n}`, page.namespace(n), n.r ?? '', ...(n.l ?? []).map((l) => page.picture.labels[l])].join('\n').toLowerCase()
+    texts.set(n, text)
+  }
+  return text
+}
+
+/** How a place hangs, by the name of the relation that it hangs by. */
+const relationOf = { root: '', owned: 'owns', needed: 'needs', serving: 'serves', behind: 'serves' }
+
+/** 1 for each place that the filters want. */
+function wanted(page: Page, tree: Place[], from: number, to: number): Uint8Array {
+  const c = page.choice, { picture } = page, want = new Uint8Array(tree.length)
+  const kinds = picture.kinds.map((k) => c.kinds.includes(k.kind) || c.kinds.includes(k.kind + (k.group ? '.' + k.group : '')))
+  const namespaces = picture.namespaces.map((n) => c.namespaces.includes(n))
+  const words = c.search.toLowerCase().split(/\s+/).filter(Boolean), labels = selector(c)
+  for (let i = from; i < to; i++) {
+    const p = tree[i], n = picture.nodes[p.n]
+    want[i] = n
+      && (!c.kinds.length || kinds[n.k])
+      && (!c.namespaces.length || namespaces[n.s ?? 0])
+      && (!c.health.length || c.health.includes(n.h ?? 0))
+      && (!c.relations.length || c.relations.includes(relationOf[p.w ?? 'root']) || (p.w ?? 'root') === 'root')
+      && labels.every((any) => n.l?.some((l) => any.includes(picture.labels[l])))
+      && (!words.length || words.every((w) => searchText(page, n).includes(w))) ? 1 : 0
+  }
+  return want
+}
+
+/** Labels of one key are alternatives; those of different keys are all asked for. */
+function selector(c: Choice): string[][] {
+  const by = new Map<string, string[]>()
+  for (const l of c.labels) {
+    const key = l.split('=', 1)[0]
+    by.set(key, [...(by.get(key) ?? []), l])
+  }
+  return [...by.values()]
+}
+
+interface Folding { page: Page; tree: Place[]; bad: Set<number>; open: Set<string> }
+
+/** Makes one item of the leaves among siblings that are equal: of a kind, hanging the same way. */
+function foldEqual(f: Folding, siblings: Item[], parent: Item | null): void {
+  if (siblings.length <= fewest) return
+  const groups = new Map<string, Item[]>()
+  for (const it of siblings) {
+    const p = f.tree[it.place], n = f.page.node(it.node)
+    if (it.children.length || p.a || it.context || f.bad.has(it.node)) continue
+    const key = (p.w ?? 'root') + ':' + n.k + (n.t ?? '')
+    const group = groups.get(key)
+    if (group) group.push(it)
+    else groups.set(key, [it])
+  }
+  for (const group of groups.values()) {
+    if (group.length <= fewest) continue
+    const { w = 'root' } = f.tree[group[0].place], n = f.page.node(group[0].node), k = f.page.kind(n)
+    replace(f, siblings, group, parent, `${w}:${k.kind}${k.group ? '.' + k.group : ''}${n.t ?? ''}`)
+  }
+}
+
+/** Puts a fold in the place of the first of some siblings, and takes out the others. */
+function replace(f: Folding, siblings: Item[], group: Item[], parent: Item | null, name: string): Item {
+  const fold: Item = {
+    key: '(' + name + ')' + (parent ? '<' + parent.key : ''), place: group[0].place, node: group[0].node, fold: group.flatMap(places), depth: group[0].depth,
+    parent, children: [], worst: Math.max(...group.map((it) => it.worst)), cost: sumOf(group), context: false,
+  }
+  const worst = fold.fold!.reduce((a, b) => healthAt(f, b) > healthAt(f, a) ? b : a)
+  if (healthAt(f, worst) >= trouble) fold.bad = f.tree[worst].n
+  if (f.open.has(fold.key)) {
+    fold.children = group
+    for (const it of group) it.parent = fold
+    deepen(group)
+  }
+  const at = siblings.indexOf(group[0]), gone = new Set(group)
+  siblings[at] = fold
+  let to = at + 1
+  for (let i = to; i < siblings.length; i++) if (!gone.has(siblings[i])) siblings[to++] = siblings[i]
+  siblings.length = to
+  return fold
+}
+
+const healthAt = (f: Folding, place: number) => f.page.node(f.tree[place].n).h ?? 0
+
+function sumOf(items: Item[]): number | undefined {
+  const known = items.filter((it) => it.cost !== undefined)
+  return known.length ? known.reduce((sum, it) => sum + it.cost!, 0) : undefined
+}
+
+/** The places of an item and of all below it. */
+function places(it: Item): number[] {
+  const out: number[] = []
+  for (const x of preorder([it])) {
+    if (!x.fold) out.push(x.place)
+    else if (!x.children.length) for (const p of x.fold) out.push(p)
+  }
+  return out
+}
+
+function deepen(items: Item[]): void {
+  for (const it of preorder(items)) it.depth++
+}
+
+function preorder(roots: Item[]): Item[] {
+  const out: Item[] = [], todo = [...roots].reverse()
+  for (let it = todo.pop(); it; it = todo.pop()) {
+    out.push(it)
+    for (let i = it.children.length - 1; i >= 0; i--) todo.push(it.children[i])
+  }
+  return out
+}
+
+/** Folds, where there are more items than the limit, siblings that are well with all that is below
+    them: the deepest first, and of siblings no more than has to be, from the last. */
+function cap(f: Folding, roots: Item[]): void {
+  const items = preorder(roots)
+  let count = items.length
+  if (count <= limit) return
+  const firm = new Set<Item>(), size = new Map<Item, number>(), levels: (Item | null)[][] = [[null]]
+  for (let i = items.length - 1; i >= 0; i--) {
+    const it = items[i]
+    if (isFirm(f, it) || it.children.some((c) => firm.has(c))) firm.add(it)
+    size.set(it, it.children.reduce((n, c) => n + size.get(c)!, 1))
+    if (it.children.length && !it.fold) (levels[it.depth + 1] ??= []).push(it)
+  }
+  for (const level of levels.reverse()) {
+    for (const parent of level ?? []) {
+      if (count <= limit) return
+      const siblings = parent?.children ?? roots, soft: Item[] = []
+      let less = -1
+      for (let i = siblings.length - 1; i >= 0 && count - less > limit; i--) {
+        if (firm.has(siblings[i])) continue
+        soft.unshift(siblings[i])
+        less += size.get(siblings[i])!
+      }
+      if (less < 1) continue
+      const fold = replace(f, siblings, soft, parent, more)
+      if (fold.children.length) {
+        firm.add(fold)
+        continue
+      }
+      count -= less
+      size.set(fold, 1)
+      for (let up = parent; up; up = up.parent) size.set(up, size.get(up)! - less)
+    }
+  }
+}
+
+/** Firm is what had trouble when its stack last changed, and a fold that somebody opened. */
+const isFirm = (f: Folding, it: Item) => it.fold ? it.children.length > 0 : f.bad.has(it.node)
+
+/** What a fold is called: 12 Pods, or 30 objects where they are of several kinds. */
+export function titleOf(page: Page, stack: Stack, fold: number[]): string {
+  const kinds = new Set(fold.map((p) => page.node(stack.tree[p].n).k))
+  return `${fold.length} ${kinds.size > 1 ? 'objects' : plural(page.kind(page.node(stack.tree[fold[0]].n)).kind)}`
+}
+
+function plural(kind: string): string {
+  if (/points$/.test(kind)) return kind
+  return /(s|x|ch|sh)$/.test(kind) ? kind + 'es' : kind.replace(/([^aeiou])y$/, '$1ie') + 's'
 }

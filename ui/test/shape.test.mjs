@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { load } from './load.mjs'
+
+const { shape, limit, all } = await load('shape.ts')
+const { Page } = await load('page.ts')
+
+/** A page of one stack, from lines such as "  owned Pod/web/a 6": two blanks a depth, how, ref, health. */
+function pageOf(text, more = {}) {
+  const picture = { kinds: [], namespaces: [''], labels: ['app=web', 'app=db', 'tier=front'], rules: ['owner'], nodes: [], stacks: [], objects: 0, at: '1' }
+  const numbers = new Map(), tree = []
+  const index = (list, same, v) => {
+    const at = list.findIndex(same)
+    return at < 0 ? list.push(v) - 1 : at
+  }
+  for (const line of text.split('\n').filter((l) => l.trim())) {
+    const [w, ref, h = '1', ...flags] = line.trim().split(' ')
+    const [kind, ns, n] = ref.split('/')
+    const [name, ...group] = kind.split('.')
+    if (!numbers.has(ref)) {
+      const k = index(picture.kinds, (x) => x.kind === name, { kind: name, ...(group.length ? { group: group.join('.') } : {}) })
+      numbers.set(ref, picture.nodes.push({ k, s: index(picture.namespaces, (x) => x === ns, ns), n, h: +h || undefined, ...more[ref] }) - 1)
+    }
+    const d = line.search(/\S/) / 2
+    tree.push({ n: numbers.get(ref), ...(d ? { d } : {}), w, ...(flags.includes('again') ? { a: true } : {}), ...(flags.includes('cost') ? { c: 5 } : {}) })
+  }
+  for (let i = tree.length - 1; i >= 0; i--) {
+    let b = 0
+    for (let j = i + 1; j < tree.length && (tree[j].d ?? 0) > (tree[i].d ?? 0); j++) b = Math.max(b, picture.nodes[tree[j].n].h ?? 0)
+    if (b) tree[i].b = b
+  }
+  picture.stacks = [{ name: 's', roots: [0], tree, objects: tree.length }]
+  const page = new Page(picture, null)
+  page.choice.stack = 's'
+  page.find = (ref) => picture.nodes.findIndex((n, i) => n && page.ref(i) === ref)
+  return page
+}
+
+const of = (page) => shape(page, page.picture.stacks[0])
+const nameOf = (page, it) => it.fold ? `${it.fold.length}x${page.kind(page.node(it.node)).kind}` : page.node(it.node).n
+const lines = (page) => of(page).items.map((it) => '  '.repeat(it.depth) + nameOf(page, it) + (it.context ? '?' : ''))
+
+const shop = `
+root Shop.example.dev/web/shop 1
+  owned Deployment.apps/web/web 1
+    owned Pod/web/a 1 cost
+    owned Pod/web/b 1 cost
+    owned Pod/web/c 6 cost
+    owned Pod/web/d 1 cost
+    owned Pod/web/e 1 cost
+  needed Secret/web/tls 1
+    serving Ingress/web/front 5
+  owned Service/web/web 1
+`
+
+test('everything is drawn, equal leaves as one, what is in trouble by itself', () => {
+  const page = pageOf(shop), s = of(page)
+  assert.deepEqual(lines(page), ['shop', '  web', '    4xPod', '    c', '  tls', '    front', '  web'])
+  assert.deepEqual([s.shown, s.of, s.capped], [10, 10, 0])
+  const fold = s.items[2]
+  assert.deepEqual([fold.worst, fold.cost, fold.bad, fold.parent.node, fold.fold.map((p) => page.node(page.picture.stacks[0].tree[p].n).n)], [1, 20, undefined, 1, ['a', 'b', 'd', 'e']])
+  assert.equal(s.items[0].worst, 6)
+  assert.equal(new Set(s.items.map((it) => it.key)).size, s.items.length)
+})
+
+test('three are no fold, and neither are leaves of another kind or another relation', () => {
+  const page = pageOf(`
+root A/x/a
+  owned Pod/x/1
+  owned Pod/x/2
+  owned Pod/x/3
+  needed Pod/x/4
+  owned Job/x/5
+  owned Pod/x/6
+    owned Job/x/7
+`)
+  assert.deepEqual(lines(page), ['a', '  1', '  2', '  3', '  4', '  5', '  6', '    7'])
+})
+
+test('health moves nothing: a leaf of a fold that turns bad is named, one alone that is well again stays', () => {
+  const page = pageOf(shop), before = of(page).items.map((it) => it.key)
+  page.picture.nodes[2] = { ...page.picture.nodes[2], h: 6 }
+  page.picture.nodes[4] = { ...page.picture.nodes[4], h: 1 }
+  page.picture.at = '2'
+  const s = of(page)
+  assert.deepEqual(s.items.map((it) => it.key), before)
+  assert.deepEqual([s.items[2].worst, page.node(s.items[2].bad).n], [6, 'a'])
+  assert.equal(s.items[3].worst, 1)
+  // The same tree in a new stack, as a change of costs has it, is no other topology.
+  const [stack] = page.picture.stacks
+  page.picture.stacks = [{ ...stack, tree: stack.tree.map((p) => ({ ...p })) }]
+  assert.deepEqual(of(page).items.map((it) => it.key), before)
+  // Another tree is: now a stands by itself, and c is one of the equal.
+  page.picture.stacks = [{ ...stack, tree: stack.tree.slice(0, -1) }]
+  assert.deepEqual(lines(page), ['shop', '  web', '    a', '    4xPod', '  tls', '    front'])
+})
+
+test('the same question has the same answer, not only an equal one', () => {
+  const page = pageOf(shop), s = of(page)
+  page.choice.node = 'Pod/web/a'
+  assert.equal(of(page), s)
+  page.choice.search = 'a'
+  assert.notEqual(of(page), s)
+})
+
+test('a fold that is open has its leaves as children', () => {
+  const page = pageOf(shop)
+  page.choice.open = [of(page).items[2].key]
+  assert.deepEqual(lines(page), ['shop', '  web', '    4xPod', '      a', '      b', '      d', '      e', '    c', '  tls', '    front', '  web'])
+  const [, , fold, leaf] = of(page).items
+  assert.equal(leaf.parent, fold)
+  page.choice.open = [all]
+  assert.equal(of(page).items.length, 10)
+})
+
+test('a search keeps what is above as context', () => {
+  const page = pageOf(shop, { 'Pod/web/c': { r: 'CrashLoopBackOff', l: [1] }, 'Service/web/web': { l: [0, 2] } })
+  const wants = (choice, want, shown) => {
+    Object.assign(page.choice, { search: '', kinds: [], namespaces: [], labels: [], health: [], relations: [] }, choice)
+    assert.deepEqual(lines(page), want, JSON.stringify(choice))
+    assert.equal(of(page).shown, shown)
+  }
+  wants({ search: 'CRASH pod/' }, ['shop?', '  web?', '    c'], 1)
+  wants({ search: 'nothing like it' }, [], 0)
+  wants({ kinds: ['Deployment.apps', 'Secret'] }, ['shop?', '  web', '  tls'], 2)
+  wants({ namespaces: ['db'] }, [], 0)
+  wants({ labels: ['app=db', 'app=web'] }, ['shop?', '  web?', '    c', '  web'], 2)
+  wants({ labels: ['app=db', 'tier=front'] }, [], 0)
+  wants({ labels: ['app=web', 'tier=front'] }, ['shop?', '  web'], 1)
+  wants({ health: [5, 6] }, ['shop?', '  web?', '    c', '  tls?', '    front'], 2)
+  wants({ relations: ['serves'] }, ['shop', '  tls?', '    front'], 2)
+  wants({ kinds: ['Pod'], search: 'web' }, ['shop?', '  web?', '    4xPod', '    c'], 5)
+})
+
+test('another root shows what is below it', () => {
+  const page = pageOf(shop)
+  page.choice.root = 'Secret/web/tls'
+  assert.deepEqual(lines(page), ['tls', '  front'])
+  assert.deepEqual([of(page).shown, of(page).of], [2, 10])
+  page.choice.root = 'Secret/web/unheard'
+  assert.equal(of(page).items.length, 7)
+})
+
+test('what is mentioned again is no leaf of a fold and not counted twice', () => {
+  const page = pageOf(`
+root A/x/a
+  owned Pod/x/1
+    needed Secret/x/s
+  needed Secret/x/s 1 again
+  needed Secret/x/t
+  needed Secret/x/u
+  needed Secret/x/v
+`)
+  assert.deepEqual([of(page).shown, of(page).of, of(page).items.length], [6, 6, 7])
+})
+
+test('an object that is gone leaves no hole', () => {
+  const page = pageOf(shop)
+  page.picture.nodes[6] = null
+  page.picture.at = '2'
+  assert.deepEqual(lines(page).slice(0, 4), ['shop', '  web', '    a', '    b'])
+})
+
+/** Apps with 4 claims of different kinds below each of their pods; every 50th app has a pod in trouble. */
+function large(apps) {
+  let text = ''
+  for (let i = 0; i < apps; i++) {
+    text += `root App/n${i}/app\n  owned Set/n${i}/set\n`
+    for (let p = 0; p < 5; p++) text += `    owned Pod/n${i}/p${p} ${i % 50 === 0 && p === 3 ? 6 : 1}\n      needed Claim/n${i}/c${p}\n`
+  }
+  return pageOf(text)
+}
+
+test('beyond the limit what is well is folded, and trouble never', () => {
+  const page = large(800), s = of(page)
+  assert.ok(s.items.length <= limit, `${s.items.length} items`)
+  assert.ok(s.items.length > limit / 2, `${s.items.length} items`)
+  assert.equal(s.of, 800 * 12)
+  assert.equal(s.shown + s.capped, s.of)
+  const alone = new Set(s.items.filter((it) => !it.fold).map((it) => it.node))
+  page.picture.nodes.forEach((n, i) => n.h === 6 && assert.ok(alone.has(i), page.ref(i)))
+  const inItems = s.items.flatMap((it) => it.fold ?? [it.place])
+  assert.equal(new Set(inItems).size, s.of, 'every object is in an item, and in one alone')
+  assert.equal(inItems.length, s.of)
+  const fold = s.items.find((it) => it.fold)
+  page.choice.open = [fold.key]
+  assert.ok(of(page).items.find((it) => it.key === fold.key).children.length > 0)
+  page.choice.open = [all]
+  assert.deepEqual([of(page).items.length, of(page).capped], [s.of, 0])
+})
+
+test('a limit hides no trouble even where there is nothing else', () => {
+  const page = pageOf('root App/x/app\n' + Array.from({ length: 2000 }, (_, i) => `  owned Pod/x/p${i} 6`).join('\n'))
+  assert.equal(of(page).items.length, 2001)
+})
