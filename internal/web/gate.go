@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -82,7 +83,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if why := recover(); why != nil {
 			// What is half written cannot be taken back: net/http cuts the connection then.
-			if why == http.ErrAbortHandler {
+			if err, ok := why.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(why)
 			}
 			s.options.Log("%s %s: %v", r.Method, r.URL.Path, why)

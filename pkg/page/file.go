@@ -113,7 +113,7 @@ func title(text string) string {
 	return html.EscapeString(text)
 }
 
-// hidden tells controls and what changes directions.
+// hidden tells what nobody sees: controls, what changes directions, what has no meaning.
 func hidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
 }
