@@ -61,6 +61,8 @@ export class Page {
   rooted: { root: string; stack: Stack } | null = null
   /** Whether details are shown, when something is selected. */
   details = true
+  /** Opens the details and moves the focus there; Esc leads back. The frame fills it in. */
+  toDetails = () => {}
   private listeners = new Set<() => void>()
   private index: Map<string, number> | null = null
   /** What each view was filtered by when it was left. */
