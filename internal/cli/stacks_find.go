@@ -37,13 +37,18 @@ func (s *session) ownedByCluster(namespace string) bool {
 type births struct {
 	mu sync.Mutex
 	at map[object.Ref]time.Time
+	// every keeps those of all objects.
+	every bool
 }
 
 func newBirths() *births { return &births{at: map[object.Ref]time.Time{}} }
 
 func (b *births) extractor(*session) inventory.Extractor {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.at = map[object.Ref]time.Time{} // Who reads again reads all.
 	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
-		if at := o.Meta.GetCreationTimestamp().Time; !at.IsZero() && len(o.Meta.GetOwnerReferences()) == 0 {
+		if at := o.Meta.GetCreationTimestamp().Time; !at.IsZero() && (b.every || len(o.Meta.GetOwnerReferences()) == 0) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.at[o.Ref] = at

@@ -16,9 +16,10 @@ import (
 // Licensed is a module that is in a binary, and what it asks for. Its standard library, of
 // Go's own version, is one of them.
 type Licensed struct {
-	// Module is its path, stdlib for the standard library and the runtime.
+	// Module is its path, stdlib for the standard library and the runtime, npm:NAME for a package of
+	// npm that is in the page.
 	Module, Version string
-	// Sum is that of go.sum, empty for the standard library.
+	// Sum is that of go.sum, or the integrity of npm's lock file; empty for the standard library.
 	Sum string
 	// Licences are SPDX identifiers: all of them hold, each for a part.
 	Licences []string
@@ -78,6 +79,8 @@ func collect(t toolchain, b binary) ([]Licensed, error) {
 		errs = append(errs, err)
 		all = append(all, l)
 	}
+	page, err := bundled(c, t.dir)
+	errs, all = append(errs, err), append(all, page...)
 	slices.SortFunc(all, func(x, y Licensed) int { return cmp.Compare(x.Module, y.Module) })
 	return all, errors.Join(errs...)
 }

@@ -126,7 +126,11 @@ func judgeBill(t *testing.T, bill []byte) {
 			t.Errorf("%s is there twice", c.BOMRef)
 		}
 		refs[c.BOMRef], byName[c.Name] = true, c
-		if c.Licenses == nil || c.PackageURL == "" || c.Name != stdlib && !strings.HasPrefix((*c.Properties)[0].Value, "h1:") {
+		sum := "h1:"
+		if strings.HasPrefix(c.PackageURL, "pkg:npm/") {
+			sum = "sha512-"
+		}
+		if c.Licenses == nil || c.PackageURL == "" || c.Name != stdlib && !strings.HasPrefix((*c.Properties)[0].Value, sum) {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -24,6 +24,7 @@ func BillName(s suite.Suite, version string, p suite.Platform) string {
 // and so no hash of a component in its sense.
 const (
 	propertySum   = "sysop.dev:go:sum"
+	propertyNPM   = "sysop.dev:npm:integrity"
 	propertyBuild = "sysop.dev:go:build:"
 )
 
@@ -34,12 +35,20 @@ func writeBill(o Options, p suite.Platform, b binary, all []Licensed) ([]byte, e
 	main := mainComponent(o, p, b)
 	refs := map[string]string{"": main.BOMRef}
 	var components []cdx.Component
+	var bundles []string
 	for _, l := range all {
 		c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: l.Module, Version: l.Version, Licenses: licences(l.Expression())}
-		c.PackageURL = purl(l.Module, strings.TrimPrefix(l.Version, "go"))
+		property := propertySum
+		if name, ok := strings.CutPrefix(l.Module, npm); ok {
+			c.Name, property = name, propertyNPM
+			c.PackageURL = "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + l.Version
+			bundles = append(bundles, l.Module)
+		} else {
+			c.PackageURL = purl(l.Module, strings.TrimPrefix(l.Version, "go"))
+		}
 		c.BOMRef = c.PackageURL
 		if l.Sum != "" {
-			c.Properties = &[]cdx.Property{{Name: propertySum, Value: l.Sum}}
+			c.Properties = &[]cdx.Property{{Name: property, Value: l.Sum}}
 		}
 		refs[l.Module] = c.BOMRef
 		components = append(components, c)
@@ -47,7 +56,7 @@ func writeBill(o Options, p suite.Platform, b binary, all []Licensed) ([]byte, e
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{Timestamp: o.Epoch.UTC().Format("2006-01-02T15:04:05Z"), Component: &main}
 	bom.Components = &components
-	bom.Dependencies = dependencies(b, refs)
+	bom.Dependencies = dependencies(b, bundles, refs)
 	text, err := encode(bom)
 	if err != nil {
 		return nil, err
@@ -80,8 +89,9 @@ func licences(expression string) *cdx.Licenses {
 	return &cdx.Licenses{{License: &cdx.License{ID: expression}}}
 }
 
-// dependencies are the imports between packages, put together by modules.
-func dependencies(b binary, refs map[string]string) *[]cdx.Dependency {
+// dependencies are the imports between packages, put together by modules; the plugin needs what
+// is bundled in its page as well.
+func dependencies(b binary, bundles []string, refs map[string]string) *[]cdx.Dependency {
 	all := []cdx.Dependency{{Ref: refs[stdlib]}}
 	add := func(name string, needs []string) {
 		d := cdx.Dependency{Ref: refs[name]}
@@ -95,7 +105,10 @@ func dependencies(b binary, refs map[string]string) *[]cdx.Dependency {
 		}
 		all = append(all, d)
 	}
-	add("", b.needs)
+	add("", slices.Concat(b.needs, bundles))
+	for _, name := range bundles {
+		add(name, nil)
+	}
 	for _, m := range b.modules {
 		add(m.path, m.needs)
 	}

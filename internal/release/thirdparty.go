@@ -12,7 +12,7 @@ import (
 // every text that has to go along, those that are the same once.
 func thirdParty(o Options, all []Licensed) []byte {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s is built from these modules of others, each unchanged.\n\n", o.Suite.Binary, o.Version)
+	fmt.Fprintf(&out, "%s %s is built from these modules of others, each unchanged; npm: ones are in\nits page, minified.\n\n", o.Suite.Binary, o.Version)
 	for _, l := range all {
 		fmt.Fprintf(&out, "%s %s\n    licence: %s\n    source: %s\n", l.Module, l.Version, l.Expression(), sourceOf(l))
 	}
@@ -23,6 +23,9 @@ func thirdParty(o Options, all []Licensed) []byte {
 
 // sourceOf is where anybody has the source of a module.
 func sourceOf(l Licensed) string {
+	if name, ok := strings.CutPrefix(l.Module, npm); ok {
+		return "https://registry.npmjs.org/" + name + "/-/" + name[strings.LastIndex(name, "/")+1:] + "-" + l.Version + ".tgz"
+	}
 	path, err := gomodule.EscapePath(l.Module)
 	version, err2 := gomodule.EscapeVersion(l.Version)
 	if l.Module == stdlib || err != nil || err2 != nil {

@@ -4,5 +4,35 @@ package page
 
 import "embed"
 
-//go:embed assets
+//go:embed assets/app.js assets/file.js assets/page.css
 var assets embed.FS
+
+// Asset returns app.js, file.js or page.css.
+func Asset(name string) ([]byte, error) { return assets.ReadFile("assets/" + name) }
+
+// head is what both documents begin with.
+const head = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+`
+
+// mark is the icon, in the document so that a browser does not ask for one.
+const mark = `<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M4 4l8 3M4 4l2 8' stroke='%23678' stroke-width='2'/%3E%3Ccircle cx='4' cy='4' r='3' fill='%23268'/%3E%3Ccircle cx='12' cy='7' r='3' fill='%23286'/%3E%3Ccircle cx='6' cy='12' r='3' fill='%23a62'/%3E%3C/svg%3E">
+`
+
+// Shell returns the document of the live page. It holds no data, and nothing inline.
+func Shell() []byte {
+	return []byte(head + mark + `<title>System Operator</title>
+<link rel="stylesheet" href="/page.css">
+</head>
+<body>
+<div id="page"></div>
+<noscript>This page draws what kubectl sysop ui tells it, which takes JavaScript. Without it, kubectl sysop graph, health and metrics say the same in a terminal.</noscript>
+<script src="/app.js"></script>
+</body>
+</html>
+`)
+}

@@ -47,6 +47,7 @@ func Formats() []Format {
 		{"junit", view.FindingsShape, func(a view.Answer) bool { return a.Findings != nil }, asJUnit},
 		{"dot", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, dot},
 		{"mermaid", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, mermaid},
+		{"html", view.PictureShape, func(a view.Answer) bool { return a.Picture != nil }, html},
 		{"name", view.NamesShape, func(a view.Answer) bool { return a.Names != nil }, names},
 	}
 }

@@ -1,0 +1,81 @@
+package web
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// Diff returns what leads from a Picture to another; nil where that is nothing but the time.
+// Names of stacks are unique in each. What has become fewer nodes ends in nulls.
+func Diff(old, now *view.Picture) *view.PictureChange {
+	change := &view.PictureChange{
+		Head:   headChange(old, now),
+		Nodes:  nodeChanges(old.Nodes, now.Nodes),
+		Stacks: stackChanges(old.Stacks, now.Stacks),
+	}
+	if names := namesOf(now.Stacks); !slices.Equal(namesOf(old.Stacks), names) {
+		change.Order = names
+	}
+	if change.Head == nil && len(change.Nodes) == 0 && len(change.Stacks) == 0 && change.Order == nil {
+		return nil
+	}
+	change.At = now.At
+	return change
+}
+
+func headChange(old, now *view.Picture) *view.Picture {
+	was, is := *old, *now
+	was.Nodes, is.Nodes = nil, nil
+	was.Stacks, is.Stacks = nil, nil
+	was.At = is.At
+	if reflect.DeepEqual(was, is) {
+		return nil
+	}
+	return &is
+}
+
+func nodeChanges(old, now []*view.PictureNode) map[int]*view.PictureNode {
+	changed := map[int]*view.PictureNode{}
+	for i := range max(len(old), len(now)) {
+		if was, is := nodeAt(old, i), nodeAt(now, i); was != is && !reflect.DeepEqual(was, is) {
+			changed[i] = is
+		}
+	}
+	return changed
+}
+
+func nodeAt(nodes []*view.PictureNode, i int) *view.PictureNode {
+	if i < len(nodes) {
+		return nodes[i]
+	}
+	return nil
+}
+
+func stackChanges(old, now []view.PictureStack) map[string]*view.PictureStack {
+	changed := map[string]*view.PictureStack{}
+	was := map[string]*view.PictureStack{}
+	for i := range old {
+		was[old[i].Name] = &old[i]
+	}
+	for i := range now {
+		is := &now[i]
+		if before := was[is.Name]; before == nil || !reflect.DeepEqual(before, is) {
+			changed[is.Name] = is
+		}
+		delete(was, is.Name)
+	}
+	for gone := range was {
+		changed[gone] = nil
+	}
+	return changed
+}
+
+func namesOf(stacks []view.PictureStack) []string {
+	var names []string
+	for i := range stacks {
+		names = append(names, stacks[i].Name)
+	}
+	return names
+}

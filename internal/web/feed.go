@@ -1,0 +1,136 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// The pace of what pages are told.
+const (
+	pace  = time.Second      // between two changes
+	pulse = 10 * time.Second // between two beats
+)
+
+// news is what there is to tell.
+type news struct {
+	picture *view.Picture
+	number  int // of the Picture
+	stale   string
+}
+
+// feed holds the news, the newest only. Each follower keeps what it was told, and is told the
+// difference of that to the newest: nothing is queued for one that is slow.
+type feed struct {
+	mu   sync.Mutex
+	now  news
+	wake chan struct{} // closed, and made anew, by each piece of news
+	over chan struct{} // closed when there will be no more
+}
+
+func newFeed() *feed {
+	return &feed{wake: make(chan struct{}), over: make(chan struct{})}
+}
+
+func (f *feed) set(change func(*news)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(&f.now)
+	close(f.wake)
+	f.wake = make(chan struct{})
+}
+
+func (f *feed) get() (news, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now, f.wake
+}
+
+// end tells all followers that there will be no more. It is called once.
+func (f *feed) end() { close(f.over) }
+
+// event is what a follower is told.
+type event struct {
+	name   string
+	number int // of the Picture that it leads to
+	data   any
+}
+
+// follow tells the news until ctx ends, the feed is over, or tell fails: first a whole Picture,
+// then changes of it, at most one in a pace.
+func (f *feed) follow(ctx context.Context, tell func(event) error) error {
+	beat := time.NewTicker(pulse)
+	defer beat.Stop()
+	var told news
+	var wait <-chan time.Time // until a change may be told again
+	for {
+		now, wake := f.get()
+		if now.picture != told.picture && wait == nil {
+			if e, ok := difference(told.picture, now); ok {
+				if err := tell(e); err != nil {
+					return err
+				}
+				wait = time.After(pace)
+			}
+			told.picture, told.number = now.picture, now.number
+		}
+		if now.stale != told.stale {
+			if err := tell(event{"stale", told.number, map[string]string{"why": now.stale}}); err != nil {
+				return err
+			}
+			told.stale = now.stale
+		}
+		select {
+		case <-wake:
+		case <-wait:
+			wait = nil
+		case <-beat.C:
+			if err := tell(event{"beat", told.number, map[string]string{"at": at(told.picture)}}); err != nil {
+				return err
+			}
+		case <-f.over:
+			return tell(event{"end", told.number, struct{}{}})
+		case <-ctx.Done():
+			return f.farewell(ctx, tell, told.number)
+		}
+	}
+}
+
+// farewell tells the end where that is why ctx ended.
+func (f *feed) farewell(ctx context.Context, tell func(event) error, number int) error {
+	select {
+	case <-f.over:
+		return tell(event{"end", number, struct{}{}})
+	default:
+		return ctx.Err()
+	}
+}
+
+// at is when a Picture was read.
+func at(p *view.Picture) string {
+	if p == nil {
+		return ""
+	}
+	return p.At
+}
+
+// difference is what leads from a Picture to the one of now; not ok for nothing.
+func difference(old *view.Picture, now news) (event, bool) {
+	if old == nil {
+		return event{"picture", now.number, now.picture}, true
+	}
+	change := Diff(old, now.picture)
+	return event{"change", now.number, change}, change != nil
+}
+
+// text is an event in the form of server-sent events. JSON has no line ends of its own.
+func (e event) text() ([]byte, error) {
+	data, err := json.Marshal(e.data)
+	if err != nil {
+		return nil, err
+	}
+	return join(e, data), nil
+}

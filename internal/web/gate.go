@@ -1,0 +1,173 @@
+package web
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/page"
+)
+
+// policy is the Content-Security-Policy: what the server has, and nothing else. Nothing makes
+// script out of text either.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// heads are on every answer, a refusal as well. There are none of CORS, so that no other origin
+// ever reads an answer.
+var heads = map[string]string{
+	"Content-Security-Policy":      policy,
+	"X-Content-Type-Options":       "nosniff",
+	"X-Frame-Options":              "DENY",
+	"Referrer-Policy":              "no-referrer",
+	"Cache-Control":                "no-store",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Permissions-Policy":           "camera=(), display-capture=(), geolocation=(), hid=(), microphone=(), payment=(), serial=(), usb=()",
+}
+
+const (
+	api         = "/api/"
+	sessionPath = api + "session"
+)
+
+// route is what is at a path. Paths are exact: nothing is cleaned, nothing is redirected.
+type route struct {
+	method string
+	takes  []string // names of the query
+	handle http.HandlerFunc
+}
+
+// table is all that there is.
+func (s *Server) table() (map[string]route, error) {
+	routes := map[string]route{
+		"/":            {http.MethodGet, nil, asset("text/html; charset=utf-8", page.Shell())},
+		sessionPath:    {http.MethodPost, nil, s.openSession},
+		api + "stream": {http.MethodGet, nil, s.stream},
+	}
+	for name, kind := range map[string]string{"app.js": "text/javascript; charset=utf-8", "page.css": "text/css; charset=utf-8"} {
+		body, err := page.Asset(name)
+		if err != nil {
+			return nil, err
+		}
+		routes["/"+name] = route{http.MethodGet, nil, asset(kind, body)}
+	}
+	if s.options.Compose != nil {
+		routes[api+"system"] = route{http.MethodPost, nil, s.compose}
+	}
+	for _, q := range s.options.Questions {
+		if _, ok := routes[api+q.Name]; ok {
+			return nil, fmt.Errorf("two questions are called %s", q.Name)
+		}
+		routes[api+q.Name] = route{http.MethodGet, q.Takes, s.question(q)}
+	}
+	return routes, nil
+}
+
+// refusal is why a request is not answered.
+type refusal struct {
+	status int
+	why    string
+}
+
+// ServeHTTP answers a request, or refuses it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for name, value := range heads {
+		w.Header().Set(name, value)
+	}
+	defer func() {
+		if why := recover(); why != nil {
+			// What is half written cannot be taken back: net/http cuts the connection then.
+			if why == http.ErrAbortHandler {
+				panic(why)
+			}
+			s.options.Log("%s %s: %v", r.Method, r.URL.Path, why)
+			refuse(w, r, refusal{http.StatusInternalServerError, "an error inside kubectl sysop ui: where it runs it says which"})
+		}
+	}()
+	if no := s.outside(r); no != nil {
+		refuse(w, r, *no)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, api) && r.URL.Path != sessionPath {
+		if !s.session.known(r) {
+			refuse(w, r, refusal{http.StatusUnauthorized, "this browser is not known: open the address that kubectl sysop ui printed, or start it again for a new one"})
+			return
+		}
+		defer s.idle.enter()()
+	}
+	to, ok := s.routes[r.URL.Path]
+	if !ok {
+		refuse(w, r, refusal{http.StatusNotFound, "there is nothing at " + r.URL.Path})
+		return
+	}
+	if r.Method != to.method {
+		w.Header().Set("Allow", to.method)
+		refuse(w, r, refusal{http.StatusMethodNotAllowed, "only " + to.method + " is answered there"})
+		return
+	}
+	if no := asked(r, to); no != nil {
+		refuse(w, r, *no)
+		return
+	}
+	if r.Method == http.MethodGet {
+		// It has no body, so its time is over with its header. net/http would end the request with it.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	}
+	to.handle(w, r)
+}
+
+// outside looks at who asks: under which name, and from which origin. A name of an attacker's that
+// means 127.0.0.1 comes with an Origin that fits it, so Origin is compared with what is known here.
+func (s *Server) outside(r *http.Request) *refusal {
+	if !slices.Contains(s.hosts, r.Host) {
+		return &refusal{http.StatusMisdirectedRequest, "this server is " + s.hosts[0] + " and has no other name"}
+	}
+	if !strings.HasPrefix(r.URL.Path, api) {
+		return nil
+	}
+	writes := r.Method != http.MethodGet
+	origins, site := r.Header.Values("Origin"), r.Header.Get("Sec-Fetch-Site")
+	switch {
+	case len(origins) > 1, len(origins) == 1 && origins[0] != "http://"+r.Host:
+		return &refusal{http.StatusForbidden, "another origin may not ask"}
+	case writes && len(origins) == 0:
+		return &refusal{http.StatusForbidden, "only the page may ask: there is no Origin"}
+	case site != "" && site != "same-origin" && (site != "none" || writes):
+		return &refusal{http.StatusForbidden, "another site may not ask"}
+	}
+	return nil
+}
+
+// asked looks at what is asked: the query, and of a POST what only the page's own script can send.
+func asked(r *http.Request, to route) *refusal {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return &refusal{http.StatusBadRequest, "the query is not one"}
+	}
+	for name, values := range query {
+		if !slices.Contains(to.takes, name) {
+			return &refusal{http.StatusBadRequest, fmt.Sprintf("%s takes no %q", r.URL.Path, name)}
+		}
+		if len(values) > 1 {
+			return &refusal{http.StatusBadRequest, fmt.Sprintf("there is more than one %q", name)}
+		}
+	}
+	if r.Method == http.MethodGet {
+		if r.ContentLength != 0 {
+			return &refusal{http.StatusBadRequest, "a GET has no body"}
+		}
+		return nil
+	}
+	if r.Header.Get("X-Sysop") != "1" {
+		return &refusal{http.StatusForbidden, "only the page may ask: there is no header X-Sysop: 1"}
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return &refusal{http.StatusUnsupportedMediaType, "only application/json is read"}
+	}
+	return nil
+}

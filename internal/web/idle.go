@@ -1,0 +1,57 @@
+package web
+
+import (
+	"sync"
+	"time"
+)
+
+// idle tells when nobody asked for a long time, and no page was open.
+type idle struct {
+	after time.Duration // 0 is never
+	over  chan struct{}
+
+	mu    sync.Mutex
+	on    bool
+	busy  int
+	timer *time.Timer
+}
+
+func newIdle(after time.Duration) *idle {
+	return &idle{after: after, over: make(chan struct{})}
+}
+
+// start begins to count.
+func (i *idle) start() { i.change(func() { i.on = i.after > 0 }) }
+
+// stop ends the counting for good.
+func (i *idle) stop() { i.change(func() { i.on = false }) }
+
+// enter says that somebody is there until leave is called.
+func (i *idle) enter() (leave func()) {
+	i.change(func() { i.busy++ })
+	return func() { i.change(func() { i.busy-- }) }
+}
+
+// change changes what is counted, and counts anew.
+func (i *idle) change(what func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	what()
+	if i.timer != nil {
+		i.timer.Stop()
+		i.timer = nil
+	}
+	if i.on && i.busy == 0 {
+		i.timer = time.AfterFunc(i.after, i.end)
+	}
+}
+
+func (i *idle) end() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	// Somebody may have come while the timer fired.
+	if i.on && i.busy == 0 {
+		i.on = false
+		close(i.over)
+	}
+}

@@ -1,0 +1,119 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// loader unpacks the Picture and the code of a file, and runs it. It and the code may run since the
+// policy of the file has their hashes; nothing else may, wherever it comes from.
+const loader = `(async () => {
+const trusted = self.trustedTypes ? trustedTypes.createPolicy('file', { createScript: (s) => s }) : { createScript: (s) => s }
+const unpack = async (id) => {
+const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0))
+return trusted.createScript(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text())
+}
+const code = document.createElement('script')
+document.getElementById('picture').textContent = await unpack('picture')
+code.textContent = await unpack('code')
+document.head.append(code)
+})().catch(() => {
+document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Edge 80, Firefox 113, Safari 16.4 or newer can.'
+})`
+
+// File writes one document that shows the Picture, opens from disk, and asks nobody. The styles are
+// in it, the Picture and the code are packed: gzip as base64, so that nothing a cluster says is text
+// of the document, but for the title. The same Picture gives the same bytes.
+//
+// A file is mailed around: what it may not hold, the Picture may not hold.
+func File(w io.Writer, p *view.Picture) error {
+	code, err := Asset("file.js")
+	if err != nil {
+		return err
+	}
+	style, err := Asset("page.css")
+	if err != nil {
+		return err
+	}
+	shown := *p
+	shown.Mode = "file"
+	data, err := json.Marshal(&shown)
+	if err != nil {
+		return fmt.Errorf("write the picture: %w", err)
+	}
+	packed := make([]string, 2)
+	for i, text := range [][]byte{data, code} {
+		if packed[i], err = pack(text); err != nil {
+			return fmt.Errorf("pack the page: %w", err)
+		}
+	}
+	// The policy holds for what comes after it.
+	_, err = fmt.Fprintf(w, `%s<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="referrer" content="no-referrer">
+%s<title>%s</title>
+<style>%s</style>
+</head>
+<body>
+<div id="page"></div>
+<noscript>This page draws what is in it, which takes JavaScript. It asks nobody for anything.</noscript>
+<script type="text/plain" id="picture">%s</script>
+<script type="text/plain" id="code">%s</script>
+<script>%s</script>
+</body>
+</html>
+`, head, policy(style, code), mark, title(p.Title), style, packed[0], packed[1], loader)
+	return err
+}
+
+// policy allows what has the hash of what is written here.
+func policy(style, code []byte) string {
+	return fmt.Sprintf("default-src 'none'; script-src '%s' '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'; "+
+		"require-trusted-types-for 'script'; trusted-types file", hash([]byte(loader)), hash(code), hash(style))
+}
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// pack writes text as base64 of gzip.
+func pack(text []byte) (string, error) {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := w.Write(text); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(out.Bytes()), nil
+}
+
+// title is text for a title, on one line.
+func title(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return html.EscapeString(text)
+}
+
+// hidden tells controls and what changes directions.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+}

@@ -1,0 +1,266 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// MostPictured is how many objects a Picture holds at most. What is in trouble comes first, then
+// the members of stacks.
+const MostPictured = 20_000
+
+// PictureOf is what a Picture is made from. What is nil is not known: Parts should say why.
+type PictureOf struct {
+	// Head is what of the Picture is known without looking: Title, Mode, Source, At, Parts, ...
+	Head       Picture
+	Graph      *graph.Graph
+	Assessment *health.Assessment
+	Stacks     []PictureFound
+
+	// Report is that of the stacks, with its Ledger, Placement and Reading. Costs are those by
+	// something else, in order.
+	Report    *cost.Report
+	Ledger    *cost.Ledger
+	Placement *metrics.Placement
+	Reading   *metrics.Reading
+	Costs     []PictureGrouping
+
+	Events map[object.Ref][]Event
+	// Born is when an object was created; may be nil.
+	Born func(object.Ref) time.Time
+	// Here says whether an object is asked about that is in no stack; nil for none of them.
+	Here func(object.Ref) bool
+	// NoInferred leaves out the edges that are guesses.
+	NoInferred bool
+	// Most is how many objects it holds; 0 is MostPictured.
+	Most int
+}
+
+// PictureFound is a stack of a Picture.
+type PictureFound struct {
+	Name    object.Ref
+	By      string
+	Stack   *graph.Stack
+	Health  *health.Stack
+	Objects int
+	// Shared says of a member that other stacks have it as well; nil is that of the Stack.
+	Shared func(graph.ID) bool
+	// Well is how many of its pods are Healthy.
+	Well    int
+	Created time.Time
+	Ground  bool
+}
+
+// PictureGrouping is a report by something else than stacks.
+type PictureGrouping struct {
+	// By is namespace, or label KEY.
+	By     string
+	Report *cost.Report
+}
+
+// NewPicture makes a Picture. Objects have the numbers of n, which is that of the session.
+func NewPicture(of PictureOf, n *Numbering) *Picture {
+	b := &picturing{PictureOf: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
+	b.p.Head = Head{APIVersion, "Picture"}
+	if b.Most == 0 {
+		b.Most = MostPictured
+	}
+	b.costs()
+	b.choose()
+	b.nodes()
+	b.p.Stacks = []PictureStack{}
+	for i := range b.Stacks {
+		b.p.Stacks = append(b.p.Stacks, b.stack(&b.Stacks[i]))
+	}
+	b.groupings()
+	b.p.Kinds, b.p.Namespaces, b.p.Labels, b.p.Rules = n.kinds.list(), n.namespaces.list(), n.labels.list(), n.rules.list()
+	return &b.p
+}
+
+// PictureStackOf makes one stack with the numbers of a Picture that was made with n before. Of
+// what has no number there, it has nothing.
+func PictureStackOf(of PictureOf, n *Numbering) *PictureStack {
+	b := &picturing{PictureOf: of, n: n, held: map[graph.ID]bool{}}
+	for id := range graph.ID(of.Graph.Len()) {
+		if _, known := n.nodes.at[of.Graph.Ref(id)]; known {
+			b.held[id] = true
+		}
+	}
+	b.costs()
+	s := b.stack(&b.Stacks[0])
+	return &s
+}
+
+// picturing makes one Picture.
+type picturing struct {
+	PictureOf
+	n    *Numbering
+	p    Picture
+	held map[graph.ID]bool
+	// money is what is shown of the rows of the report, paid the charges of each stack by what
+	// costs.
+	money cost.Money
+	rows  map[object.Ref]*cost.Row
+	paid  map[object.Ref]*payments
+	pods  map[object.Ref]*metrics.Pod
+}
+
+// choose chooses the objects that the Picture holds.
+func (b *picturing) choose() {
+	g := b.Graph
+	const sick, member, other = 0, 1, 2
+	rank := map[graph.ID]int{}
+	for i := range b.Stacks {
+		for _, id := range b.Stacks[i].Stack.Members() {
+			rank[id] = member
+		}
+	}
+	for id := range graph.ID(g.Len()) {
+		_, in := rank[id]
+		own := b.Assessment.Own(id)
+		ill := own.Status.Worse(health.Progressing) && (g.State(id) != graph.Missing || g.Lacked(id))
+		here := b.Here != nil && g.State(id) == graph.Present && b.Here(g.Ref(id))
+		switch {
+		case ill && (in || here):
+			rank[id] = sick
+		case !in && here:
+			rank[id] = other
+		}
+	}
+	b.p.Objects = len(rank)
+	ids := make([]graph.ID, 0, len(rank))
+	for id := range rank {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(x, y graph.ID) int {
+		if rank[x] != rank[y] {
+			return rank[x] - rank[y]
+		}
+		return int(x - y)
+	})
+	for _, id := range ids[:min(b.Most, len(ids))] {
+		b.held[id] = true
+	}
+}
+
+// nodes makes the nodes, in the order of the graph: numbers that are new are given so, whatever
+// else there is.
+func (b *picturing) nodes() {
+	b.pods = map[object.Ref]*metrics.Pod{}
+	if b.Reading != nil {
+		for i := range b.Reading.Pods {
+			if pod := &b.Reading.Pods[i]; !pod.Gone {
+				b.pods[pod.Ref] = pod
+			}
+		}
+	}
+	var ids []graph.ID
+	for id := range graph.ID(b.Graph.Len()) {
+		if b.held[id] {
+			ids = append(ids, id)
+			b.number(id)
+		}
+	}
+	b.p.Nodes = make([]*PictureNode, len(b.n.nodes.all))
+	for _, id := range ids {
+		b.p.Nodes[b.number(id)] = b.node(id)
+	}
+	b.claims()
+}
+
+func (b *picturing) number(id graph.ID) int { return b.n.nodes.of(b.Graph.Ref(id)) }
+
+func (b *picturing) node(id graph.ID) *PictureNode {
+	ref := b.Graph.Ref(id)
+	n := &PictureNode{
+		Kind: b.n.kinds.of(PictureKind{ref.Kind, ref.Group}), Namespace: b.n.namespaces.of(ref.Namespace), Name: ref.Name,
+		Boundary: graph.IsBoundary(ref), Edges: b.edges(id),
+	}
+	if state := b.Graph.State(id); state != graph.Present {
+		n.State = state.String()
+	}
+	own := b.Assessment.Own(id)
+	n.Health, n.Reason, n.Message, n.Since = healthNumber(own.Status), own.Reason, own.Message, unix(own.Since)
+	if own.Status == "" || own.Status == health.Healthy && health.Stateless(ref.GroupKind()) {
+		n.Reason, n.Message = "", "" // That it is there is no news.
+	}
+	if b.Born != nil {
+		n.Created = unix(b.Born(ref))
+	}
+	n.Labels = b.labels(id)
+	if pod := b.pods[ref]; pod != nil {
+		n.Usage = b.podUsage(pod)
+	}
+	for _, e := range b.Events[ref] {
+		n.Events = append(n.Events, PictureEvent{e.Reason, e.Message, e.Count, unix(e.Last)})
+	}
+	return n
+}
+
+// edges are those that leave a node to others that are held.
+func (b *picturing) edges(id graph.ID) []PictureEdge {
+	var out []PictureEdge
+	for e := range b.Graph.Out(id) {
+		if !b.held[e.To] || b.NoInferred && e.Inferred {
+			continue
+		}
+		edge := PictureEdge{
+			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: short(e.Why()), Rule: b.n.rules.of(e.Rule),
+			Inferred: e.Inferred, Optional: e.Optional,
+		}
+		if !slices.Contains(out, edge) {
+			out = append(out, edge)
+		}
+	}
+	return out
+}
+
+// short cuts evidence that is longer than anybody reads: a selector, a list of hosts.
+func short(text string) string {
+	const most = 200
+	r := []rune(text)
+	if len(r) <= most {
+		return text
+	}
+	return string(r[:most-1]) + "…"
+}
+
+// labels are those that somebody chose. What a controller writes to tell its own pods apart is
+// left out: each of them is of one object alone, or of one revision.
+func (b *picturing) labels(id graph.ID) []int {
+	labels := b.Graph.Labels(id)
+	keys := make([]string, 0, len(labels))
+	for key := range labels {
+		if !slices.Contains(byControllers, key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	var out []int
+	for _, key := range keys {
+		out = append(out, b.n.labels.of(key+"="+labels[key]))
+	}
+	return out
+}
+
+// byControllers are the labels of Kubernetes' own controllers.
+var byControllers = []string{
+	"pod-template-hash", "controller-revision-hash", "pod-template-generation", "controller-uid", "batch.kubernetes.io/controller-uid",
+	"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index",
+}
+
+// healthNumber is that of a status, the best first; 0 for none.
+func healthNumber(s health.Status) int { return slices.Index(health.Statuses(), s) + 1 }
+
+func unix(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}

@@ -1,0 +1,232 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// payments are what one stack pays: the charges of each thing, and of what is no thing of it by
+// a name.
+type payments struct {
+	items map[object.Ref][]*cost.Charge
+	rest  map[string][]*cost.Charge
+}
+
+// costs puts the charges in order.
+func (b *picturing) costs() {
+	b.rows, b.paid = map[object.Ref]*cost.Row{}, map[object.Ref]*payments{}
+	if b.Report == nil {
+		return
+	}
+	b.money = cost.Round(b.Report, b.column(), 2)
+	for _, row := range b.Report.Rows {
+		if row.Level == cost.LevelStack {
+			b.rows[row.Ref] = row
+		}
+	}
+	for i := range b.Ledger.Charges {
+		c := &b.Ledger.Charges[i]
+		p := b.paid[c.Stack]
+		if p == nil {
+			p = &payments{map[object.Ref][]*cost.Charge{}, map[string][]*cost.Charge{}}
+			b.paid[c.Stack] = p
+		}
+		switch c.Kind {
+		case cost.Idle, cost.Shared, cost.Overhead:
+			p.rest[string(c.Kind)] = append(p.rest[string(c.Kind)], c)
+		default:
+			p.items[c.Item] = append(p.items[c.Item], c)
+		}
+	}
+}
+
+// column is that of the money that is shown: of a month at the rates of now, or of the window.
+func (b *picturing) column() cost.Column {
+	if b.Reading.Instant() {
+		return cost.ColumnMonth
+	}
+	return cost.ColumnCost
+}
+
+// cents are hundredths of the money that is shown, as a Picture has them.
+func cents(d decimal.Decimal) int64 { return d.Shift(2).IntPart() }
+
+// attribute says what each place of a stack costs, and what is at none of them. The exact costs
+// go up along the tree; what is shown is shared out downwards, by largest remainder, so that it
+// adds up at every place.
+func (b *picturing) attribute(name object.Ref, row *cost.Row, t *grown) (*int64, []PictureRest) {
+	shown, known := b.money[row]
+	if !known || !row.Priced() {
+		return nil, nil
+	}
+	own := make([]decimal.Decimal, len(t.places))
+	charged := make([][]*cost.Charge, len(t.places))
+	rest := map[string]decimal.Decimal{}
+	if paid := b.paid[name]; paid != nil {
+		for item, charges := range paid.items {
+			id, there := b.Graph.Find(item)
+			at, placed := t.at[id]
+			if !there || !placed {
+				rest[item.String()] = rest[item.String()].Add(chargesSum(charges))
+				continue
+			}
+			own[at], charged[at] = chargesSum(charges), charges
+		}
+		for what, charges := range paid.rest {
+			rest[what] = rest[what].Add(chargesSum(charges))
+		}
+	}
+	names := slices.Sorted(maps.Keys(rest))
+	tree := &costTree{above: t.above, own: own, charged: make([]bool, len(own))}
+	for i := range charged {
+		tree.charged[i] = charged[i] != nil
+	}
+	for _, what := range names {
+		tree.rest = append(tree.rest, rest[what])
+	}
+	total := cents(shown)
+	money := tree.round(total, b.Report.Hours, b.column() == cost.ColumnMonth)
+	for i := range t.places {
+		p := &t.places[i]
+		if money.known[i] {
+			p.Cost = &money.cost[i]
+		}
+		if charged[i] == nil {
+			continue
+		}
+		p.Own = &money.own[i]
+		p.Share, p.Charges, p.Path = shareText(charged[i]), b.parts(charged[i], money.own[i]), b.way(name, charged[i][0].Item)
+	}
+	var out []PictureRest
+	for i, what := range names {
+		out = append(out, PictureRest{what, money.rest[i]})
+	}
+	return &total, out
+}
+
+func chargesSum(charges []*cost.Charge) decimal.Decimal {
+	var sum decimal.Decimal
+	for _, c := range charges {
+		sum = sum.Add(c.Cost)
+	}
+	return sum
+}
+
+// parts are what is paid of a thing, by what is paid for.
+func (b *picturing) parts(charges []*cost.Charge, total int64) map[string]int64 {
+	by := map[string]decimal.Decimal{}
+	for _, c := range charges {
+		by[string(c.Resource)] = by[string(c.Resource)].Add(c.Cost)
+	}
+	return b.split(by, total)
+}
+
+// split shares what is shown of a sum out among its parts.
+func (b *picturing) split(by map[string]decimal.Decimal, total int64) map[string]int64 {
+	names := slices.Sorted(maps.Keys(by))
+	exact := make([]decimal.Decimal, 0, len(names))
+	for _, name := range names {
+		exact = append(exact, by[name])
+	}
+	out := map[string]int64{}
+	for i, n := range shareOut(total, exact, b.Report.Hours, b.column() == cost.ColumnMonth) {
+		out[names[i]] = n
+	}
+	return out
+}
+
+// way is the nodes by which the cost of a thing goes to a stack, the topmost first.
+func (b *picturing) way(stack, item object.Ref) []int {
+	place := b.Placement.Of[item]
+	if !slices.Contains(place.Stacks, stack) {
+		return nil
+	}
+	var out []int
+	for _, ref := range place.Path[max(0, slices.Index(place.Path, stack)):] {
+		if id, ok := b.Graph.Find(ref); ok && b.held[id] {
+			out = append(out, b.number(id))
+		}
+	}
+	return out
+}
+
+// shareText is the part of a thing that charges of one stack pay: "1/3", "42 %", or nothing for
+// all of it. Where it is not the same for each resource it is that of the cost.
+func shareText(charges []*cost.Charge) string {
+	type sum struct{ share, cost decimal.Decimal }
+	by := map[string]*sum{}
+	of := 0
+	for _, c := range charges {
+		s := by[string(c.Resource)]
+		if s == nil {
+			s = &sum{}
+			by[string(c.Resource)] = s
+		}
+		s.share, s.cost = s.share.Add(c.Share), s.cost.Add(c.Cost)
+		of = max(of, c.Of)
+	}
+	if of < 2 {
+		return ""
+	}
+	var part, whole decimal.Decimal
+	for _, s := range by {
+		if s.share.IsPositive() {
+			part, whole = part.Add(s.cost), whole.Add(s.cost.DivRound(s.share, 12))
+		}
+	}
+	if !whole.IsPositive() {
+		return fmt.Sprintf("1/%d", of)
+	}
+	share := part.DivRound(whole, 6)
+	for n := 2; n <= max(of, 12); n++ {
+		for k := 1; k < n; k++ {
+			const near = -5
+			if share.Sub(decimal.New(int64(k), 0).DivRound(decimal.New(int64(n), 0), 6)).Abs().LessThan(decimal.New(1, near)) {
+				return fmt.Sprintf("%d/%d", k, n)
+			}
+		}
+	}
+	if share.GreaterThanOrEqual(decimal.New(1, 0)) {
+		return ""
+	}
+	return share.Shift(2).StringFixed(0) + " %"
+}
+
+// groupings are the totals by something else.
+func (b *picturing) groupings() {
+	for _, g := range b.Costs {
+		b.p.Costs = append(b.p.Costs, b.grouping(g))
+	}
+}
+
+// PictureCostsOf sums a report of a reading up as a Picture does.
+func PictureCostsOf(by string, r *cost.Report, of *metrics.Reading) PictureCosts {
+	b := &picturing{PictureOf: PictureOf{Report: r, Reading: of}}
+	return b.grouping(PictureGrouping{by, r})
+}
+
+func (b *picturing) grouping(g PictureGrouping) PictureCosts {
+	out := PictureCosts{By: g.By, Rows: []PictureCostRow{}}
+	money := cost.Round(g.Report, b.column(), 2)
+	for _, row := range g.Report.Rows {
+		if !row.Priced() {
+			continue
+		}
+		r := PictureCostRow{Name: cmp.Or(row.Name, row.Ref.String()), Pods: row.Pods, Cost: cents(money[row])}
+		r.Parts = b.split(row.Costs, r.Cost)
+		out.Rows = append(out.Rows, r)
+	}
+	out.Total = cents(money[&g.Report.Total])
+	slices.SortStableFunc(out.Rows, func(x, y PictureCostRow) int {
+		return cmp.Or(cmp.Compare(y.Cost, x.Cost), cmp.Compare(x.Name, y.Name))
+	})
+	return out
+}

@@ -1,0 +1,42 @@
+package view
+
+import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+
+// Numbering gives the objects of one session their numbers, and the kinds, namespaces, labels
+// and rules that are written with them: who has a number keeps it, from Picture to Picture. It
+// is for one Picture at a time.
+type Numbering struct {
+	nodes      numbers[object.Ref]
+	kinds      numbers[PictureKind]
+	namespaces numbers[string]
+	labels     numbers[string]
+	rules      numbers[string]
+}
+
+// NewNumbering returns one that has given no number yet.
+func NewNumbering() *Numbering {
+	n := &Numbering{}
+	n.namespaces.of("") // of what is in none
+	return n
+}
+
+// numbers gives numbers, from 0, in the order in which they are asked for.
+type numbers[T comparable] struct {
+	at  map[T]int
+	all []T
+}
+
+func (n *numbers[T]) of(what T) int {
+	if at, known := n.at[what]; known {
+		return at
+	}
+	if n.at == nil {
+		n.at = map[T]int{}
+	}
+	n.at[what] = len(n.all)
+	n.all = append(n.all, what)
+	return len(n.all) - 1
+}
+
+// list is all that have a number, for a Picture to keep.
+func (n *numbers[T]) list() []T { return append(make([]T, 0, len(n.all)), n.all...) }

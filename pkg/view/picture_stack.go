@@ -1,0 +1,99 @@
+package view
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+)
+
+// stack makes a stack of the Picture.
+func (b *picturing) stack(f *PictureFound) PictureStack {
+	s := PictureStack{
+		Name: f.Name.String(), Namespace: f.Name.Namespace, By: f.By, Roots: []int{}, Tree: []PicturePlace{}, Objects: f.Objects,
+		Created: unix(f.Created), Cluster: f.Ground,
+	}
+	for _, id := range f.Stack.Roots() {
+		if b.held[id] {
+			s.Roots = append(s.Roots, b.number(id))
+		}
+	}
+	if f.Health != nil {
+		s.Health, s.Since = healthNumber(f.Health.Status), unix(f.Health.Since)
+		s.Causes = b.causes(f.Health.Causes)
+	}
+	t := b.grow(f)
+	s.Tree = t.places
+	if row := b.rows[f.Name]; row != nil {
+		s.Pods, s.Usage = []int{row.Pods, row.Measured, f.Well}, b.rowUsage(row)
+		s.Cost, s.Rest = b.attribute(f.Name, row, t)
+	}
+	return s
+}
+
+func (b *picturing) causes(all []health.Cause) []PictureCause {
+	var out []PictureCause
+	for _, c := range all {
+		if !b.held[c.ID] {
+			continue
+		}
+		of := -1
+		if !c.Root && b.held[c.Of] {
+			of = b.number(c.Of)
+		}
+		out = append(out, PictureCause{b.number(c.ID), of})
+	}
+	return out
+}
+
+// grown is the tree of a stack: its places in preorder, with the number of the place above (-1 for
+// none) of each.
+type grown struct {
+	places []PicturePlace
+	above  []int
+	// at is the place of a node.
+	at map[graph.ID]int
+}
+
+// grow lays the forest of a stack out. What is not held has no place, and what is below it moves
+// up; nor has what the stack stands on, unless it is in trouble that counts.
+func (b *picturing) grow(f *PictureFound) *grown {
+	t := &grown{places: []PicturePlace{}, at: map[graph.ID]int{}}
+	for _, root := range f.Stack.Forest() {
+		b.put(f, t, root, -1, 0)
+	}
+	return t
+}
+
+func (b *picturing) put(f *PictureFound, t *grown, branch *graph.Branch, above, depth int) {
+	part, judged := health.Part{}, false
+	if f.Health != nil {
+		part, judged = f.Health.Part(branch.ID)
+	}
+	if b.held[branch.ID] && (!f.Stack.Boundary(branch.ID) || part.Counts && part.Own.Status.Worse(health.Healthy)) {
+		shared := f.Stack.Shared
+		if f.Shared != nil {
+			shared = f.Shared
+		}
+		place := PicturePlace{
+			Node: b.number(branch.ID), Depth: depth, How: hows[branch.How], Again: branch.Again, Shared: shared(branch.ID),
+			Aside: judged && !part.Counts,
+		}
+		if !branch.Again {
+			place.Below = healthNumber(part.Below)
+			t.at[branch.ID] = len(t.places)
+		}
+		t.places, t.above = append(t.places, place), append(t.above, above)
+		above, depth = len(t.places)-1, depth+1
+	}
+	if branch.Again {
+		return
+	}
+	for _, c := range branch.Children {
+		b.put(f, t, c, above, depth)
+	}
+}
+
+// hows are the places of a node, in the words of a Picture. Who looks upwards has no stack there.
+var hows = map[graph.How]string{
+	graph.Root: "root", graph.Owned: "owned", graph.Needed: "needed", graph.Serving: "serving", graph.Behind: "behind",
+	graph.OwnedBy: "owned", graph.NeededBy: "needed",
+}

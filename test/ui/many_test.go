@@ -1,0 +1,63 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// many writes a snapshot with one stack of about n objects: app/big, of StatefulSets with three
+// pods each, their claims, a Secret and a Service. Every fortieth pod fails.
+func many(dir string, n int) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	var b strings.Builder
+	id := 0
+	// owner is the name and the UID of a StatefulSet, or empty.
+	object := func(kind, name, owner, rest string) string {
+		id++
+		uid := fmt.Sprintf("00000000-0000-4000-8000-%012d", id)
+		version := "v1"
+		if kind == "StatefulSet" {
+			version = "apps/v1"
+		}
+		labels := "app.kubernetes.io/instance: big"
+		if owner != "" {
+			set, uid, _ := strings.Cut(owner, " ")
+			labels += fmt.Sprintf(", app: %[1]s}\n  ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: %[1]s, uid: %[2]s, controller: true}]\n  annotations: {", set, uid)
+		}
+		fmt.Fprintf(&b, "---\napiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n  namespace: big\n  uid: %s\n  creationTimestamp: \"2026-09-01T00:00:00Z\"\n  labels: {%s}\n%s", version, kind, name, uid, labels, rest)
+		return uid
+	}
+	for set := 0; id < n; set++ {
+		name := fmt.Sprintf("set-%d", set)
+		selector := fmt.Sprintf("{app: %s}", name)
+		secret := name + "-credentials"
+		uid := object("StatefulSet", name, "", fmt.Sprintf(`spec:
+  replicas: 3
+  serviceName: %[1]s
+  selector: {matchLabels: %[2]s}
+  template: {metadata: {labels: %[2]s}, spec: {containers: [{name: main, image: example.com/main:1}]}}
+status: {observedGeneration: 1, replicas: 3, readyReplicas: 3, availableReplicas: 3, updatedReplicas: 3, currentReplicas: 3}
+`, name, selector))
+		object("Service", name, "", fmt.Sprintf("spec: {clusterIP: 10.0.0.1, selector: %s, ports: [{port: 80}]}\n", selector))
+		object("Secret", secret, "", "type: Opaque\n")
+		for i := range 3 {
+			claim := fmt.Sprintf("data-%s-%d", name, i)
+			state := `status: {phase: Running, conditions: [{type: Ready, status: "True"}], containerStatuses: [{name: main, ready: true, restartCount: 0, image: example.com/main:1, imageID: a, state: {running: {startedAt: "2026-09-01T00:00:00Z"}}}]}`
+			if (set*3+i)%40 == 39 {
+				state = `status: {phase: Running, conditions: [{type: Ready, status: "False"}], containerStatuses: [{name: main, ready: false, restartCount: 7, image: example.com/main:1, imageID: a, state: {waiting: {reason: CrashLoopBackOff, message: "back-off 5m0s restarting failed container"}}}]}`
+			}
+			object("Pod", fmt.Sprintf("%s-%d", name, i), name+" "+uid, fmt.Sprintf(`spec:
+  nodeName: node-%d
+  containers: [{name: main, image: "example.com/main:1", resources: {requests: {cpu: 100m, memory: 128Mi}}}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: %s}}, {name: credentials, secret: {secretName: %s}}]
+%s
+`, i, claim, secret, state))
+			object("PersistentVolumeClaim", claim, "", fmt.Sprintf("spec: {accessModes: [ReadWriteOnce], storageClassName: standard, volumeName: pv-%s, resources: {requests: {storage: 1Gi}}}\nstatus: {phase: Bound, capacity: {storage: 1Gi}}\n", claim))
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "big.yaml"), []byte(b.String()), 0o600)
+}

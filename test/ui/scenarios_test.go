@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+)
+
+// TestDemo opens every view on the embedded example, by mouse and by keyboard, wide and narrow,
+// light and dark.
+func TestDemo(t *testing.T) {
+	s := serve(t, os.DevNull, "--from", "demo", "-A")
+	scenario(t, "demo", map[string]any{"address": s.URL}, nil)
+}
+
+// TestFile opens exported files from disk.
+func TestFile(t *testing.T) {
+	files := map[string]any{}
+	for name, args := range map[string][]string{
+		"graph":   {"graph", "moodle/moodle-1", "moodle/moodle-2"},
+		"health":  {"health", "moodle/moodle-2"},
+		"metrics": {"metrics", "-A"},
+		"stacks":  {"stacks", "-A"},
+	} {
+		out, talk, code := sysop(t, os.DevNull, nil, append(args, "-o", "html", "--from", "demo")...)
+		if code != 0 {
+			t.Fatalf("%v -o html: exit code %d: %s", args, code, talk)
+		}
+		file := filepath.Join(t.TempDir(), name+".html")
+		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files[name] = file
+	}
+	scenario(t, "file", map[string]any{"files": files}, nil)
+}
+
+// TestLive looks at a cluster while things happen to it.
+func TestLive(t *testing.T) {
+	c := sandbox(t)
+	s := serve(t, c.Kubeconfig, "-A")
+	scenario(t, "live", map[string]any{"address": s.URL}, map[string]deed{
+		"fail": func(ctx context.Context, body []byte) (any, error) { return failing(ctx, c, string(body)) },
+		"end":  func(context.Context, []byte) (any, error) { return s.interrupt() },
+	})
+}
+
+// failing has one of the pods of an app fail, named NAMESPACE/VALUE of the label app, and says which.
+func failing(ctx context.Context, c *cluster.Cluster, of string) (any, error) {
+	var namespace, app string
+	if _, err := fmt.Sscanf(of, "%s %s", &namespace, &app); err != nil {
+		return nil, err
+	}
+	pods := kubernetes.NewForConfigOrDie(c.Config()).CoreV1().Pods(namespace)
+	list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil || len(list.Items) == 0 {
+		return nil, fmt.Errorf("no pods of app=%s in %s: %w", app, namespace, err)
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{cluster.FailAnnotation: "CrashLoopBackOff"}}})
+	if err != nil {
+		return nil, err
+	}
+	name := list.Items[0].Name
+	_, err = pods.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+	return map[string]string{"pod": name}, err
+}
+
+// TestCompose makes a System on the page, and has the server say whether it would take it.
+func TestCompose(t *testing.T) {
+	c := sandbox(t)
+	s := serve(t, c.Kubeconfig, "-A")
+	scenario(t, "compose", map[string]any{"address": s.URL}, map[string]deed{
+		"install": func(_ context.Context, body []byte) (any, error) {
+			out, talk, code := sysop(t, c.Kubeconfig, body, "install", "-f", "-", "--dry-run=server")
+			return map[string]any{"code": code, "out": out, "talk": talk}, nil
+		},
+		"init": func(context.Context, []byte) (any, error) {
+			out, talk, code := sysop(t, c.Kubeconfig, nil, "system", "init", "-n", "shop", "shop")
+			return map[string]any{"code": code, "out": out, "talk": talk}, nil
+		},
+	})
+}
+
+// TestRights opens the page as somebody who may read next to nothing.
+func TestRights(t *testing.T) {
+	c := sandbox(t)
+	kubeconfig, err := c.User("page-nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, kubeconfig, "-n", "shop")
+	scenario(t, "rights", map[string]any{"address": s.URL}, nil)
+}
+
+// TestBudgets opens stacks of 2,000 and 10,000 objects, and counts.
+func TestBudgets(t *testing.T) {
+	world := map[string]any{}
+	for _, n := range []int{2000, 10000} {
+		dir := filepath.Join(t.TempDir(), "many")
+		if err := many(dir, n); err != nil {
+			t.Fatal(err)
+		}
+		world[fmt.Sprintf("address%d", n)] = serve(t, os.DevNull, "--from", dir, "-A").URL
+	}
+	scenario(t, "budgets", world, nil)
+}

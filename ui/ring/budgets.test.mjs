@@ -1,0 +1,56 @@
+// What large stacks cost the browser: CPU of the page's main thread and elements, never seconds.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { browsing, clean, elements, paged, spent, world } from './lib.mjs'
+
+/** The only stack opens by itself; the graph is drawn when the canvas has been. */
+async function opened(page, address) {
+  await page.goto(address)
+  await page.getByRole('treegrid').waitFor()
+  await page.locator('canvas').first().waitFor()
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+}
+
+/** CPU of a frame in ms, while the graph is zoomed by the wheel and dragged. */
+async function moving(page) {
+  const box = await page.locator('canvas').first().boundingBox()
+  const x = box.x + box.width / 2, y = box.y + box.height / 2
+  await page.mouse.move(x, y)
+  await page.evaluate(() => {
+    globalThis.frames_ = 0
+    const count = () => { globalThis.frames_++; requestAnimationFrame(count) }
+    requestAnimationFrame(count)
+  })
+  const before = await spent(page), from = await page.evaluate(() => globalThis.frames_)
+  for (let i = 0; i < 40; i++) {
+    await page.mouse.wheel(0, i % 20 < 10 ? 60 : -60)
+    await page.waitForTimeout(16)
+  }
+  await page.mouse.down()
+  for (let i = 0; i < 60; i++) {
+    await page.mouse.move(x + 300 * Math.sin(i / 8), y + 200 * Math.cos(i / 8))
+    await page.waitForTimeout(16)
+  }
+  await page.mouse.up()
+  const frames = await page.evaluate(() => globalThis.frames_) - from
+  return (await spent(page) - before) / frames
+}
+
+for (const [objects, budget] of [[2000, { paint: 200, frame: 4, elements: 1500 }], [10000, { paint: 1000, frame: 20, elements: 1500 }]]) {
+  test(`${objects} objects`, () => browsing(async (browser) => {
+    const page = await paged(browser)
+    const address = world[`address${objects}`]
+    await spent(page)
+    await opened(page, address)
+    const paint = await spent(page)
+    const frame = await moving(page)
+    const count = await elements(page)
+    console.log(`${objects} objects: ${paint.toFixed(0)} ms until drawn, ${frame.toFixed(2)} ms a frame, ${count} elements`)
+    const shown = await page.getByText(/of [\d,]+ objects/).first().textContent()
+    assert.match(shown, /\d/)
+    assert.ok(count <= budget.elements, `${count} elements`)
+    assert.ok(paint <= budget.paint, `${paint} ms of CPU until drawn`)
+    assert.ok(frame <= budget.frame, `${frame} ms of CPU a frame`)
+    await clean(page, new URL(address).origin)
+  }))
+}
