@@ -32,17 +32,17 @@ interface Live {
 export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   const stack = page.stack()!, grid = useRef<HTMLDivElement>(null)
   const [, again] = useReducer((n: number) => n + 1, 0)
-  const [size, resize] = useState({ width: 0, height: 600 })
+  const [size, resize] = useState({ width: 0, height: 600, letter: 7.2 })
   const live = useRef<Live>({ key: '', node: '', focus: false, text: '', typed: 0, top: '', offset: 0 }).current
   const isOpen = opener(page, shape), rows = rowsOf(shape, isOpen), node = page.selected()
   const selected = node < 0 ? -1 : rowOf(rows, stack, live.key, node)
   const active = Math.max(0, selected >= 0 ? selected : rows.findIndex((r) => r.item.key === live.key))
-  const uses = usesOf(page, stack), need = needs(page, stack, shape, uses), list = columns(size.width, need)
+  const uses = usesOf(page, stack), need = needs(page, stack, shape, uses, size.letter), list = columns(size.width, need)
   const scrolled = grid.current?.scrollTop ?? 0
   const first = Math.max(0, Math.floor(scrolled / rowHeight) - beyond), last = Math.min(rows.length, Math.ceil((scrolled + size.height) / rowHeight) + beyond)
 
   useLayoutEffect(() => {
-    const look = () => { const g = grid.current!; resize({ width: g.clientWidth, height: g.clientHeight }) }
+    const look = () => { const g = grid.current!; resize({ width: g.clientWidth, height: g.clientHeight, letter: letterOf(g) }) }
     const seen = new ResizeObserver(look)
     seen.observe(grid.current!)
     look()
@@ -157,6 +157,14 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
       {rows.length === 0 && <p class="tree-none">Nothing of this stack is left by the filters.</p>}
     </div>
   )
+}
+
+/** How wide a letter is, more or less. */
+function letterOf(of: HTMLElement): number {
+  const ctx = document.createElement('canvas').getContext('2d'), text = 'Progressing Healthy 1,234.56 moodle-1-5f4dd4c555'
+  if (!ctx) return 7.2
+  ctx.font = '14px ' + getComputedStyle(of).fontFamily
+  return ctx.measureText(text).width / text.length
 }
 
 function remember(grid: HTMLElement, rows: Row[], live: Live): void {

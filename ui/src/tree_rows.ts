@@ -151,14 +151,14 @@ const order: Column[] = ['object', 'health', 'below', 'cost', 'pods', 'uses', 's
 /** Who gets room first, after what is always there. */
 const next: Column[] = ['below', 'since', 'message', 'pods', 'uses']
 
-/** What each column needs, in pixels; 0 where it has nothing to say. A letter is about 7.2 wide. */
-export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefined)[]): { [c in Column]: number } {
+/** What each column needs, in pixels; 0 where it has nothing to say. */
+export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefined)[], letter: number): { [c in Column]: number } {
   const letters = { object: 0, health: 6, below: 0, cost: 0, pods: 0, uses: 0, since: 0, message: 0 }, widest = (c: Column, n: number) => { if (n > letters[c]) letters[c] = n }
   for (const it of s.items) {
     const n = page.node(it.node), p = stack.tree[it.place], { kind, name } = titleOf(page, it), u = usesOfItem(uses, it)
     widest('object', it.depth * 2 + kind.length + name.length + 4)
     widest('health', it.fold ? Math.min(foldHealth(page, stack, it).length + 2, 17) : health[n.h ?? 0].word.length + 2)
-    if (it.cost !== undefined) widest('cost', money(it.cost).length)
+    if (it.cost !== undefined) widest('cost', Math.max(money(it.cost).length, 5 + (page.picture.currency ?? '').length))
     if (!it.fold && p.b && p.b !== (n.h ?? 0)) widest('below', health[p.b].word.length + 2)
     if (n.i) widest('since', 6)
     if (n.r || n.m) widest('message', Math.min((n.r ?? '').length + (n.m ?? '').length + 2, 40))
@@ -167,7 +167,7 @@ export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefine
       widest('uses', usesText(u).length)
     }
   }
-  return Object.fromEntries(order.map((c) => [c, letters[c] && Math.round(Math.max(letters[c], c === 'object' ? 0 : c.length) * 7.2 + 16)])) as { [c in Column]: number }
+  return Object.fromEntries(order.map((c) => [c, letters[c] && Math.round(Math.max(letters[c], c === 'object' ? 0 : c.length) * letter + 18)])) as { [c in Column]: number }
 }
 
 /** The columns that there is room for, in their order. */
