@@ -68,9 +68,9 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
 /** An answer of the server: undefined while it is waited for. */
 export interface Asked<T> { answer?: T; error?: string; again: () => void; waiting: boolean }
 
-/** Asks the server, anew whenever what is asked changes; nothing where path is empty. The last
-    answer stays until there is another one to the same question. */
-export function useAsk<T>(page: Page, path: string, query: { [key: string]: string } = {}): Asked<T> {
+/** Asks the server, anew whenever what is asked changes, or fresh does; nothing where path is empty.
+    The last answer stays until there is another one to the same question. */
+export function useAsk<T>(page: Page, path: string, query: { [key: string]: string } = {}, fresh: unknown = 0): Asked<T> {
   const question = path && page.server ? path + '?' + new URLSearchParams(query) : ''
   const [turn, next] = useState(0)
   const [got, set] = useState<{ question: string; answer?: T; error?: string; waiting: boolean }>({ question: '', waiting: false })
@@ -83,7 +83,7 @@ export function useAsk<T>(page: Page, path: string, query: { [key: string]: stri
       (e: Error) => run.signal.aborted || set({ question, error: e.message, waiting: false }),
     )
     return () => run.abort()
-  }, [question, turn])
+  }, [question, turn, fresh])
   const mine = got.question === question
   return { answer: mine ? got.answer : undefined, error: mine ? got.error : undefined, waiting: !mine || got.waiting, again: () => next((n) => n + 1) }
 }
@@ -108,4 +108,14 @@ export function useMedia(query: string): boolean {
     return () => media.removeEventListener('change', look)
   }, [query])
   return holds
+}
+
+/** The head of a column that rows can be sorted by. */
+export function Sort({ page, name, by, down, num }: { page: Page; name: string; by: string; down?: boolean; num?: boolean }) {
+  const { sort } = page.choice, mine = sort.replace(/^-/, '') === by, turned = mine && sort[0] === '-', falls = turned !== !!down
+  return (
+    <th scope="col" class={num ? 'num' : ''} aria-sort={mine ? falls ? 'descending' : 'ascending' : undefined}>
+      <button type="button" class="sort" onClick={() => page.set({ sort: mine && !turned ? '-' + by : by })}>{name}<span aria-hidden="true">{mine ? falls ? ' ▾' : ' ▴' : ''}</span></button>
+    </th>
+  )
 }

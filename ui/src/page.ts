@@ -27,6 +27,10 @@ export interface Choice {
   closed: string[]
   /** tree, graph, or both side by side. */
   show: 'tree' | 'graph' | 'both'
+  /** How a table is sorted: the name of a column, with - before it for the other way round. */
+  sort: string
+  /** What costs are by: namespace, or label KEY; empty for stacks. */
+  by: string
 }
 
 /** Whom the page can ask. A file has nobody to ask: then it is null. */
@@ -102,7 +106,7 @@ export class Page {
     if (view === from) return
     this.filters.set(from, { search, kinds, namespaces, labels, health, relations })
     const first = view === 'stack' && !stack ? this.picture.stacks.reduce<Stack | undefined>((a, s) => a && (a.health ?? 0) >= (s.health ?? 0) ? a : s, undefined)?.name : ''
-    this.set({ ...noFilters(), ...this.filters.get(view), view, ...(first && { stack: first }) }, true)
+    this.set({ ...noFilters(), ...this.filters.get(view), view, sort: '', ...(first && { stack: first }) }, true)
   }
 
   /** Shows a stack as a whole, with one of its objects selected. */
@@ -239,13 +243,13 @@ const sameStack = (a: Stack | null | undefined, b: Stack | null | undefined) =>
 export const noFilters = () => ({ search: '', kinds: [] as string[], namespaces: [] as string[], labels: [] as string[], health: [] as number[], relations: [] as string[] })
 
 export function none(): Choice {
-  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both' }
+  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', sort: '', by: '' }
 }
 
 export const viewNames: ViewName[] = ['stacks', 'stack', 'costs', 'findings', 'regulation', 'compose']
 
 /** The keys of texts and of lists of texts in an address. */
-const texts = { in: 'stack', root: 'root', at: 'node', to: 'to', q: 'search' } as const
+const texts = { in: 'stack', root: 'root', at: 'node', to: 'to', q: 'search', sort: 'sort', by: 'by' } as const
 const lists = { kind: 'kinds', ns: 'namespaces', label: 'labels', rel: 'relations', open: 'open', closed: 'closed' } as const
 
 /** The choice as an address: "stack?in=Moodle.example/shop/blog&health=Degraded". What is as it is
