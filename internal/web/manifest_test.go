@@ -212,7 +212,7 @@ var secretPlaces = []string{
 func TestMarkerNeverShows(t *testing.T) {
 	above := []string{"spec", "status", "template", "metadata", "containers", "volumes", "name", "image", "secret", "secretRef", "items", "values", "data", "env", "selector", "limits", "tolerations", "annotations", "auth", "config", "users", "conditions", "matchLabels"}
 	harmlessly := map[string]any{"name": "shop", "image": "reg/shop:1", "replicas": 2, "type": "Opaque", "enabled": true}
-	for seed := range uint64(4000) {
+	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		// What looks like a word, like a choice, like a URL, like a version: forms are no way out.
 		marker := fmt.Sprintf([]string{"Hunter%s", "hunter-%s", "https://bob:hunter%s@db/x", "hunter%s 1", "v1.hunter%s"}[r.IntN(5)], strings.Repeat("Z", 3+r.IntN(20)))
