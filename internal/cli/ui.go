@@ -280,4 +280,3 @@ func (v *survey) await(ctx context.Context) bool {
 	}
 	return true
 }
-

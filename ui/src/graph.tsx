@@ -12,6 +12,8 @@ import { all, type Shape } from './shape.ts'
 
 /** More cards in sight than this are drawn, however near they are: elements are what a page is slow of. */
 const fewElements = 120
+/** The canvas is larger than what is seen of it by this at each side, in pixels: a drag seldom draws it anew. */
+const beyond = 128
 /** Cards this far out of sight are elements already, in pixels. */
 const around = 160
 
@@ -23,6 +25,9 @@ interface Live {
   topology: number
   aspect: number
   view: View
+  /** What the canvas shows, and whether that is as it was then. */
+  drawn: View
+  dirty: boolean
   size: Size
   colors: Colors | null
   frame: number
@@ -42,7 +47,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const canvas = useRef<HTMLCanvasElement>(null), world = useRef<HTMLDivElement>(null), pane = useRef<HTMLDivElement>(null)
   const live = useRef<Live>({
-    scene: null, shape: null, of: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, size: { width: 0, height: 0 }, colors: null,
+    scene: null, shape: null, of: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
     frame: 0, timer: 0, mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
   }).current
 
@@ -56,19 +61,25 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     if (!ctx || !scene || !size.width) return
     if (stale(live) && !live.timer) live.timer = window.setTimeout(() => { live.timer = 0; again(0) }, 60)
     world.current!.classList.toggle('graph-far', view.z < elements)
-    world.current!.style.setProperty('--z', String(view.z))
+    // A layer of its own moves for nothing, but is blurred when it grows.
+    world.current!.style.willChange = view.z === live.drawn.z ? 'transform' : ''
     world.current!.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.z})`
-    const ratio = devicePixelRatio || 1
-    if (canvas.current!.width !== Math.round(size.width * ratio) || canvas.current!.height !== Math.round(size.height * ratio)) {
-      canvas.current!.width = Math.round(size.width * ratio)
-      canvas.current!.height = Math.round(size.height * ratio)
-    }
+    const dx = view.x - live.drawn.x, dy = view.y - live.drawn.y
+    const moved = !live.dirty && view.z === live.drawn.z && Math.max(Math.abs(dx), Math.abs(dy)) <= beyond
+    canvas.current!.style.transform = moved ? `translate(${dx}px, ${dy}px)` : ''
+    if (moved) return
+    live.drawn = view
+    live.dirty = false
+    const ratio = devicePixelRatio || 1, width = size.width + 2 * beyond, height = size.height + 2 * beyond
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
+    if (canvas.current!.width !== w || canvas.current!.height !== h) Object.assign(canvas.current!, { width: w, height: h })
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
     live.colors ??= colors(pane.current!)
-    draw(ctx, { page, stack: page.stack()!, scene, view, size, colors: live.colors, active: live.active, mounted: new Set(view.z < elements ? [] : live.mounted) })
+    draw(ctx, {
+      page, stack: page.stack()!, scene, view: { x: view.x + beyond, y: view.y + beyond, z: view.z }, size: { width, height },
+      colors: live.colors, active: live.active, mounted: new Set(view.z < elements ? [] : live.mounted),
+    })
   }
-  const painted = useRef(paint)
-  painted.current = paint
 
   if (live.size.width) {
     renew(live, page, shape)
@@ -85,7 +96,11 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     }
     measure()
     const observer = new ResizeObserver(measure), dark = matchMedia('(prefers-color-scheme: dark)')
-    const recolor = () => { live.colors = null; look(live.view) }
+    const recolor = () => {
+      live.colors = null
+      live.dirty = true
+      look(live.view)
+    }
     observer.observe(pane.current!)
     dark.addEventListener('change', recolor)
     const off = gestures(pane.current!, () => live.view, look)
@@ -100,6 +115,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   }, [])
 
   useEffect(() => {
+    live.dirty = true
     look(live.view)
     if (!live.focus) return
     live.focus = false

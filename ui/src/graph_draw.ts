@@ -54,7 +54,8 @@ export function draw(ctx: Context, d: Drawing): void {
   const seen = inside(scene, -x / z, -y / z, (size.width - x) / z, (size.height - y) / z)
   ctx.lineWidth = z < named ? 1 : 1.5
   if (z >= named || scene.cross.length < 1500) crossLines(ctx, d, seen)
-  treeLines(ctx, d)
+  if (z < named) farLines(ctx, d)
+  else treeLines(ctx, d)
   const cards = seen.filter((i) => !d.mounted.has(i))
   if (z < named) blocks(ctx, d, cards)
   else labelled(ctx, d, cards)
@@ -73,7 +74,7 @@ function strokes<T>(ctx: Context, d: Drawing, things: T[], look: (t: T) => { via
   for (const group of groups.values()) {
     const { via, relation } = look(group[0])
     ctx.strokeStyle = color(d, relation)
-    ctx.setLineDash(d.view.z < named ? [] : dashes[via])
+    ctx.setLineDash(dashes[via])
     ctx.beginPath()
     group.forEach(path)
     ctx.stroke()
@@ -93,16 +94,30 @@ function treeLines(ctx: Context, d: Drawing): void {
   strokes(ctx, d, lines, (c) => c, (c) => elbow(ctx, d.view, cards[c.parent], c))
 }
 
+/** The same from afar, where neither dash nor bend is seen: rectangles are drawn ten times as fast. */
+function farLines(ctx: Context, d: Drawing): void {
+  const { cards } = d.scene, { x, y, z } = d.view, trunk = Math.round(28 * z), width = cardWidth * z, middle = cardHeight * z / 2 + y
+  ctx.fillStyle = d.colors.owns
+  cards.forEach((p, i) => {
+    const x1 = Math.round(p.x * z + x + width), y1 = Math.round(p.y * z + middle)
+    if (p.parent >= 0) {
+      const from = Math.round(cards[p.parent].x * z + x + width) + trunk
+      if (y1 >= 0 && y1 < d.size.height && from < d.size.width) ctx.fillRect(from, y1, p.x * z + x - from, 1)
+    }
+    if (p.last < 0 || x1 > d.size.width || x1 + trunk < 0) return
+    const top = Math.round(cards[i + 1].y * z + middle), bottom = Math.round(cards[p.last].y * z + middle)
+    ctx.fillRect(x1, y1, trunk, 1)
+    ctx.fillRect(x1 + trunk, Math.min(top, y1), 1, Math.max(bottom, y1) - Math.min(top, y1) + 1)
+  })
+}
+
 function elbow(ctx: Context, { x, y, z }: View, p: Card, c: Card): void {
   const x1 = (p.x + cardWidth) * z + x, y1 = (p.y + cardHeight / 2) * z + y, x2 = c.x * z + x, y2 = (c.y + cardHeight / 2) * z + y
   const mid = x1 + 28 * z, r = Math.min(8 * z, Math.abs(y2 - y1)) * Math.sign(y2 - y1)
   ctx.moveTo(x1, y1)
   ctx.lineTo(mid, y1)
-  if (z < named) ctx.lineTo(mid, y2)
-  else {
-    ctx.lineTo(mid, y2 - r)
-    ctx.quadraticCurveTo(mid, y2, mid + Math.abs(r), y2)
-  }
+  ctx.lineTo(mid, y2 - r)
+  ctx.quadraticCurveTo(mid, y2, mid + Math.abs(r), y2)
   ctx.lineTo(x2, y2)
 }
 
@@ -131,7 +146,7 @@ function curve(ctx: Context, [x1, y1, ...rest]: Bend): void {
   ctx.bezierCurveTo(...rest)
 }
 
-function fillTones(ctx: Context, d: Drawing, cards: number[], path: (c: Card) => void): void {
+function fillTones(ctx: Context, d: Drawing, cards: number[], fill: (c: Card) => void): void {
   const groups = new Map<string, Card[]>()
   for (const i of cards) {
     const c = d.scene.cards[i], { tone } = health[healthOf(d.page, c.item)]
@@ -139,9 +154,7 @@ function fillTones(ctx: Context, d: Drawing, cards: number[], path: (c: Card) =>
   }
   for (const [tone, group] of groups) {
     ctx.fillStyle = d.colors[tone as 'good']
-    ctx.beginPath()
-    group.forEach(path)
-    ctx.fill()
+    group.forEach(fill)
   }
 }
 
@@ -150,7 +163,7 @@ function blocks(ctx: Context, d: Drawing, cards: number[]): void {
   const { x, y, z } = d.view
   const width = Math.max(cardWidth * z, 2), height = Math.max(cardHeight * z, 1.5)
   ctx.globalAlpha = 0.55
-  fillTones(ctx, d, cards, (c) => ctx.rect(c.x * z + x, c.y * z + y, width, height))
+  fillTones(ctx, d, cards, (c) => ctx.fillRect(c.x * z + x, c.y * z + y, width, height))
   ctx.globalAlpha = 1
   const size = Math.max(11, height * 0.9)
   ctx.font = `bold ${size}px system-ui, sans-serif`
@@ -177,7 +190,7 @@ function labelled(ctx: Context, d: Drawing, cards: number[]): void {
   for (const i of cards) ctx.rect(d.scene.cards[i].x * z + x, d.scene.cards[i].y * z + y, width, height)
   ctx.fill()
   ctx.stroke()
-  fillTones(ctx, d, cards, (c) => ctx.rect(c.x * z + x, c.y * z + y, 5 * z, height))
+  fillTones(ctx, d, cards, (c) => ctx.fillRect(c.x * z + x, c.y * z + y, 5 * z, height))
   const two = height > 26, size = Math.max(10, 15 * z)
   ctx.font = `${size}px system-ui, sans-serif`
   ctx.textAlign = 'left'

@@ -16,6 +16,8 @@ export interface Card {
   y: number
   /** The card of the parent; -1 for a root. */
   parent: number
+  /** The card of the last child; -1 without. */
+  last: number
   /** The line from the parent: solid for an owner, else dashed by via. */
   via: Edge['v']
   relation: number
@@ -44,7 +46,8 @@ export function scene(page: Page, stack: Stack, s: Shape, aspect: number): Scene
     if (item.depth > 0 && stack.tree[item.place].a) continue
     const parent = item.parent ? number.get(item.parent)! : -1
     number.set(item, cards.length)
-    cards.push({ item, x: 0, y: 0, parent, ...hanging(page, stack, item) })
+    if (parent >= 0) cards[parent].last = cards.length
+    cards.push({ item, x: 0, y: 0, parent, last: -1, ...hanging(page, stack, item) })
   }
   const sized = cards.map((): Sized => ({ width: cardWidth, height: cardHeight, children: [] }))
   cards.forEach((c, i) => c.parent >= 0 && sized[c.parent].children.push(sized[i]))
