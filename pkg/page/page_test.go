@@ -79,9 +79,9 @@ func fill(v reflect.Value, text string) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), text)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				fill(v.Field(i), text)
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				fill(field, text)
 			}
 		}
 	case reflect.Slice:
