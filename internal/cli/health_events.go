@@ -24,28 +24,29 @@ const (
 )
 
 // warnings asks for the last Warning events about the causes. What is missing has none:
-// those of who needs it are shown with it. That they cannot be read is a gap.
+// those of who needs it are shown with it. That they cannot be read is a gap, which is told.
 func (h *judged) warnings(ctx context.Context) error {
+	gap, err := h.warn(ctx)
+	if gap != nil {
+		h.o.tellGaps([]object.Gap{*gap})
+	}
+	return err
+}
+
+// warn asks for them; that they cannot be read is a gap.
+func (h *judged) warn(ctx context.Context) (*object.Gap, error) {
 	defer h.o.clock.stage("warnings")()
 	about, refs := h.warned()
 	if len(refs) == 0 {
-		return nil
+		return nil, nil
 	}
-	var from warner
-	switch s := h.session.source.(type) {
-	case *source.Cluster:
-		from = s
-	case *source.Live:
-		from = s.Cluster()
-	case *source.Snapshot:
-		from = s
-	}
-	found, err := from.Warnings(ctx, refs, eachWarned)
+	found, err := h.session.warner().Warnings(ctx, refs, eachWarned)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
+	var gap *object.Gap
 	if err != nil {
-		h.o.tellGaps([]object.Gap{{Resource: "events", Reason: "Unavailable", Message: err.Error()}})
+		gap = &object.Gap{Resource: "events", Reason: "Unavailable", Message: err.Error()}
 	}
 	h.events = map[object.Ref][]view.Event{}
 	for ref, of := range about {
@@ -55,6 +56,19 @@ func (h *judged) warnings(ctx context.Context) error {
 			}
 			h.events[ref] = append(h.events[ref], view.Event{Reason: e.Reason, Message: e.Message, Count: e.Count, Last: e.Last})
 		}
+	}
+	return gap, nil
+}
+
+// warner is who knows the events.
+func (s *session) warner() warner {
+	switch from := s.source.(type) {
+	case *source.Cluster:
+		return from
+	case *source.Live:
+		return from.Cluster()
+	case *source.Snapshot:
+		return from
 	}
 	return nil
 }

@@ -53,14 +53,20 @@ func (o *metricsOptions) measure(ctx context.Context, q *question) (*measured, e
 	if err := m.read(ctx); err != nil {
 		return nil, err
 	}
+	m.session.tell(m.graph)
 	defer o.clock.stage("measure")()
+	return m, m.figure(ctx, collector)
+}
+
+// figure makes the report of what was read.
+func (m *measured) figure(ctx context.Context, collector *metrics.Collector) error {
 	m.scope(collector)
 	if err := m.usage(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	m.price()
 	m.alsoNeeded()
-	return m, m.roll(ctx)
+	return m.roll(ctx)
 }
 
 // costing are the things other than pods that cost.
@@ -137,6 +143,9 @@ func (m *measured) usage(ctx context.Context) error {
 	sources, err := m.sources()
 	if err != nil {
 		return err
+	}
+	if m.q.through != nil {
+		sources = m.q.through(sources)
 	}
 	for _, source := range sources {
 		if err := source.Measure(ctx, m.reading); err != nil {

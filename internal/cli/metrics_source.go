@@ -18,6 +18,8 @@ func (s *session) get() metrics.Get {
 	switch from := s.source.(type) {
 	case *source.Cluster:
 		return from.Get
+	case *source.Live:
+		return from.Cluster().Get
 	case *source.Snapshot:
 		return from.Get
 	}
@@ -39,6 +41,8 @@ func (s *session) creators(ctx context.Context, refs []object.Ref) (map[object.R
 	switch from := s.source.(type) {
 	case *source.Cluster:
 		return from.Creators(ctx, refs)
+	case *source.Live:
+		return from.Cluster().Creators(ctx, refs)
 	case *source.Snapshot:
 		return from.Creators(ctx, refs)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -26,7 +27,6 @@ func (m *measured) read(ctx context.Context) error {
 			return err
 		}
 		m.graph, m.home = g, s.namespace
-		s.tell(g)
 		return nil
 	}
 	m.asked = true
@@ -45,7 +45,6 @@ func (m *measured) read(ctx context.Context) error {
 	if err := s.missing(g, roots, m.q.selector); err != nil {
 		return err
 	}
-	s.tell(g)
 	m.graph, m.home = g, s.home(g, s.resolve(g, roots, m.q.selector))
 	m.stacks = o.of.stacks(roots, func(r rootArg) []metrics.Stack { return s.stacksOf(g, r, s.nodes(g, r, m.q.selector)) })
 	m.fold(opts)
@@ -195,4 +194,20 @@ func (m *measured) roots() []graph.ID {
 		roots = append(roots, s.Roots...)
 	}
 	return roots
+}
+
+// well counts the healthy pods of each stack.
+func (m *measured) well(a *health.Assessment) map[object.Ref]int {
+	n := map[object.Ref]int{}
+	for i := range m.reading.Pods {
+		ref := m.reading.Pods[i].Ref
+		id, ok := m.graph.Find(ref)
+		if !ok || a.Own(id).Status != health.Healthy {
+			continue
+		}
+		for _, stack := range m.place.Of[ref].Stacks {
+			n[stack]++
+		}
+	}
+	return n
 }

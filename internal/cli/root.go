@@ -171,7 +171,7 @@ the binary, and --from FILE reads a snapshot.`,
 			quietLogs()
 		}
 	}
-	root.AddCommand(newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRegulate(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUninstall(env), newUpgrade(env), newVersion(env))
+	root.AddCommand(newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRegulate(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUI(env), newUninstall(env), newUpgrade(env), newVersion(env))
 	addCompletion(env, root)
 	completeFlags(root)
 	return root

@@ -310,24 +310,28 @@ func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each f
 	for _, r := range refs {
 		sink.want[r] = true
 	}
-	var whole source.Source
-	switch from := s.source.(type) {
-	case *source.Cluster:
-		whole = from.Whole()
-	case *source.Live:
-		whole = from.Cluster().Whole()
-	case *source.Snapshot:
-		whole = from.Whole()
-	case *source.Overlay:
-		whole = from.Whole()
-	}
 	ask := source.Ask{Objects: refs}
 	if len(refs) > fewDefinitions {
 		ask = source.Ask{Kinds: []schema.GroupKind{definitionKind}}
 	}
-	err := whole.Read(ctx, ask, sink)
+	err := s.wholly().Read(ctx, ask, sink)
 	s.c.tellGaps(sink.gaps)
 	return err
+}
+
+// wholly is the same source, of whole objects.
+func (s *session) wholly() source.Source {
+	switch from := s.source.(type) {
+	case *source.Cluster:
+		return from.Whole()
+	case *source.Live:
+		return from.Cluster().Whole()
+	case *source.Snapshot:
+		return from.Whole()
+	case *source.Overlay:
+		return from.Whole()
+	}
+	return nil
 }
 
 // wholeSink hands on the content of the objects that are wanted, one at a time.

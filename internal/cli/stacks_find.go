@@ -37,13 +37,18 @@ func (s *session) ownedByCluster(namespace string) bool {
 type births struct {
 	mu sync.Mutex
 	at map[object.Ref]time.Time
+	// every keeps those of all objects.
+	every bool
 }
 
 func newBirths() *births { return &births{at: map[object.Ref]time.Time{}} }
 
 func (b *births) extractor(*session) inventory.Extractor {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.at = map[object.Ref]time.Time{} // Who reads again reads all.
 	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
-		if at := o.Meta.GetCreationTimestamp().Time; !at.IsZero() && len(o.Meta.GetOwnerReferences()) == 0 {
+		if at := o.Meta.GetCreationTimestamp().Time; !at.IsZero() && (b.every || len(o.Meta.GetOwnerReferences()) == 0) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.at[o.Ref] = at
@@ -61,4 +66,11 @@ func (b *births) first(g *graph.Graph, ids []graph.ID) time.Time {
 		}
 	}
 	return first
+}
+
+// of is when an object was created; zero where that is not known.
+func (b *births) of(r object.Ref) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at[r]
 }

@@ -68,7 +68,7 @@ func (l *listing) judge() {
 			figures[row.Ref] = row
 		}
 	}
-	well := l.well()
+	well := l.well(l.assessment)
 	listed := map[object.Ref]bool{}
 	for i, f := range l.findings.Stacks {
 		if !l.wants(f) {
@@ -132,22 +132,6 @@ func (l *listing) leads(id graph.ID, shared func(graph.ID) bool) bool {
 		}
 	}
 	return true
-}
-
-// well counts the healthy pods of each stack.
-func (l *listing) well() map[object.Ref]int {
-	n := map[object.Ref]int{}
-	for i := range l.reading.Pods {
-		ref := l.reading.Pods[i].Ref
-		id, ok := l.graph.Find(ref)
-		if !ok || l.assessment.Own(id).Status != health.Healthy {
-			continue
-		}
-		for _, stack := range l.place.Of[ref].Stacks {
-			n[stack]++
-		}
-	}
-	return n
 }
 
 // sum adds up what is listed. A pod that several stacks have counts once; of what it uses

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 
@@ -40,7 +39,7 @@ func headChange(old, now *view.Picture) *view.Picture {
 func nodeChanges(old, now []*view.PictureNode) map[int]*view.PictureNode {
 	changed := map[int]*view.PictureNode{}
 	for i := range max(len(old), len(now)) {
-		if was, is := nodeAt(old, i), nodeAt(now, i); was != is && !sameNode(was, is) {
+		if was, is := nodeAt(old, i), nodeAt(now, i); was != is && !reflect.DeepEqual(was, is) {
 			changed[i] = is
 		}
 	}
@@ -67,8 +66,8 @@ func stackChanges(old, now []view.PictureStack) map[string]*view.PictureStack {
 		}
 		delete(was, is.Name)
 	}
-	for name := range maps.Keys(was) {
-		changed[name] = nil
+	for gone := range was {
+		changed[gone] = nil
 	}
 	return changed
 }
@@ -80,5 +79,3 @@ func namesOf(stacks []view.PictureStack) []string {
 	}
 	return names
 }
-
-func sameNode(a, b *view.PictureNode) bool { return reflect.DeepEqual(a, b) }

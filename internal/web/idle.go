@@ -11,6 +11,7 @@ type idle struct {
 	over  chan struct{}
 
 	mu    sync.Mutex
+	on    bool
 	busy  int
 	timer *time.Timer
 }
@@ -20,10 +21,27 @@ func newIdle(after time.Duration) *idle {
 }
 
 // start begins to count.
-func (i *idle) start() {
+func (i *idle) start() { i.change(func() { i.on = i.after > 0 }) }
+
+// stop ends the counting for good.
+func (i *idle) stop() { i.change(func() { i.on = false }) }
+
+// enter says that somebody is there until leave is called.
+func (i *idle) enter() (leave func()) {
+	i.change(func() { i.busy++ })
+	return func() { i.change(func() { i.busy-- }) }
+}
+
+// change changes what is counted, and counts anew.
+func (i *idle) change(what func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.after > 0 && i.busy == 0 {
+	what()
+	if i.timer != nil {
+		i.timer.Stop()
+		i.timer = nil
+	}
+	if i.on && i.busy == 0 {
 		i.timer = time.AfterFunc(i.after, i.end)
 	}
 }
@@ -32,36 +50,8 @@ func (i *idle) end() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	// Somebody may have come while the timer fired.
-	if i.timer != nil && i.busy == 0 {
-		i.timer = nil
+	if i.on && i.busy == 0 {
+		i.on = false
 		close(i.over)
-	}
-}
-
-// stop ends the counting for good.
-func (i *idle) stop() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.timer != nil {
-		i.timer.Stop()
-		i.timer = nil
-	}
-}
-
-// enter says that somebody is there until leave is called.
-func (i *idle) enter() (leave func()) {
-	i.count(1)
-	return func() { i.count(-1) }
-}
-
-func (i *idle) count(by int) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.busy += by
-	if i.timer == nil {
-		return
-	}
-	if i.timer.Stop(); i.busy == 0 {
-		i.timer.Reset(i.after)
 	}
 }

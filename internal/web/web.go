@@ -69,7 +69,7 @@ const (
 	writeTime    = 30 * time.Second // of an answer
 	eventTime    = 10 * time.Second // of an event
 	questionTime = 2 * time.Minute
-	graceTime    = 2 * time.Second
+	graceTime    = 500 * time.Millisecond
 	mostBody     = 256 << 10
 	mostAnswer   = 16 << 20
 	mostStreams  = 8  // open at once
@@ -172,9 +172,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-s.idle.over:
 		err = ErrIdle
-	case err = <-ended:
-		ended <- err
-		err = fmt.Errorf("serve the page at %s: %w", s.listener.Addr(), err)
+	case failed := <-ended:
+		ended <- failed // For below.
 	}
 	s.feed.end()
 	cancel()
@@ -184,7 +183,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	if server.Shutdown(grace) != nil {
 		_ = server.Close()
 	}
-	<-ended
+	if failed := <-ended; !errors.Is(failed, http.ErrServerClosed) {
+		err = fmt.Errorf("serve the page at %s: %w", s.listener.Addr(), failed)
+	}
 	s.idle.stop()
 	connections.Wait()
 	return err

@@ -44,53 +44,52 @@ func (b *picturing) causes(all []health.Cause) []PictureCause {
 	return out
 }
 
-// grown is the tree of a stack: its places in preorder, with the node and the number of the place
-// above (-1 for none) of each.
+// grown is the tree of a stack: its places in preorder, with the number of the place above (-1 for
+// none) of each.
 type grown struct {
 	places []PicturePlace
-	ids    []graph.ID
 	above  []int
 	// at is the place of a node.
 	at map[graph.ID]int
 }
 
 // grow lays the forest of a stack out. What is not held has no place, and what is below it moves
-// up.
+// up; nor has what the stack stands on, unless it is in trouble that counts.
 func (b *picturing) grow(f *PictureFound) *grown {
 	t := &grown{places: []PicturePlace{}, at: map[graph.ID]int{}}
-	shared := f.Shared
-	if shared == nil {
-		shared = f.Stack.Shared
-	}
-	var put func(branch *graph.Branch, above, depth int)
-	put = func(branch *graph.Branch, above, depth int) {
-		if b.held[branch.ID] {
-			part, judged := health.Part{}, false
-			if f.Health != nil {
-				part, judged = f.Health.Part(branch.ID)
-			}
-			place := PicturePlace{
-				Node: b.number(branch.ID), Depth: depth, How: hows[branch.How], Again: branch.Again, Shared: shared(branch.ID),
-				Aside: judged && !part.Counts,
-			}
-			if !branch.Again {
-				place.Below = healthNumber(part.Below)
-				t.at[branch.ID] = len(t.places)
-			}
-			t.places, t.ids, t.above = append(t.places, place), append(t.ids, branch.ID), append(t.above, above)
-			above, depth = len(t.places)-1, depth+1
-		}
-		if branch.Again {
-			return
-		}
-		for _, c := range branch.Children {
-			put(c, above, depth)
-		}
-	}
 	for _, root := range f.Stack.Forest() {
-		put(root, -1, 0)
+		b.put(f, t, root, -1, 0)
 	}
 	return t
+}
+
+func (b *picturing) put(f *PictureFound, t *grown, branch *graph.Branch, above, depth int) {
+	part, judged := health.Part{}, false
+	if f.Health != nil {
+		part, judged = f.Health.Part(branch.ID)
+	}
+	if b.held[branch.ID] && (!f.Stack.Boundary(branch.ID) || part.Counts && part.Own.Status.Worse(health.Healthy)) {
+		shared := f.Stack.Shared
+		if f.Shared != nil {
+			shared = f.Shared
+		}
+		place := PicturePlace{
+			Node: b.number(branch.ID), Depth: depth, How: hows[branch.How], Again: branch.Again, Shared: shared(branch.ID),
+			Aside: judged && !part.Counts,
+		}
+		if !branch.Again {
+			place.Below = healthNumber(part.Below)
+			t.at[branch.ID] = len(t.places)
+		}
+		t.places, t.above = append(t.places, place), append(t.above, above)
+		above, depth = len(t.places)-1, depth+1
+	}
+	if branch.Again {
+		return
+	}
+	for _, c := range branch.Children {
+		b.put(f, t, c, above, depth)
+	}
 }
 
 // hows are the places of a node, in the words of a Picture. Who looks upwards has no stack there.

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"time"
+
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -72,4 +74,9 @@ func some(u PictureUsage) *PictureUsage {
 		return nil
 	}
 	return &u
+}
+
+// WindowOf is the window of a reading.
+func WindowOf(r *metrics.Reading) WindowDocument {
+	return WindowDocument{r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339), number(r.Hours)}
 }

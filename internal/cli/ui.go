@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// uiOptions are those of the page. The survey of it is that of metrics, without a window: that is
+// for the questions about the past alone.
+type uiOptions struct {
+	*metricsOptions
+	healthRules string
+	past        pastOptions
+	open        bool
+	port        int
+}
+
+// pastOptions say whom to ask about the past.
+type pastOptions struct{ prometheus, matchers, tokenFile string }
+
+// pageIdle is how long the page is served while nobody has it open.
+const pageIdle = 8 * time.Hour
+
+func newUI(env Env) *cobra.Command {
+	o := &uiOptions{metricsOptions: &metricsOptions{common: newCommon(env, "", "json"), by: cost.ByStack}}
+	cmd := &cobra.Command{
+		Use:   "ui [ROOT...]",
+		Short: "Serve a page that shows stacks as a tree and as a graph: why, how they fare, what they cost",
+		Long: `Serve one page for the browser of this machine: the stacks of the namespace, or with
+-A of the cluster, or those of the roots. It shows each as a tree and as a graph, how
+it fares and why, what it uses and costs, and of every edge which field of which
+object says so; paths between two objects, what breaks if one goes, what check finds,
+who is held by regulation; and it composes the manifest of a System.
+
+The page follows the cluster: what changes shows within seconds. It has your rights,
+writes nothing, and shows no values of Secrets, variables or annotations.
+
+It is served at 127.0.0.1 alone. The address that is printed works once, and lets one
+browser in; whoever else reaches the port gets nothing. Ctrl-C ends it, and so do
+8 hours without an open page.
+
+To hand a picture on, graph, health, metrics and stacks write the same page as one
+file that needs no server and no network (-o html), or as a drawing (-o svg).`,
+		Example: `  # the stacks of the example
+  kubectl sysop ui --from demo
+
+  # all namespaces, in the browser at once
+  kubectl sysop ui -A --open
+
+  # one stack, and what it cost in the last day
+  kubectl sysop ui moodle/moodle-1 --prometheus svc:monitoring/prometheus:9090
+
+  # for a program that opens the address
+  kubectl sysop ui -o json --from demo`,
+		ValidArgsFunction: o.completeRoots,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return o.run(cmd.Context(), passed(cmd))
+		},
+	}
+	o.reading(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels; without a ROOT, the stacks of which a root does")
+	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.StringVar(&o.healthRules, "health-rules", "", "rules of health of your own (CEL), from a YAML FILE")
+	pricesFlag(cmd, &o.prices)
+	f.StringVar(&o.past.prometheus, "prometheus", "", "whom to ask about costs over time: the URL of Prometheus (or of what speaks its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
+	f.StringVar(&o.past.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token that a --prometheus URL wants")
+	f.StringVar(&o.past.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, where a server has the series of several clusters (cluster="eu-1")`)
+	f.BoolVar(&o.open, "open", false, "open it in the browser")
+	f.IntVar(&o.port, "port", 0, "the port at 127.0.0.1 (0: any that is free)")
+	must(cmd.RegisterFlagCompletionFunc("port", cobra.NoFileCompletions))
+	f.StringVarP(&o.output, "output", "o", "", "how the address is written: json for a program; without it, for people")
+	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+// surveyed reads the flags that the survey is about.
+func (o *uiOptions) surveyed(ctx context.Context) (*survey, error) {
+	if o.output != "" && o.output != "json" {
+		return nil, withHint(fmt.Errorf("unknown output format %q", o.output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.port < 0 || o.port > 65535 {
+		return nil, fmt.Errorf("--port %d: want 0 to 65535", o.port)
+	}
+	if err := o.past.validate(); err != nil {
+		return nil, err
+	}
+	return o.metricsOptions.survey(ctx, o.healthRules)
+}
+
+func (p *pastOptions) validate() error {
+	switch {
+	case p.prometheus == "" && p.matchers != "":
+		return withHint(errors.New("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL")
+	case p.tokenFile != "" && !strings.HasPrefix(p.prometheus, "http"):
+		return withHint(errors.New("--prometheus-token-file is for a --prometheus URL: through the API server nobody is shown a token"), "add --prometheus https://HOST")
+	}
+	return nil
+}
+
+// survey makes the survey that the flags ask for.
+func (o *metricsOptions) survey(ctx context.Context, healthRules string) (*survey, error) {
+	selector, err := parseSelector(o.selector)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := readHealthRules(ctx, healthRules)
+	if err != nil {
+		return nil, err
+	}
+	q := &question{by: cost.ByStack, options: cost.Options{Sharing: cost.ShareEven}, brief: true}
+	if len(o.args) > 0 {
+		q.selector = selector
+	}
+	if q.book, err = readPrices(ctx, o.prices); err != nil {
+		return nil, err
+	}
+	v := newSurvey(o, q, rules)
+	v.selector = selector
+	return v, nil
+}
+
+func (o *uiOptions) run(ctx context.Context, flags []string) error {
+	v, err := o.surveyed(ctx)
+	if err != nil {
+		return err
+	}
+	v.mode, v.lacks = "live", map[string]string{}
+	if o.past.prometheus == "" {
+		v.lacks["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop() // which ends the watches
+	if err := v.open(ctx); err != nil {
+		return err
+	}
+	first, err := v.look(ctx)
+	if err != nil {
+		return err
+	}
+	v.session.tell(v.last.graph)
+	l, err := listenLocally(ctx, o.port)
+	if err != nil {
+		return err
+	}
+	a := &asking{o: o, v: v, flags: flags, kept: map[string]*keptAnswer{}}
+	server, err := web.New(l, web.Options{Questions: a.questions(), Idle: pageIdle})
+	if err != nil {
+		_ = l.Close()
+		return err
+	}
+	server.Publish(first)
+	if err := o.told(server.Address(), l.Addr()); err != nil {
+		_ = l.Close()
+		return err
+	}
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		v.follow(ctx, server)
+	}()
+	err = server.Serve(ctx)
+	stop()
+	<-followed
+	if errors.Is(err, web.ErrIdle) {
+		fmt.Fprintf(o.env.ErrOut, "nobody had the page open for %s: it is ended\n", pageIdle)
+		return nil
+	}
+	return err
+}
+
+// listenLocally listens at a port of this machine alone.
+func listenLocally(ctx context.Context, port int) (net.Listener, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, withHint(fmt.Errorf("listen at 127.0.0.1:%d: %w", port, err), "choose another --port, or leave it out for any that is free")
+	}
+	return l, nil
+}
+
+// servedDocument says where the page is (docs/schema/ui.json).
+type servedDocument struct {
+	view.Head `json:",inline"`
+	// URL is what a browser opens. It works once.
+	URL     string `json:"url"`
+	Address string `json:"address"`
+	Port    int    `json:"port"`
+}
+
+// told says where the page is.
+func (o *uiOptions) told(url string, at net.Addr) error {
+	host, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		doc := servedDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Served"}, URL: url, Address: host}
+		if doc.Port, err = strconv.Atoi(port); err != nil {
+			return err
+		}
+		if err := o.write(view.Answer{Document: doc}); err != nil {
+			return err
+		}
+	} else if _, err := fmt.Fprintf(o.env.Out, "the page: %s\n", url); err != nil {
+		return err
+	}
+	if o.open {
+		if err := browse(url); err != nil {
+			fmt.Fprintf(o.env.ErrOut, "warning: no browser could be opened: %s: open the address yourself\n", safe(err.Error()))
+		}
+	}
+	fmt.Fprintln(o.env.ErrOut, "Ctrl-C ends it")
+	return nil
+}
+
+// viewer is who shows what a survey sees.
+type viewer interface {
+	Publish(*view.Picture)
+	Stale(why string)
+}
+
+// follow looks again when something has changed, or may look otherwise by now, until ctx ends. What
+// fails is told to the page, and tried again.
+func (v *survey) follow(ctx context.Context, to viewer) {
+	if v.live == nil {
+		return
+	}
+	trouble := &watching{c: v.o.common, live: v.live, said: v.last.graph.Gaps()}
+	for v.await(ctx) {
+		p, err := v.look(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		trouble.failure(err)
+		trouble.sight()
+		down := v.live.Trouble()
+		switch {
+		case err != nil:
+			to.Stale(err.Error())
+		case len(down) > 0:
+			to.Publish(p)
+			to.Stale(fmt.Sprintf("changes are not seen right now: %s%s (%s): %s", down[0].Resource, inNamespace(down[0].Namespace), down[0].Reason, down[0].Message))
+		default:
+			trouble.gaps(v.last.graph.Gaps())
+			to.Publish(p)
+			to.Stale("")
+		}
+	}
+}
+
+// await waits for a change, and what comes with it; or for the time in which things ripen.
+func (v *survey) await(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(ripening):
+	case <-v.live.Changed():
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(gathering):
+		}
+	}
+	return true
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// cost is the totals by stack, namespace or label: as they were seen last, or of a window.
+func (a *asking) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
+	by := query.Get("by")
+	o := metricsOptions{common: a.o.common, by: by}
+	q := &question{}
+	if err := o.rowsMeant(q); err != nil || q.by == cost.ByAnnotation || q.by == cost.ByCreator {
+		return nil, web.Bad("by=%q: want stack, namespace, node, or label:KEY", by)
+	}
+	name := strings.Replace(by, ":", " ", 1)
+	window := query.Get("window")
+	if window == "" {
+		a.v.mu.Lock()
+		l := a.v.last
+		a.v.mu.Unlock()
+		report, err := l.by(ctx, q.by, q.key)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(view.PictureCostsOf(name, report, l.reading))
+	}
+	l, collector, err := a.lookBack(ctx, window)
+	if err != nil {
+		return nil, err
+	}
+	l.q.by, l.q.key = q.by, q.key
+	if err := l.figure(ctx, collector); err != nil {
+		return nil, err
+	}
+	return json.Marshal(view.PictureCostsOf(name, l.report, l.reading))
+}
+
+// historyAnswer is what was paid over time: of each span, in hundredths of the currency. They are
+// not rounded to whole ones, as small spans have little of them.
+type historyAnswer struct {
+	Currency string         `json:"currency"`
+	Points   []historyPoint `json:"points"`
+	// Unavailable is why there are none.
+	Unavailable string `json:"unavailable,omitempty"`
+}
+
+type historyPoint struct {
+	From   int64                  `json:"from"` // seconds of Unix time
+	To     int64                  `json:"to"`
+	Total  view.Number            `json:"total"`
+	Stacks map[string]view.Number `json:"stacks"`
+}
+
+// mostSpans is into how many a window is divided.
+const mostSpans = 24
+
+// history is what was paid in each span of a window.
+func (a *asking) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
+	out := historyAnswer{Points: []historyPoint{}}
+	if a.o.past.prometheus == "" {
+		out.Unavailable = a.v.lacks["history"]
+		return json.Marshal(out)
+	}
+	window := query.Get("window")
+	if window == "" {
+		window = "24h"
+	}
+	l, collector, err := a.lookBack(ctx, window)
+	if err != nil {
+		return nil, err
+	}
+	whole := *l.q.window
+	step := whole.Length() / mostSpans
+	for i := range mostSpans {
+		from := whole.From.Add(time.Duration(i) * step)
+		to := from.Add(step)
+		if i == mostSpans-1 {
+			to = whole.To
+		}
+		m, q := *l.measured, *l.q
+		q.window, m.q = &metrics.Window{From: from, To: to}, &q
+		if err := m.figure(ctx, collector); err != nil {
+			return nil, err
+		}
+		out.Currency = m.report.Currency
+		out.Points = append(out.Points, pointOf(&m, from, to))
+	}
+	return json.Marshal(out)
+}
+
+func pointOf(m *measured, from, to time.Time) historyPoint {
+	const places = 4
+	shown := func(d decimal.Decimal) view.Number { return view.Number(d.Shift(2).Round(places).String()) }
+	p := historyPoint{From: from.Unix(), To: to.Unix(), Total: shown(m.report.Total.Cost), Stacks: map[string]view.Number{}}
+	for _, row := range m.report.Rows {
+		if row.Level == cost.LevelStack && row.Priced() {
+			p.Stacks[row.Ref.String()] = shown(row.Cost)
+		}
+	}
+	return p
+}
+
+// lookBack reads what a question about a window is about. The survey is not disturbed.
+func (a *asking) lookBack(ctx context.Context, window string) (*surveyed, *metrics.Collector, error) {
+	if a.o.past.prometheus == "" {
+		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.lacks["history"])
+	}
+	o := *a.o.metricsOptions
+	o.common = a.o.another()
+	o.window, o.prometheus, o.matchers, o.tokenFile = window, a.o.past.prometheus, a.o.past.matchers, a.o.past.tokenFile
+	collector := &metrics.Collector{}
+	o.collect, o.notes = collector.Add, []string{weightNote}
+	q := *a.v.q
+	q.through, q.brief = nil, false
+	if err := o.windowMeant(&q); err != nil {
+		return nil, nil, web.Bad("%s", err)
+	}
+	l := &surveyed{measured: &measured{o: &o, q: &q}}
+	if len(o.args) == 0 {
+		q.find = l.find
+	}
+	var err error
+	if l.session, err = o.open(ctx); err != nil {
+		return nil, nil, err
+	}
+	return l, collector, l.read(ctx)
+}
+
+// another is what reads the same, for a reading of its own.
+func (c *common) another() *common {
+	fresh := newCommon(c.env)
+	connectAs(fresh, c)
+	fresh.from, fresh.rulesFiles, fresh.allNamespaces, fresh.noInferred = c.from, c.rulesFiles, c.allNamespaces, c.noInferred
+	return fresh
+}

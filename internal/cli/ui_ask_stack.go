@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// stack is the stack of any object, with the numbers that the page has: what it would be to ask
+// about this one alone.
+func (a *asking) stack(ctx context.Context, query url.Values) (json.RawMessage, error) {
+	l, id, err := a.looked(query.Get("root"))
+	if err != nil {
+		return nil, err
+	}
+	if l.graph.State(id) != graph.Present {
+		return nil, web.Bad("%s is %s: it has no stack", l.graph.Ref(id), l.graph.State(id))
+	}
+	of := view.PictureOf{Graph: l.graph, Assessment: l.assessment, NoInferred: a.o.noInferred}
+	stack := l.graph.Stack([]graph.ID{id}, l.stackOptions())
+	one := view.PictureFound{Name: l.graph.Ref(id), Stack: stack, Health: l.assessment.Stack(stack), Created: a.v.born.of(l.graph.Ref(id))}
+	for _, m := range stack.Members() {
+		if stack.Holds(m) {
+			one.Objects++
+		}
+	}
+	if m := l.alone(ctx, id, stack); m != nil {
+		of.Report, of.Ledger, of.Placement, of.Reading = m.report, m.ledger, m.place, m.reading
+		one.Well = m.well(l.assessment)[one.Name]
+	}
+	of.Stacks = []view.PictureFound{one}
+	a.v.mu.Lock()
+	defer a.v.mu.Unlock()
+	return json.Marshal(view.PictureStackOf(of, a.v.numbers))
+}
+
+// alone makes the figures of one stack as if it were asked about alone; nil where not all that is
+// in it was measured.
+func (l *surveyed) alone(ctx context.Context, id graph.ID, stack *graph.Stack) *measured {
+	if !l.whole && slices.ContainsFunc(stack.Members(), func(m graph.ID) bool { return stack.Holds(m) && !l.measuredHere(l.graph.Ref(m)) }) {
+		return nil
+	}
+	m, r, q := *l.measured, *l.reading, *l.q
+	r.Pods, r.Claims, r.Balancers, r.Notes = slices.Clone(r.Pods), slices.Clone(r.Claims), slices.Clone(r.Balancers), nil
+	m.reading, m.q, m.asked, m.extra = &r, &q, true, nil
+	m.stacks = []metrics.Stack{{Ref: l.graph.Ref(id), Roots: []graph.ID{id}}}
+	m.place = metrics.NewPlacement(m.graph, m.stacks, m.reading, m.stackOptions())
+	m.price()
+	if err := m.roll(ctx); err != nil {
+		return nil // which it cannot be: nobody is asked
+	}
+	return &m
+}
+
+// measuredHere says whether the reading has all that is to be known of an object.
+func (l *surveyed) measuredHere(r object.Ref) bool {
+	if r.Group != "" || r.Kind != "Pod" && r.Kind != "PersistentVolumeClaim" && r.Kind != "Service" {
+		return true
+	}
+	_, placed := l.place.Of[r]
+	return placed || !l.asked && l.here(r)
+}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// picture is what the Picture of a look is made from.
+func (v *survey) picture(l *surveyed, costs []view.PictureGrouping) view.PictureOf {
+	of := view.PictureOf{
+		Head: v.head(l), Graph: l.graph, Assessment: l.assessment,
+		Report: l.report, Ledger: l.ledger, Placement: l.place, Reading: l.reading, Costs: costs,
+		Events: l.events, Born: v.born.of, NoInferred: v.o.noInferred,
+	}
+	switch {
+	case !v.members, v.all:
+		of.Here = func(id graph.ID) bool { return l.asked || l.here(l.graph.Ref(id)) }
+	case !l.asked:
+		of.Here = func(id graph.ID) bool {
+			return l.here(l.graph.Ref(id)) && l.assessment.Own(id).Status.Worse(health.Progressing)
+		}
+	}
+	for i := range l.found {
+		of.Stacks = append(of.Stacks, l.found[i].PictureFound)
+	}
+	return of
+}
+
+func (v *survey) head(l *surveyed) view.Picture {
+	p := view.Picture{
+		Version: buildVersion(), Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.o.where(), View: v.shown,
+		Currency: l.report.Currency, Prices: l.q.book.Name, Parts: v.parts(l), Gaps: l.graph.Gaps(),
+	}
+	if !l.everywhere() {
+		p.Namespace = l.session.namespace
+	}
+	if r := l.reading; !r.Instant() {
+		p.Window = view.WindowOf(r)
+	}
+	for _, n := range l.reading.Notes {
+		p.Notes = append(p.Notes, view.NoteDocument{Source: n.Source, About: n.About, Reason: n.Reason, Message: n.Message, Partial: n.Marks})
+	}
+	for _, f := range l.session.findings {
+		p.Notes = append(p.Notes, view.NoteDocument{About: f.CRD, Reason: "Rules", Message: f.Message})
+	}
+	return p
+}
+
+// title is what is asked about.
+func (v *survey) title(l *surveyed) string {
+	switch {
+	case len(v.o.args) > 0:
+		return strings.Join(v.o.args, " ")
+	case l.everywhere():
+		return "all namespaces"
+	}
+	return "namespace " + l.session.namespace
+}
+
+// where is what is read: the context of the kubeconfig, or the snapshot, of which a page that is
+// handed on tells no directory.
+func (c *common) where() string {
+	if c.from != "" {
+		return "snapshot " + filepath.Base(c.from)
+	}
+	if given(c.config.Context) {
+		return "context " + *c.config.Context
+	}
+	raw, err := c.config.ToRawKubeConfigLoader().RawConfig()
+	if err != nil || raw.CurrentContext == "" {
+		return "cluster"
+	}
+	return "context " + raw.CurrentContext
+}
+
+// parts says of what a Picture lacks why, and how it can be had.
+func (v *survey) parts(l *surveyed) map[string]string {
+	parts := map[string]string{}
+	for part, why := range v.lacks {
+		parts[part] = why
+	}
+	if why := l.unmeasuredAll(); why != "" {
+		parts["usage"] = why
+	}
+	if !l.report.Total.Priced() {
+		parts["cost"] = "nothing was found that is paid for: no pod on a node, no volume claim, no load balancer"
+	}
+	if l.deaf != nil {
+		parts["events"] = "warnings could not be read: " + l.deaf.Message
+	}
+	return parts
+}
+
+// unmeasuredAll is why the usage of no pod is known; empty where that of one is, or where there
+// are none.
+func (l *surveyed) unmeasuredAll() string {
+	pods := l.reading.Pods
+	if len(pods) == 0 || slices.ContainsFunc(pods, func(p metrics.Pod) bool { return p.Unmeasured == "" }) {
+		return ""
+	}
+	i := slices.IndexFunc(l.reading.Notes, func(n metrics.Note) bool { return n.Marks })
+	if i < 0 {
+		return "usage is not known: " + pods[0].Unmeasured
+	}
+	n := l.reading.Notes[i]
+	return fmt.Sprintf("usage is not known (%s): %s; kubectl top pods says whether a metrics server is there, and whether you may ask it", cmp.Or(n.Source, n.Reason), n.Message)
+}
