@@ -25,7 +25,7 @@ export function Bar({ part }: { part: number }) {
 
 /** What a part of the page says instead of what is not there. */
 export function Lacks({ children }: { children: ComponentChildren }) {
-  return <p class="lacks">{children}</p>
+  return <div class="lacks">{children}</div>
 }
 
 /** A command, with a button that copies it. */
@@ -42,9 +42,9 @@ export function Command({ text }: { text: string }) {
     }
   }
   return (
-    <p class="command">
+    <div class="command">
       <code ref={code}>{text}</code> <button type="button" onClick={copy}>Copy</button> <span role="status">{said}</span>
-    </p>
+    </div>
   )
 }
 
