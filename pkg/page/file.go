@@ -37,25 +37,42 @@ document.getElementById('page').textContent = 'This browser cannot unpack the pa
 //
 // A file is mailed around: what it may not hold, the Picture may not hold.
 func File(w io.Writer, p *view.Picture) error {
-	code, err := Asset("file.js")
+	same, err := build()
 	if err != nil {
 		return err
+	}
+	return same.write(w, p)
+}
+
+// parts are what is the same in every file.
+type parts struct {
+	style, policy string
+	code          string // packed
+}
+
+func build() (*parts, error) {
+	code, err := Asset("file.js")
+	if err != nil {
+		return nil, err
 	}
 	style, err := Asset("page.css")
 	if err != nil {
-		return err
+		return nil, err
 	}
+	packed, err := pack(code)
+	return &parts{style: string(style), policy: policy(style, code), code: packed}, err
+}
+
+func (same *parts) write(w io.Writer, p *view.Picture) error {
 	shown := *p
 	shown.Mode = "file"
 	data, err := json.Marshal(&shown)
 	if err != nil {
 		return fmt.Errorf("write the picture: %w", err)
 	}
-	packed := make([]string, 2)
-	for i, text := range [][]byte{data, code} {
-		if packed[i], err = pack(text); err != nil {
-			return fmt.Errorf("pack the page: %w", err)
-		}
+	picture, err := pack(data)
+	if err != nil {
+		return fmt.Errorf("pack the picture: %w", err)
 	}
 	// The policy holds for what comes after it.
 	_, err = fmt.Fprintf(w, `%s<meta http-equiv="Content-Security-Policy" content="%s">
@@ -71,7 +88,7 @@ func File(w io.Writer, p *view.Picture) error {
 <script>%s</script>
 </body>
 </html>
-`, head, policy(style, code), mark, title(p.Title), style, packed[0], packed[1], loader)
+`, head, same.policy, mark, title(p.Title), same.style, picture, same.code, loader)
 	return err
 }
 
@@ -113,7 +130,7 @@ func title(text string) string {
 	return html.EscapeString(text)
 }
 
-// hidden tells controls and what changes directions.
+// hidden tells what nobody sees: controls, what changes directions, what has no meaning.
 func hidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
 }

@@ -212,13 +212,23 @@ func (b *picturing) edges(id graph.ID) []PictureEdge {
 		}
 		edge := PictureEdge{
 			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: short(e.Why()), Rule: b.n.rules.of(e.Rule),
-			Inferred: e.Inferred, Optional: e.Optional,
+			Inferred: e.Inferred, Optional: e.Optional, Follow: follow(e),
 		}
 		if !slices.Contains(out, edge) {
 			out = append(out, edge)
 		}
 	}
 	return out
+}
+
+// follow is how far a stack follows an edge.
+func follow(e graph.Edge) (sum int) {
+	for i, yes := range []bool{e.Aside, e.Leaf, e.Manages} {
+		if yes {
+			sum += 1 << i
+		}
+	}
+	return sum
 }
 
 // short cuts evidence that is longer than anybody reads: a selector, a list of hosts.

@@ -79,10 +79,10 @@ func scenario(t *testing.T, name string, world map[string]any, deeds map[string]
 
 // served is a running kubectl sysop ui.
 type served struct {
-	URL     string `json:"url"`
-	Address string `json:"address"`
-	cmd     *exec.Cmd
-	talk    *strings.Builder
+	// URL has the token, and works once.
+	URL  string `json:"url"`
+	cmd  *exec.Cmd
+	talk *strings.Builder
 }
 
 // serve starts the page; it ends with the test at the latest.

@@ -19,7 +19,7 @@ import (
 // light and dark.
 func TestDemo(t *testing.T) {
 	s := serve(t, os.DevNull, "--from", "demo", "-A")
-	scenario(t, "demo", map[string]any{"address": s.Address}, nil)
+	scenario(t, "demo", map[string]any{"address": s.URL}, nil)
 }
 
 // TestFile opens exported files from disk.
@@ -48,7 +48,7 @@ func TestFile(t *testing.T) {
 func TestLive(t *testing.T) {
 	c := sandbox(t)
 	s := serve(t, c.Kubeconfig, "-A")
-	scenario(t, "live", map[string]any{"address": s.Address}, map[string]deed{
+	scenario(t, "live", map[string]any{"address": s.URL}, map[string]deed{
 		"fail": func(ctx context.Context, body []byte) (any, error) { return failing(ctx, c, string(body)) },
 		"end":  func(context.Context, []byte) (any, error) { return s.interrupt() },
 	})
@@ -78,7 +78,7 @@ func failing(ctx context.Context, c *cluster.Cluster, of string) (any, error) {
 func TestCompose(t *testing.T) {
 	c := sandbox(t)
 	s := serve(t, c.Kubeconfig, "-A")
-	scenario(t, "compose", map[string]any{"address": s.Address}, map[string]deed{
+	scenario(t, "compose", map[string]any{"address": s.URL}, map[string]deed{
 		"install": func(_ context.Context, body []byte) (any, error) {
 			out, talk, code := sysop(t, c.Kubeconfig, body, "install", "-f", "-", "--dry-run=server")
 			return map[string]any{"code": code, "out": out, "talk": talk}, nil
@@ -98,7 +98,7 @@ func TestRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := serve(t, kubeconfig, "-n", "shop")
-	scenario(t, "rights", map[string]any{"address": s.Address}, nil)
+	scenario(t, "rights", map[string]any{"address": s.URL}, nil)
 }
 
 // TestBudgets opens stacks of 2,000 and 10,000 objects, and counts.
@@ -109,7 +109,7 @@ func TestBudgets(t *testing.T) {
 		if err := many(dir, n); err != nil {
 			t.Fatal(err)
 		}
-		world[fmt.Sprintf("address%d", n)] = serve(t, os.DevNull, "--from", dir, "-A").Address
+		world[fmt.Sprintf("address%d", n)] = serve(t, os.DevNull, "--from", dir, "-A").URL
 	}
 	scenario(t, "budgets", world, nil)
 }

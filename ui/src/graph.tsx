@@ -1,6 +1,290 @@
+// The graph of a stack: a canvas for lines and for what is far away, and buttons for the cards that
+// can be read. It is a second view of what the treegrid shows, with the same selection.
+
+import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks'
+import { GraphCard } from './graph_card.tsx'
+import { colors, draw, elements, type Colors } from './graph_draw.ts'
+import { Legend } from './graph_legend.tsx'
+import { fit, inside, keep, neighbor, readable, reveal, scene, zoom, type Scene, type Size, type View } from './graph_scene.ts'
+import { gestures } from './graph_touch.ts'
 import type { Page } from './page.ts'
-import type { Shape } from './shape.ts'
+import { all, type Shape } from './shape.ts'
+
+/** More cards in sight than this are drawn, however near they are: elements are what a page is slow of. */
+const fewElements = 120
+/** The canvas is larger than what is seen of it by this at each side, in pixels: a drag seldom draws it anew. */
+const beyond = 128
+/** Cards this far out of sight are elements already, in pixels. */
+const around = 160
+
+interface Live {
+  scene: Scene | null
+  shape: Shape | null
+  /** Which stack the scene is of, looked at from where. */
+  of: string
+  topology: number
+  aspect: number
+  view: View
+  /** What the canvas shows, and whether that is as it was then. */
+  drawn: View
+  dirty: boolean
+  size: Size
+  colors: Colors | null
+  frame: number
+  timer: number
+  /** The cards that are elements, and the part of the scene that they fill. */
+  mounted: number[]
+  part: [number, number, number, number]
+  /** The card that is selected: known by key where it is a fold, which no node names. */
+  active: number
+  key: string
+  node: string
+  focus: boolean
+}
 
 export function Graph({ page, shape }: { page: Page; shape: Shape }) {
-  return <section aria-label="graph">{page.picture.title}{shape.shown}</section>
+  const stack = page.stack()!
+  const [, again] = useReducer((n: number) => n + 1, 0)
+  const canvas = useRef<HTMLCanvasElement>(null), world = useRef<HTMLDivElement>(null), pane = useRef<HTMLDivElement>(null)
+  const live = useRef<Live>({
+    scene: null, shape: null, of: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
+    frame: 0, timer: 0, mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
+  }).current
+
+  function look(view: View) {
+    live.view = view
+    live.frame ||= requestAnimationFrame(paint)
+  }
+  function paint() {
+    live.frame = 0
+    const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
+    if (!ctx || !scene || !size.width) return
+    if (stale(live) && !live.timer) live.timer = window.setTimeout(() => { live.timer = 0; again(0) }, 60)
+    world.current!.classList.toggle('graph-far', view.z < elements)
+    // A layer of its own moves for nothing, but is blurred when it grows.
+    world.current!.style.willChange = view.z === live.drawn.z ? 'transform' : ''
+    world.current!.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.z})`
+    const dx = view.x - live.drawn.x, dy = view.y - live.drawn.y
+    const moved = !live.dirty && view.z === live.drawn.z && Math.max(Math.abs(dx), Math.abs(dy)) <= beyond
+    canvas.current!.style.transform = moved ? `translate(${dx}px, ${dy}px)` : ''
+    if (moved) return
+    live.drawn = view
+    live.dirty = false
+    const ratio = devicePixelRatio || 1, width = size.width + 2 * beyond, height = size.height + 2 * beyond
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
+    if (canvas.current!.width !== w || canvas.current!.height !== h) Object.assign(canvas.current!, { width: w, height: h })
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
+    live.colors ??= colors(pane.current!)
+    draw(ctx, {
+      page, stack: page.stack()!, scene, view: { x: view.x + beyond, y: view.y + beyond, z: view.z }, size: { width, height },
+      colors: live.colors, active: live.active, mounted: new Set(view.z < elements ? [] : live.mounted),
+    })
+  }
+
+  if (live.size.width) {
+    renew(live, page, shape)
+    choose(live, page)
+    mount(live)
+  }
+
+  useLayoutEffect(() => {
+    const measure = () => {
+      const { clientWidth: width, clientHeight: height } = pane.current!
+      if (width === live.size.width && height === live.size.height) return
+      live.size = { width, height }
+      again(0)
+    }
+    measure()
+    const observer = new ResizeObserver(measure), dark = matchMedia('(prefers-color-scheme: dark)')
+    const recolor = () => {
+      live.colors = null
+      live.dirty = true
+      look(live.view)
+    }
+    observer.observe(pane.current!)
+    dark.addEventListener('change', recolor)
+    const off = gestures(pane.current!, () => live.view, look)
+    return () => {
+      observer.disconnect()
+      dark.removeEventListener('change', recolor)
+      off()
+      cancelAnimationFrame(live.frame)
+      clearTimeout(live.timer)
+      live.frame = live.timer = 0
+    }
+  }, [])
+
+  useEffect(() => {
+    live.dirty = true
+    look(live.view)
+    if (!live.focus) return
+    live.focus = false
+    world.current!.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true })
+  })
+
+  function select(i: number) {
+    const { item } = live.scene!.cards[i]
+    live.key = item.fold ? item.key : ''
+    live.node = page.ref(item.bad ?? item.node)
+    live.active = i
+    page.set({ node: live.node })
+    again(0)
+  }
+  function toggle(i: number) {
+    const { key, fold } = live.scene!.cards[i].item, { open } = page.choice
+    if (fold) page.set({ open: open.includes(key) ? open.filter((k) => k !== key) : [...open, key] })
+  }
+  function center(by: number) { look(zoom(live.view, by, live.size.width / 2, live.size.height / 2)) }
+  function whole(floor?: number) { if (live.scene) look(fit(live.scene, live.size, live.active, floor)) }
+
+  function keys(e: KeyboardEvent) {
+    const s = live.scene
+    if (!s?.cards.length || e.ctrlKey || e.metaKey || e.altKey) return
+    const step = { ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] }[e.key]
+    if (e.shiftKey && step) look({ ...live.view, x: live.view.x + step[0], y: live.view.y + step[1] })
+    else if (step || e.key === 'Home' || e.key === 'End') {
+      select(live.active < 0 ? 0 : neighbor(s, live.active, e.key))
+      look(reveal(live.view, live.size, s.cards[live.active]))
+      live.focus = true
+    } else if (e.key === 'Enter' || e.key === ' ') {
+      // From the focused card, which need not be the selected one yet.
+      const i = cardOf(e)
+      if (i < 0) return
+      select(i)
+      toggle(i)
+      live.focus = true
+    } else if (e.key === '+' || e.key === '=') center(1.25)
+    else if (e.key === '-') center(0.8)
+    else if (e.key === 'f') whole()
+    else if (e.key === 'o') whole(0)
+    else return
+    e.preventDefault()
+  }
+  function click(e: MouseEvent) {
+    const i = cardOf(e)
+    if (i < 0) {
+      const hit = live.scene && at(live, e)
+      if (hit !== undefined && hit !== null && hit >= 0) select(hit)
+      return
+    }
+    live.focus = true
+    select(i)
+    toggle(i)
+  }
+
+  const s = live.scene, first = s && live.active < 0 ? 0 : live.active
+  return (
+    <section class="graph" aria-label="Graph">
+      <div class="graph-tools" role="group" aria-label="Zoom">
+        <button type="button" aria-label="Zoom out" title="Zoom out (−)" onClick={() => center(0.8)}>−</button>
+        <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => center(1.25)}>+</button>
+        <button type="button" title="As much as can be read (f)" onClick={() => whole()}>Fit</button>
+        <button type="button" title="All of it, however small (o)" onClick={() => whole(0)}>Overview</button>
+      </div>
+      <p class="graph-help" id="graph-help">
+        The table of the stack holds all of this, and more. Arrow keys go to parent, first child and siblings; Enter opens a group; plus and minus zoom, f fits.
+      </p>
+      <div class="graph-pane" ref={pane} onKeyDown={keys} onClick={click}>
+        <canvas class="graph-canvas" ref={canvas} aria-hidden="true" />
+        <div class="graph-world" ref={world} role={s?.cards.length ? 'tree' : undefined} aria-label={s?.cards.length ? 'Objects' : undefined}
+          aria-describedby={s?.cards.length ? 'graph-help' : undefined}>
+          {s && shown(live, first ?? -1).map((i) => (
+            <GraphCard key={s.cards[i].item.key} page={page} stack={stack} card={s.cards[i]} number={i} roots={shape.roots}
+              selected={i === live.active} tabbable={i === first} />
+          ))}
+        </div>
+        {s && !s.cards.length && <p class="graph-empty">Nothing in this stack is what the filters ask for.</p>}
+      </div>
+      {shape.capped > 0 && (
+        <p class="graph-capped" role="status">
+          Showing {shape.shown} of {shape.shown + shape.capped}: the rest is well, and in groups.{' '}
+          <button type="button" onClick={() => page.set({ open: [...page.choice.open, all] })}>Show all</button>
+        </p>
+      )}
+      <Legend />
+    </section>
+  )
+}
+
+function cardOf(e: Event): number {
+  const el = (e.target as Element).closest('[data-card]')
+  return el ? Number(el.getAttribute('data-card')) : -1
+}
+
+/** The card that was drawn where a pointer is; -1 for none. */
+function at(live: Live, e: MouseEvent): number {
+  const box = (e.currentTarget as Element).getBoundingClientRect(), { x, y, z } = live.view
+  const px = (e.clientX - box.left - x) / z, py = (e.clientY - box.top - y) / z
+  return inside(live.scene!, px, py, px, py)[0] ?? -1
+}
+
+/** Makes the scene anew where other things are shown, and keeps in its place what is looked at. */
+function renew(live: Live, page: Page, shape: Shape): void {
+  if (live.shape === shape && live.topology === page.topology) return
+  const stack = page.stack()!, of = stack.name + ' ' + page.choice.root
+  const old = live.of === of ? live.scene : null
+  live.shape = shape
+  if (old && live.topology === page.topology && keep(old, stack, shape)) return
+  if (!old) live.aspect = Math.round(100 * live.size.width / live.size.height)
+  const before = old && old.cards[landmark(live, old)]
+  live.scene = scene(page, stack, shape, live.aspect)
+  live.topology = page.topology
+  live.of = of
+  live.part = [0, 0, 0, 0]
+  choose(live, page)
+  const after = before && live.scene.cards.find((c) => c.item.key === before.item.key)
+  if (after) live.view = { z: live.view.z, x: live.view.x + (before.x - after.x) * live.view.z, y: live.view.y + (before.y - after.y) * live.view.z }
+  else live.view = fit(live.scene, live.size, live.active, readable)
+}
+
+/** The card that does not move when others come and go: the selected one, or the one nearest to the middle. */
+function landmark(live: Live, s: Scene): number {
+  const { x, y, z } = live.view, cx = (live.size.width / 2 - x) / z, cy = (live.size.height / 2 - y) / z
+  if (live.active >= 0) return live.active
+  let best = -1, least = Infinity
+  s.cards.forEach((c, i) => {
+    const far = Math.hypot(c.x - cx, c.y - cy)
+    if (far < least) [best, least] = [i, far]
+  })
+  return best
+}
+
+/** Finds the card of the selection, and brings it in sight where it was selected elsewhere. */
+function choose(live: Live, page: Page): void {
+  const s = live.scene!, { node } = page.choice
+  const other = node !== live.node
+  if (other) [live.node, live.key] = [node, '']
+  const id = node ? page.selected() : -1
+  live.active = live.key ? s.cards.findIndex((c) => c.item.key === live.key) : -1
+  if (live.active < 0) live.active = s.of.get(id) ?? -1
+  if (other && live.active >= 0) live.view = reveal(live.view, live.size, s.cards[live.active])
+}
+
+/** Whether what is in sight is no longer what has elements. */
+function stale(live: Live): boolean {
+  const { view: { x, y, z }, size, part } = live
+  if (z < elements) return live.mounted.length > 0
+  return -x / z < part[0] || -y / z < part[1] || (size.width - x) / z > part[2] || (size.height - y) / z > part[3]
+}
+
+function mount(live: Live): void {
+  if (live.view.z < elements) {
+    live.mounted = []
+    live.part = [0, 0, 0, 0]
+    return
+  }
+  if (!stale(live)) return
+  const { view: { x, y, z }, size } = live
+  for (const by of [around, 0]) {
+    live.part = [(-by - x) / z, (-by - y) / z, (size.width + by - x) / z, (size.height + by - y) / z]
+    live.mounted = inside(live.scene!, ...live.part)
+    if (live.mounted.length <= fewElements) return
+  }
+  live.mounted = []
+}
+
+/** The cards that are elements: those in sight, and the one that the keyboard is at. */
+function shown(live: Live, active: number): number[] {
+  if (active < 0 || !live.scene!.cards[active] || live.mounted.includes(active)) return live.mounted
+  return [...live.mounted, active].sort((a, b) => a - b)
 }

@@ -15,3 +15,64 @@ export const health = [
 export const trouble = 4
 
 export const relations = ['', 'owns', 'needs', 'serves'] as const
+
+/** Hundredths of a currency: "1,234.50", or "USD 1,234.50". */
+export function money(cents: number, currency = ''): string {
+  const all = String(Math.abs(cents)).padStart(3, '0')
+  const whole = all.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ',')
+  return (currency && currency + ' ') + (cents < 0 ? '−' : '') + whole + '.' + all.slice(-2)
+}
+
+/** A count with its separators: "5,000". */
+export const count = (n: number) => n.toLocaleString('en')
+
+/** "1 pod", "12 pods". */
+export const plural = (n: number, one: string, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`
+
+/** Thousandths of a core, as the program writes them: in cores where there are many. */
+export const cpu = (milli: number) => milli < 10_000 ? milli + 'm' : String(Math.round(milli / 10) / 100)
+
+/** Bytes in the largest binary unit of which there is one at least. */
+export function bytes(n: number): string {
+  let unit = 0
+  for (; Math.abs(n) >= 1024 && unit < 6; unit++) n /= 1024
+  const places = unit > 0 && n < 10 ? 10 : 1
+  return Math.round(n * places) / places + ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][unit]
+}
+
+/** How long, as kubectl writes it: "45s", "108m", "6h28m", "11d". */
+export function age(seconds: number): string {
+  const s = Math.max(0, Math.floor(seconds)), m = Math.floor(s / 60), h = Math.floor(m / 60), d = Math.floor(h / 24), y = Math.floor(d / 365)
+  const two = (a: number, b: number, big: string, small: string) => a + big + (b ? b + small : '')
+  if (s < 120) return s + 's'
+  if (m < 10) return two(m, s % 60, 'm', 's')
+  if (m < 180) return m + 'm'
+  if (h < 8) return two(h, m % 60, 'h', 'm')
+  if (h < 48) return h + 'h'
+  if (d < 8) return two(d, h % 24, 'd', 'h')
+  if (y < 2) return d + 'd'
+  return y < 8 ? two(y, d % 365, 'y', 'd') : y + 'y'
+}
+
+/** A moment in words of the reader's clock: "2026-09-14 09:30". */
+export function moment(at: string | number): string {
+  const d = new Date(typeof at === 'number' ? at * 1000 : at)
+  if (isNaN(+d)) return String(at)
+  return new Date(+d - d.getTimezoneOffset() * 60_000).toISOString().slice(0, 16).replace('T', ' ')
+}
+
+/** The parts of Kind.group/namespace/name. */
+export function parse(ref: string): { kind: string; group: string; namespace: string; name: string } {
+  const [type = '', ...rest] = ref.split('/'), dot = type.indexOf('.')
+  const name = rest.pop() ?? ''
+  return { kind: dot < 0 ? type : type.slice(0, dot), group: dot < 0 ? '' : type.slice(dot + 1), namespace: rest.join('/'), name }
+}
+
+/** Kind/name, where group and namespace need not be told. */
+export function short(ref: string): string {
+  const { kind, name } = parse(ref)
+  return name ? kind + '/' + name : ref
+}
+
+/** An argument of a command that is pasted into a shell. */
+export const quote = (arg: string) => /^[\w@%+=:,./-]+$/.test(arg) ? arg : "'" + arg.replace(/'/g, "'\\''") + "'"

@@ -1,0 +1,283 @@
+// Draws what is no element of the page: lines, and the cards that are too small or too many.
+
+import { cardHeight, cardWidth, inside, type Card, type Line, type Scene, type Size, type View } from './graph_scene.ts'
+import type { Page } from './page.ts'
+import type { Edge, Stack } from './picture.ts'
+import { titleOf, type Item } from './shape.ts'
+import { health, relations, trouble } from './words.ts'
+
+/** Below, cards are blocks; from there on they have a name; from elements on they are buttons, as long as there are few. */
+export const named = 0.3
+export const elements = 0.6
+
+/** How a line says via what an edge is there. */
+export const dashes: { [via in Edge['v']]: number[] } = { owner: [], label: [7, 4], annotation: [2, 4], spec: [10, 3, 2, 3], env: [5, 2] }
+
+const names = ['ground', 'panel', 'line', 'text', 'faint', 'choice', 'accent', 'good', 'info', 'warn', 'bad', 'none', 'owns', 'needs', 'serves'] as const
+export type Colors = { [name in (typeof names)[number]]: string }
+
+export function colors(el: Element): Colors {
+  const style = getComputedStyle(el)
+  return Object.fromEntries(names.map((n) => [n, style.getPropertyValue('--' + n).trim()])) as Colors
+}
+
+/** The health that a card shows as its own: of a fold the worst in it. */
+export function healthOf(page: Page, item: Item): number {
+  const n = page.node(item.node)
+  return item.fold ? item.worst : n.h ?? (n.t === 'missing' ? 5 : 0)
+}
+
+export function nameOf(page: Page, stack: Stack, item: Item): { kind: string; name: string } {
+  if (item.fold) return { kind: item.bad === undefined ? '' : page.node(item.bad).n, name: titleOf(page, stack, item.fold) }
+  const n = page.node(item.node)
+  return { kind: page.kind(n).kind, name: n.n }
+}
+
+export interface Drawing {
+  page: Page
+  stack: Stack
+  scene: Scene
+  view: View
+  size: Size
+  colors: Colors
+  /** The card that is selected, or -1. */
+  active: number
+  /** Cards that are elements: they are not drawn. */
+  mounted: Set<number>
+}
+
+type Context = CanvasRenderingContext2D
+
+export function draw(ctx: Context, d: Drawing): void {
+  const { scene, view: { x, y, z }, size } = d
+  ctx.clearRect(0, 0, size.width, size.height)
+  const seen = inside(scene, -x / z, -y / z, (size.width - x) / z, (size.height - y) / z)
+  ctx.lineWidth = z < named ? 1 : 1.5
+  if (z >= named || scene.cross.length < 1500) crossLines(ctx, d, seen)
+  if (z < named) farLines(ctx, d)
+  else treeLines(ctx, d)
+  const cards = seen.filter((i) => !d.mounted.has(i))
+  if (z < named) blocks(ctx, d, cards)
+  else labelled(ctx, d, cards)
+  if (scene.cards[d.active]) selected(ctx, d, seen)
+}
+
+const color = (d: Drawing, relation: number) => d.colors[(relations[relation] || 'owns') as 'owns']
+
+/** Strokes things of one look together. */
+function strokes<T>(ctx: Context, d: Drawing, things: T[], look: (t: T) => { via: Edge['v']; relation: number }, path: (t: T) => void): void {
+  const groups = new Map<string, T[]>()
+  for (const t of things) {
+    const { via, relation } = look(t), key = via + relation
+    groups.get(key)?.push(t) ?? groups.set(key, [t])
+  }
+  for (const group of groups.values()) {
+    const { via, relation } = look(group[0])
+    ctx.strokeStyle = color(d, relation)
+    ctx.setLineDash(dashes[via])
+    ctx.beginPath()
+    group.forEach(path)
+    ctx.stroke()
+  }
+  ctx.setLineDash([])
+}
+
+function treeLines(ctx: Context, d: Drawing): void {
+  const { cards } = d.scene, { x, y, z } = d.view
+  const left = -x / z, right = (d.size.width - x) / z, top = -y / z, bottom = (d.size.height - y) / z
+  const lines: Card[] = []
+  for (const c of cards) {
+    if (c.parent < 0) continue
+    const p = cards[c.parent]
+    if (p.x < right && c.x > left && Math.min(p.y, c.y) < bottom && Math.max(p.y, c.y) + cardHeight > top) lines.push(c)
+  }
+  strokes(ctx, d, lines, (c) => c, (c) => elbow(ctx, d.view, cards[c.parent], c))
+}
+
+/** The same from afar, where neither dash nor bend is seen: rectangles are drawn ten times as fast. */
+function farLines(ctx: Context, d: Drawing): void {
+  const { cards } = d.scene, { x, y, z } = d.view, trunk = Math.round(28 * z), width = cardWidth * z, middle = cardHeight * z / 2 + y
+  ctx.fillStyle = d.colors.owns
+  cards.forEach((p, i) => {
+    const x1 = Math.round(p.x * z + x + width), y1 = Math.round(p.y * z + middle)
+    if (p.parent >= 0) {
+      const from = Math.round(cards[p.parent].x * z + x + width) + trunk
+      if (y1 >= 0 && y1 < d.size.height && from < d.size.width) ctx.fillRect(from, y1, p.x * z + x - from, 1)
+    }
+    if (p.last < 0 || x1 > d.size.width || x1 + trunk < 0) return
+    const top = Math.round(cards[i + 1].y * z + middle), bottom = Math.round(cards[p.last].y * z + middle)
+    ctx.fillRect(x1, y1, trunk, 1)
+    ctx.fillRect(x1 + trunk, Math.min(top, y1), 1, Math.max(bottom, y1) - Math.min(top, y1) + 1)
+  })
+}
+
+function elbow(ctx: Context, { x, y, z }: View, p: Card, c: Card): void {
+  const x1 = (p.x + cardWidth) * z + x, y1 = (p.y + cardHeight / 2) * z + y, x2 = c.x * z + x, y2 = (c.y + cardHeight / 2) * z + y
+  const mid = x1 + 28 * z, r = Math.min(8 * z, Math.abs(y2 - y1)) * Math.sign(y2 - y1)
+  ctx.moveTo(x1, y1)
+  ctx.lineTo(mid, y1)
+  ctx.lineTo(mid, y2 - r)
+  ctx.quadraticCurveTo(mid, y2, mid + Math.abs(r), y2)
+  ctx.lineTo(x2, y2)
+}
+
+function crossLines(ctx: Context, d: Drawing, seen: number[]): void {
+  const lines = new Set<Line>()
+  for (const i of seen) for (const l of d.scene.at.get(i) ?? []) lines.add(d.scene.cross[l])
+  ctx.globalAlpha = 0.3
+  strokes(ctx, d, [...lines], (l) => l, (l) => curve(ctx, bend(d, l)))
+  ctx.globalAlpha = 1
+}
+
+/** The four points of a cubic curve between two cards. */
+type Bend = [number, number, number, number, number, number, number, number]
+
+function bend(d: Drawing, l: Line): Bend {
+  const { x, y, z } = d.view, a = d.scene.cards[l.from], b = d.scene.cards[l.to]
+  const y1 = (a.y + cardHeight / 2) * z + y, y2 = (b.y + cardHeight / 2) * z + y
+  const out = a.x + cardWidth <= b.x ? [1, 0] : b.x + cardWidth <= a.x ? [0, 1] : [1, 1]
+  const x1 = (a.x + out[0] * cardWidth) * z + x, x2 = (b.x + out[1] * cardWidth) * z + x
+  const by = Math.min(Math.max(40 * z, Math.abs(x2 - x1) / 2), 160 * z)
+  return [x1, y1, x1 + (out[0] ? by : -by), y1, x2 + (out[1] ? by : -by), y2, x2, y2]
+}
+
+function curve(ctx: Context, [x1, y1, ...rest]: Bend): void {
+  ctx.moveTo(x1, y1)
+  ctx.bezierCurveTo(...rest)
+}
+
+function fillTones(ctx: Context, d: Drawing, cards: number[], fill: (c: Card) => void): void {
+  const groups = new Map<string, Card[]>()
+  for (const i of cards) {
+    const c = d.scene.cards[i], { tone } = health[healthOf(d.page, c.item)]
+    groups.get(tone)?.push(c) ?? groups.set(tone, [c])
+  }
+  for (const [tone, group] of groups) {
+    ctx.fillStyle = d.colors[tone as 'good']
+    group.forEach(fill)
+  }
+}
+
+/** Far away: blocks coloured by health. What is not well has its glyph, large enough to be seen from any distance. */
+function blocks(ctx: Context, d: Drawing, cards: number[]): void {
+  const { x, y, z } = d.view
+  const width = Math.max(cardWidth * z, 2), height = Math.max(cardHeight * z, 1.5)
+  ctx.globalAlpha = 0.55
+  fillTones(ctx, d, cards, (c) => ctx.fillRect(c.x * z + x, c.y * z + y, width, height))
+  ctx.globalAlpha = 1
+  const size = Math.max(11, height * 0.9)
+  ctx.font = `bold ${size}px system-ui, sans-serif`
+  ctx.textAlign = 'center'
+  ctx.textBaseline = 'middle'
+  for (const i of cards) {
+    const c = d.scene.cards[i], h = healthOf(d.page, c.item)
+    if (h < 2 || h < trouble && height < 8) continue
+    const cx = c.x * z + x + width / 2, cy = c.y * z + y + height / 2
+    ctx.fillStyle = d.colors.panel
+    ctx.fillRect(cx - size * 0.6, cy - size * 0.6, size * 1.2, size * 1.2)
+    ctx.fillStyle = d.colors[health[h].tone]
+    ctx.fillText(health[h].glyph, cx, cy)
+  }
+}
+
+/** Nearer: cards with glyph, kind and name. */
+function labelled(ctx: Context, d: Drawing, cards: number[]): void {
+  const { x, y, z } = d.view, width = cardWidth * z, height = cardHeight * z
+  ctx.fillStyle = d.colors.ground
+  ctx.strokeStyle = d.colors.line
+  ctx.lineWidth = 1
+  ctx.beginPath()
+  for (const i of cards) ctx.rect(d.scene.cards[i].x * z + x, d.scene.cards[i].y * z + y, width, height)
+  ctx.fill()
+  ctx.stroke()
+  fillTones(ctx, d, cards, (c) => ctx.fillRect(c.x * z + x, c.y * z + y, 5 * z, height))
+  const two = height > 26, size = Math.max(10, 15 * z)
+  ctx.font = `${size}px system-ui, sans-serif`
+  ctx.textAlign = 'left'
+  ctx.textBaseline = 'middle'
+  for (const i of cards) {
+    const c = d.scene.cards[i], left = c.x * z + x + 9 * z, top = c.y * z + y, h = health[healthOf(d.page, c.item)]
+    const { kind, name } = nameOf(d.page, d.stack, c.item)
+    ctx.globalAlpha = c.item.context ? 0.55 : 1
+    ctx.fillStyle = d.colors[h.tone]
+    ctx.fillText(h.glyph, left, top + height * (two ? 0.3 : 0.5))
+    const beside = h.glyph ? size * 1.1 : 0
+    if (two) {
+      ctx.fillStyle = d.colors.faint
+      ctx.fillText(cut(ctx, kind, width - 14 * z - beside, size), left + beside, top + height * 0.3)
+    }
+    ctx.fillStyle = d.colors.text
+    ctx.fillText(cut(ctx, name, width - 14 * z - (two ? 0 : beside), size), left + (two ? 0 : beside), top + height * (two ? 0.7 : 0.5))
+  }
+  ctx.globalAlpha = 1
+}
+
+const widths = new Map<string, number>()
+
+/** Leaves out of the middle what has no room: the end of a name is what tells a pod from the next. */
+export function cut(ctx: Context, text: string, room: number, size: number): string {
+  let w = widths.get(text)
+  if (w === undefined) {
+    if (widths.size > 20_000) widths.clear()
+    widths.set(text, w = ctx.measureText(text).width / size)
+  }
+  if (w * size <= room) return text
+  const keep = Math.max(Math.floor(text.length * room / (w * size)) - 1, 2), tail = Math.ceil(keep * 0.6)
+  return text.slice(0, keep - tail) + '…' + text.slice(-tail)
+}
+
+/** The selected card: a ring, and its lines with a word each. */
+function selected(ctx: Context, d: Drawing, seen: number[]): void {
+  const { scene, view: { x, y, z }, colors } = d, c = scene.cards[d.active]
+  ctx.lineWidth = 2
+  const lines = (scene.at.get(d.active) ?? []).map((l) => scene.cross[l])
+  strokes(ctx, d, lines, (l) => l, (l) => curve(ctx, bend(d, l)))
+  if (c.parent >= 0) strokes(ctx, d, [c], () => c, () => elbow(ctx, d.view, scene.cards[c.parent], c))
+  for (const l of lines) arrow(ctx, d, l)
+  if (z >= named) words(ctx, d, lines, seen)
+  ctx.strokeStyle = colors.accent
+  ctx.lineWidth = 3
+  ctx.strokeRect(c.x * z + x - 3, c.y * z + y - 3, cardWidth * z + 6, cardHeight * z + 6)
+}
+
+function arrow(ctx: Context, d: Drawing, l: Line): void {
+  const b = bend(d, l), way = Math.sign(b[6] - b[4]) || 1
+  ctx.fillStyle = color(d, l.relation)
+  ctx.beginPath()
+  ctx.moveTo(b[6], b[7])
+  ctx.lineTo(b[6] - 8 * way, b[7] - 4)
+  ctx.lineTo(b[6] - 8 * way, b[7] + 4)
+  ctx.fill()
+}
+
+/** Where words are tried on a line, the middle first. */
+const along = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86, 0.93, 0.07]
+const fewWords = 40
+
+/** Writes the relation and the via of lines where nothing is: those without room stay without. */
+function words(ctx: Context, d: Drawing, lines: Line[], seen: number[]): void {
+  const { x, y, z } = d.view
+  const taken = seen.map((i) => [d.scene.cards[i].x * z + x, d.scene.cards[i].y * z + y, cardWidth * z, cardHeight * z])
+  ctx.font = '12px system-ui, sans-serif'
+  ctx.textAlign = 'center'
+  ctx.textBaseline = 'middle'
+  for (const l of lines.slice(0, fewWords)) {
+    const text = `${relations[l.relation]} · ${l.via}${l.inferred ? ' (a guess)' : ''}`, b = bend(d, l)
+    const w = ctx.measureText(text).width + 8
+    for (const t of along) {
+      const [px, py] = point(b, t), box = [px - w / 2, py - 9, w, 18]
+      if (taken.some((o) => o[0] < box[0] + box[2] && box[0] < o[0] + o[2] && o[1] < box[1] + box[3] && box[1] < o[1] + o[3])) continue
+      taken.push(box)
+      ctx.fillStyle = d.colors.panel
+      ctx.fillRect(box[0], box[1], box[2], box[3])
+      ctx.fillStyle = color(d, l.relation)
+      ctx.fillText(text, px, py)
+      break
+    }
+  }
+}
+
+function point(b: Bend, t: number): [number, number] {
+  const u = 1 - t, at = (i: number) => u * u * u * b[i] + 3 * u * u * t * b[i + 2] + 3 * u * t * t * b[i + 4] + t * t * t * b[i + 6]
+  return [at(0), at(1)]
+}

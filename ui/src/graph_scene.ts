@@ -1,0 +1,183 @@
+// What a graph has: where each card is, and the lines between cards. Made anew when what is shown
+// changes, never for health.
+
+import { layout, type Node as Sized } from './layout.ts'
+import type { Page } from './page.ts'
+import type { Edge, Stack } from './picture.ts'
+import type { Item, Shape } from './shape.ts'
+
+/** The size of a card at zoom 1, the same for all: what a card says moves nothing. */
+export const cardWidth = 232
+export const cardHeight = 74
+
+export interface Card {
+  item: Item
+  x: number
+  y: number
+  /** The card of the parent; -1 for a root. */
+  parent: number
+  /** The card of the last child; -1 without. */
+  last: number
+  /** The line from the parent: solid for an owner, else dashed by via. */
+  via: Edge['v']
+  relation: number
+}
+
+/** An edge of the graph that is not of the tree. Edges between the same two cards of a relation and a via are one. */
+export interface Line { from: number; to: number; relation: number; via: Edge['v']; inferred: boolean }
+
+export interface Scene {
+  cards: Card[]
+  width: number
+  height: number
+  /** The card of a node, by itself or as one of a fold. */
+  of: Map<number, number>
+  cross: Line[]
+  /** The lines at each card, by number in cross. */
+  at: Map<number, number[]>
+}
+
+const distances = { across: 56, between: 14, apart: 48 }
+
+export function scene(page: Page, stack: Stack, s: Shape, aspect: number): Scene {
+  const number = new Map<Item, number>(), cards: Card[] = []
+  for (const item of s.items) {
+    // What is mentioned again has its card elsewhere; the line to it says as much.
+    if (item.depth > 0 && stack.tree[item.place].a) continue
+    const parent = item.parent ? number.get(item.parent)! : -1
+    number.set(item, cards.length)
+    if (parent >= 0) cards[parent].last = cards.length
+    cards.push({ item, x: 0, y: 0, parent, last: -1, ...hanging(page, stack, item) })
+  }
+  const sized = cards.map((): Sized => ({ width: cardWidth, height: cardHeight, children: [] }))
+  cards.forEach((c, i) => c.parent >= 0 && sized[c.parent].children.push(sized[i]))
+  const placed = layout(sized.filter((_, i) => cards[i].parent < 0), { ...distances, aspect })
+  placed.boxes.forEach((b, i) => Object.assign(cards[i], b))
+  const of = nodes(stack, cards)
+  return { cards, width: placed.width, height: placed.height, of, ...crossing(page, stack, cards, of) }
+}
+
+/** Whether a scene can be kept for a shape: then its cards are given the items of now. */
+export function keep(of: Scene, stack: Stack, s: Shape): boolean {
+  const items = s.items.filter((it) => it.depth === 0 || !stack.tree[it.place].a)
+  if (items.length !== of.cards.length || items.some((it, i) => it.key !== of.cards[i].item.key || it.depth !== of.cards[i].item.depth)) return false
+  of.cards.forEach((c, i) => { c.item = items[i] })
+  return true
+}
+
+/** Who an item hangs below, where that is an object and not a fold. */
+function above(item: Item): Item | null {
+  let up = item.parent
+  while (up?.fold) up = up.parent
+  return up
+}
+
+function hanging(page: Page, stack: Stack, item: Item): { via: Edge['v']; relation: number } {
+  const up = above(item), how = stack.tree[item.place].w
+  if (!up || how === 'owned') return { via: 'owner', relation: 1 }
+  const e = page.node(up.node).e?.find((e) => e.t === item.node) ?? page.node(item.node).e?.find((e) => e.t === up.node)
+  return e ? { via: e.v, relation: e.r } : { via: 'spec', relation: how === 'needed' ? 2 : 3 }
+}
+
+function nodes(stack: Stack, cards: Card[]): Map<number, number> {
+  const of = new Map<number, number>()
+  cards.forEach((c, i) => !c.item.fold && of.set(c.item.node, i))
+  cards.forEach((c, i) => c.item.fold?.forEach((p) => {
+    const { n } = stack.tree[p]
+    if (!of.has(n)) of.set(n, i)
+  }))
+  return of
+}
+
+function crossing(page: Page, stack: Stack, cards: Card[], of: Map<number, number>): { cross: Line[]; at: Map<number, number[]> } {
+  const cross: Line[] = [], at = new Map<number, number[]>(), seen = new Set<string>()
+  const note = (card: number, line: number) => at.get(card)?.push(line) ?? at.set(card, [line])
+  cards.forEach((c, from) => {
+    for (const p of c.item.fold ?? [c.item.place]) {
+      const { n } = stack.tree[p]
+      if (of.get(n) !== from) continue
+      for (const e of page.node(n).e ?? []) {
+        const to = of.get(e.t), key = `${from} ${to} ${e.r}${e.v}`
+        if (to === undefined || to === from || seen.has(key) || hangs(cards, from, to) || hangs(cards, to, from)) continue
+        seen.add(key)
+        const line = cross.push({ from, to, relation: e.r, via: e.v, inferred: !!e.i }) - 1
+        note(from, line)
+        note(to, line)
+      }
+    }
+  })
+  return { cross, at }
+}
+
+function hangs(cards: Card[], parent: number, child: number): boolean {
+  let up = cards[child].parent
+  while (up >= 0 && up !== parent && cards[up].item.fold) up = cards[up].parent
+  return up === parent
+}
+
+/** How far and how large the scene is looked at: a point p of it is at p * z + (x, y) in the window. */
+export interface View { x: number; y: number; z: number }
+export interface Size { width: number; height: number }
+
+/** Names are readable from here on: to fit all in the window goes no further, unless a little more is enough. */
+export const readable = 0.75
+const nearly = 0.62
+export const least = 0.02
+export const most = 2
+const margin = 24
+
+/** Shows all; but where names could not be read then, the part around a card. */
+export function fit(s: Scene, size: Size, around: number, floor = readable): View {
+  const all = Math.min((size.width - 2 * margin) / s.width, (size.height - 2 * margin) / s.height, 1)
+  const z = Math.min(Math.max(all, all >= nearly ? 0 : floor, least), most)
+  const center = (length: number, room: number) => (room - length * z) / 2
+  const view = { z, x: center(s.width, size.width), y: center(s.height, size.height) }
+  const c = s.cards[around] ?? s.cards[0]
+  if (!c) return view
+  const root = around < 0 || c.parent < 0
+  if (s.width * z > size.width - margin) {
+    view.x = between(root ? margin - c.x * z : size.width / 2 - (c.x + cardWidth / 2) * z, size.width - s.width * z - margin, margin)
+  }
+  if (s.height * z > size.height - margin) view.y = between(size.height / 2 - (c.y + cardHeight / 2) * z, size.height - s.height * z - margin, margin)
+  return { z, x: Math.round(view.x), y: Math.round(view.y) }
+}
+
+const between = (n: number, low: number, high: number) => Math.min(Math.max(n, low), high)
+
+/** Zooms so that a point of the window stays where it is. */
+export function zoom(v: View, by: number, x: number, y: number): View {
+  const z = between(v.z * by, least, most)
+  return { z, x: x - (x - v.x) * z / v.z, y: y - (y - v.y) * z / v.z }
+}
+
+/** Moves as little as shows a card; not at all where it is in sight. */
+export function reveal(v: View, size: Size, c: { x: number; y: number }): View {
+  const move = (at: number, length: number, room: number) => at < margin ? margin - at : Math.min(0, Math.max(room - margin - length - at, margin - at))
+  return {
+    z: v.z,
+    x: v.x + move(c.x * v.z + v.x, cardWidth * v.z, size.width),
+    y: v.y + move(c.y * v.z + v.y, cardHeight * v.z, size.height),
+  }
+}
+
+/** The cards that a part of the scene has, given in points of it. */
+export function inside(s: Scene, left: number, top: number, right: number, bottom: number): number[] {
+  const out: number[] = []
+  for (let i = 0; i < s.cards.length; i++) {
+    const { x, y } = s.cards[i]
+    if (x < right && x + cardWidth > left && y < bottom && y + cardHeight > top) out.push(i)
+  }
+  return out
+}
+
+/** Where an arrow key leads from a card: left to its parent, right to its first child, up and down among siblings. */
+export function neighbor(s: Scene, from: number, key: string): number {
+  const { parent } = s.cards[from]
+  if (key === 'ArrowLeft') return parent < 0 ? from : parent
+  if (key === 'ArrowRight') return s.cards[from + 1]?.parent === from ? from + 1 : from
+  const siblings = s.cards.flatMap((c, i) => c.parent === parent ? [i] : [])
+  if (key === 'Home') return 0
+  if (key === 'End') return s.cards.length - 1
+  const at = siblings.indexOf(from) + (key === 'ArrowDown' ? 1 : -1)
+  return siblings[at] ?? from
+}
