@@ -31,7 +31,7 @@ var svgVias = [...]string{"owner", "label", "annotation", "spec", "env"}
 // are no variables: not all that draw SVG know them.
 const svgStyle = `text{font:13px system-ui,sans-serif;fill:#14202e}
 .ground{fill:#f5f7fa}.card{fill:#fff;stroke:#c3ccd6}.fold{stroke-width:3}
-.name{font-weight:600}.faint{fill:#526070}.head{font-size:18px;font-weight:600}
+.name{font-weight:600}.small{font-size:12px}.faint{fill:#526070}.head{font-size:18px;font-weight:600}
 .edge{fill:none;stroke-width:1.5}.cross{stroke-opacity:.4}
 .owns{stroke:#68788a}.needs{stroke:#7038a8}.serves{stroke:#0a6b70}
 .label{stroke-dasharray:7 4}.annotation{stroke-dasharray:2 4}.spec{stroke-dasharray:10 3 2 3}.env{stroke-dasharray:5 2}
@@ -47,7 +47,7 @@ const (
 	svgHead    = 64 // of the whole
 	svgSection = 44 // of a stack
 	svgLegend  = 56
-	svgLeast   = 860 // so wide that the legend has room
+	svgLeast   = 920 // so wide that the legend has room
 )
 
 // svg draws the stacks of a Picture as ui/ does.
@@ -84,7 +84,7 @@ func svg(w io.Writer, a view.Answer, _ Options) error {
 func (sc *svgScene) write(out *bufio.Writer) {
 	h := svgHealth[sc.stack.Health]
 	fmt.Fprintf(out, `<text class="name" x="0" y="14">%s</text>`+"\n", svgCut(sc.stack.Name, 90))
-	summary := filled(fmt.Sprintf("%d objects", sc.stack.Objects), sc.money(sc.stack.Cost))
+	summary := filled(counted(sc.stack.Objects), sc.money(sc.stack.Cost))
 	fmt.Fprintf(out, `<text x="0" y="32"><tspan class="%s">%s</tspan> <tspan class="faint">%s</tspan></text>`+"\n", h.tone, svgText(strings.TrimSpace(h.glyph+" "+h.word)), svgText(strings.Join(summary, " · ")))
 	fmt.Fprintf(out, `<g transform="translate(0 %d)">`+"\n", svgSection)
 	for _, l := range sc.lines {
@@ -123,7 +123,7 @@ func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 	if cost != "" {
 		fmt.Fprintf(out, `<text x="%d" y="20" text-anchor="end">%s</text>`, cardWidth-9, svgText(cost))
 	}
-	fmt.Fprintf(out, `<text class="name" x="14" y="41">%s</text><text x="14" y="62">`, svgCut(name, 25))
+	fmt.Fprintf(out, `<text class="name" x="14" y="41">%s</text><text class="small" x="14" y="62">`, svgCut(name, 23))
 	if h.word != "" {
 		fmt.Fprintf(out, `<tspan class="%s">%s %s</tspan>`, h.tone, h.glyph, h.word)
 	}
@@ -194,7 +194,7 @@ func described(scenes []*svgScene) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Stacks: %d.", len(scenes))
 	for _, sc := range scenes {
-		fmt.Fprintf(&b, " %s: %s.", sc.stack.Name, strings.Join(filled(svgHealth[sc.stack.Health].word, fmt.Sprintf("%d objects", sc.stack.Objects), sc.money(sc.stack.Cost)), ", "))
+		fmt.Fprintf(&b, " %s: %s.", sc.stack.Name, strings.Join(filled(svgHealth[sc.stack.Health].word, counted(sc.stack.Objects), sc.money(sc.stack.Cost)), ", "))
 		for _, c := range sc.mostOf(5) {
 			fmt.Fprintf(&b, " %s.", sc.full(c))
 		}
@@ -252,15 +252,24 @@ func legend(out *bufio.Writer, x, y int) {
 		fmt.Fprintf(out, `<text class="%s" x="%d" y="14">%s %s</text>`, h.tone, i*120, h.glyph, h.word)
 	}
 	at := 0
+	// Relations differ in colour, how they are known in dashes.
 	for _, r := range svgRelations[1:] {
 		fmt.Fprintf(out, `<path class="edge %s" d="M%d 34h32"/><text x="%d" y="38">%s</text>`, r, at, at+38, r)
-		at += 86
+		at += 90
 	}
+	at += 24
 	for _, v := range svgVias {
-		fmt.Fprintf(out, `<path class="edge owns %s" d="M%d 34h32"/><text x="%d" y="38">%s</text>`, v, at, at+38, v)
-		at += 116
+		fmt.Fprintf(out, `<path class="edge owns %s" d="M%d 34h32"/><text x="%d" y="38">via %s</text>`, v, at, at+38, v)
+		at += 38 + 8*len("via "+v) + 16
 	}
 	fmt.Fprintln(out, `</g>`)
+}
+
+func counted(objects int) string {
+	if objects == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", objects)
 }
 
 func filled(texts ...string) []string {
