@@ -36,7 +36,7 @@ func newUI(env Env) *cobra.Command {
 	o := &uiOptions{metricsOptions: &metricsOptions{common: newCommon(env, "", "json"), by: cost.ByStack}}
 	cmd := &cobra.Command{
 		Use:   "ui [ROOT...]",
-		Short: "Serve a page that shows stacks: what is in them and why, how they fare, what they cost",
+		Short: "Serve a page that shows stacks as a tree and as a graph: why, how they fare, what they cost",
 		Long: `Serve one page for the browser of this machine: the stacks of the namespace, or with
 -A of the cluster, or those of the roots. It shows each as a tree and as a graph, how
 it fares and why, what it uses and costs, and of every edge which field of which
