@@ -6,9 +6,9 @@ import type { Page } from './page.ts'
 import { health, short } from './words.ts'
 
 /** Health by glyph and word. */
-export function Health({ of, plain }: { of: number | undefined; plain?: boolean }) {
+export function Health({ of }: { of: number | undefined }) {
   const { word, glyph, tone } = health[of ?? 0] ?? health[0]
-  return word ? <span class={'tone-' + tone}><span aria-hidden="true">{glyph}</span> {plain ? null : word}{plain && <span class="unseen">{word}</span>}</span> : <span class="faint">–</span>
+  return word ? <span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span> : <span class="faint">–</span>
 }
 
 /** A button that shows an object where it belongs. What the page does not have is but named. */
