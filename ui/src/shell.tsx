@@ -1,7 +1,7 @@
 // The frame: header with totals and connection, the choice of views, and the view.
 
 import type { ComponentType } from 'preact'
-import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, Dialog, Health, useMedia } from './bits.tsx'
 import { CostsView } from './costs.tsx'
 import { Details } from './details.tsx'
@@ -23,7 +23,8 @@ const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack
 export function Shell({ page, compose: Compose }: { page: Page; compose?: ComponentType<{ page: Page }> }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
-  useEffect(() => page.watch(() => again(0)), [page])
+  // Before anything else can happen: news that come right after the first Picture are not missed.
+  useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
   useKeys(page, views, () => show('help'))
   const { view, stack } = page.choice, main = useRef<HTMLElement>(null)
