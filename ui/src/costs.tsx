@@ -75,7 +75,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
               <Sort page={page} name="Pods" by="pods" down num />
               {parts.map(([part]) => <Sort key={part} page={page} name={part} by={part} down num />)}
               {others && <th scope="col" class="num">other</th>}
-              <Sort page={page} name={currency} by="cost" down num />
+              <Sort page={page} name={currency} by="cost" down num initial />
               <th scope="col"><span class="unseen">Share of the dearest</span></th>
             </tr>
           </thead>

@@ -30,7 +30,11 @@ export function Shell({ page, compose: Compose }: { page: Page; compose?: Compon
   const { view, stack } = page.choice, main = useRef<HTMLElement>(null)
   useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.picture.title} · System Operator` }, [view, stack, page.picture.title])
   // What had the focus may have gone with the view.
-  useEffect(() => { if (document.activeElement === document.body && performance.now() > 1000) main.current?.focus() }, [view, stack])
+  const drawn = useRef(false)
+  useEffect(() => {
+    if (drawn.current && document.activeElement === document.body) main.current!.focus()
+    drawn.current = true
+  }, [view, stack])
   return (
     <>
       <a class="skip" href="#content" onClick={(e) => { e.preventDefault(); main.current!.focus() }}>Skip to the content</a>
@@ -211,7 +215,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
 function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
   const { choice } = page, gone = page.gone(), { root } = choice
   return (
-    <>
+    <div class="trail-all">
       <nav class="trail" aria-label="Where">
         <ol>
           <li><button type="button" class="link" onClick={() => page.go('stacks')}>Stacks</button></li>
@@ -228,7 +232,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
           </p>
         ))}
       </div>
-    </>
+    </div>
   )
 }
 
@@ -297,7 +301,7 @@ function StackView({ page }: { page: Page }) {
         {shows('graph') && <div class="pane pane-graph"><Graph page={page} shape={s} /></div>}
         {shows('details') && (
           <aside class="pane pane-details" id="details" aria-label="Details" ref={aside} tabIndex={-1} onKeyDown={(e) => { if (e.key === 'Escape' && !e.defaultPrevented) { e.preventDefault(); shut() } }}>
-            {there ? <><button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button><Details page={page} /></> : <p class="lacks">Select an object to see its details.</p>}
+            {there ? <><button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button>{page.selected() < 0 ? <p class="lacks">{page.choice.node} is gone.</p> : <Details page={page} />}</> : <p class="lacks">Select an object to see its details.</p>}
           </aside>
         )}
       </div>

@@ -34,7 +34,7 @@ export function Stacks({ page }: { page: Page }) {
             <table class="stacks">
               <thead>
                 <tr>
-                  <Sort page={page} name="Health" by="health" />
+                  <Sort page={page} name="Health" by="health" down initial />
                   <Sort page={page} name="Stack" by="name" />
                   {!narrow && <th scope="col">Cause</th>}
                   {!narrow && <Sort page={page} name="Objects" by="objects" down num />}
