@@ -1,7 +1,7 @@
 // The frame: header with totals and connection, the choice of views, and the view.
 
 import type { ComponentType } from 'preact'
-import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, Dialog, Health, useMedia } from './bits.tsx'
 import { Details } from './details.tsx'
 import { Filters } from './filters.tsx'
@@ -22,13 +22,18 @@ export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>
 export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
-  useEffect(() => page.watch(() => again(0)), [page])
+  // Before anything else can happen: news that come right after the first Picture are not missed.
+  useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
   useKeys(page, views, () => show('help'))
   const { view, stack } = page.choice, main = useRef<HTMLElement>(null)
   useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.picture.title} · System Operator` }, [view, stack, page.picture.title])
   // What had the focus may have gone with the view.
-  useEffect(() => { if (document.activeElement === document.body && performance.now() > 1000) main.current?.focus() }, [view, stack])
+  const drawn = useRef(false)
+  useEffect(() => {
+    if (drawn.current && document.activeElement === document.body) main.current!.focus()
+    drawn.current = true
+  }, [view, stack])
   return (
     <>
       <a class="skip" href="#content" onClick={(e) => { e.preventDefault(); main.current!.focus() }}>Skip to the content</a>
@@ -209,7 +214,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
 function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
   const { choice } = page, gone = page.gone(), { root } = choice
   return (
-    <>
+    <div class="trail-all">
       <nav class="trail" aria-label="Where">
         <ol>
           <li><button type="button" class="link" onClick={() => page.go('stacks')}>Stacks</button></li>
@@ -226,7 +231,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
           </p>
         ))}
       </div>
-    </>
+    </div>
   )
 }
 
@@ -295,7 +300,7 @@ function StackView({ page }: { page: Page }) {
         {shows('graph') && <div class="pane pane-graph"><Graph page={page} shape={s} /></div>}
         {shows('details') && (
           <aside class="pane pane-details" id="details" aria-label="Details" ref={aside} tabIndex={-1} onKeyDown={(e) => { if (e.key === 'Escape' && !e.defaultPrevented) { e.preventDefault(); shut() } }}>
-            {there ? <><button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button><Details page={page} /></> : <p class="lacks">Select an object to see its details.</p>}
+            {there ? <><button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button>{page.selected() < 0 ? <p class="lacks">{page.choice.node} is gone.</p> : <Details page={page} />}</> : <p class="lacks">Select an object to see its details.</p>}
           </aside>
         )}
       </div>
