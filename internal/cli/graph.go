@@ -36,7 +36,7 @@ type graphOptions struct {
 }
 
 func newGraph(env Env) *cobra.Command {
-	o := &graphOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "dot", "mermaid", "name")}
+	o := &graphOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "dot", "mermaid", "svg", "html", "name")}
 	cmd := &cobra.Command{
 		Use:   "graph ROOT...",
 		Short: "Show what belongs to a stack, and why",
@@ -117,6 +117,9 @@ func (o *graphOptions) run(ctx context.Context) error {
 	opts, selector, err := o.typedFlags()
 	if err != nil {
 		return err
+	}
+	if o.drawn() {
+		return o.draw(ctx)
 	}
 	s, err := o.open(ctx)
 	if err != nil {

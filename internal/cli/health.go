@@ -28,7 +28,7 @@ type healthOptions struct {
 }
 
 func newHealth(env Env) *cobra.Command {
-	o := &healthOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name")}
+	o := &healthOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "svg", "html", "name")}
 	cmd := &cobra.Command{
 		Use:   "health [ROOT...]",
 		Short: "Tell how stacks fare, and what makes them so",
@@ -149,6 +149,9 @@ func (o *healthOptions) run(ctx context.Context) error {
 	q, err := o.question(ctx)
 	if err != nil {
 		return err
+	}
+	if o.drawn() {
+		return o.draw(ctx)
 	}
 	h, err := o.begin(ctx, q)
 	if err != nil {

@@ -45,7 +45,7 @@ type metricsOptions struct {
 }
 
 func newMetrics(env Env) *cobra.Command {
-	o := &metricsOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "name")}
+	o := &metricsOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "svg", "html", "name")}
 	cmd := &cobra.Command{
 		Use:   "metrics [ROOT...]",
 		Short: "Show what stacks and custom resources use, and what they cost",
@@ -146,6 +146,8 @@ func (o *metricsOptions) run(ctx context.Context) error {
 		return err
 	}
 	switch {
+	case o.drawn():
+		return o.draw(ctx, q)
 	case o.listen != "":
 		return o.serving(ctx, q)
 	case o.watch:

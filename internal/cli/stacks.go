@@ -23,7 +23,7 @@ type stacksOptions struct {
 }
 
 func newStacks(env Env) *cobra.Command {
-	o := &stacksOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	o := &stacksOptions{common: newCommon(env, "table", "wide", "json", "yaml", "svg", "html", "name")}
 	cmd := &cobra.Command{
 		Use:   "stacks",
 		Short: "List the application stacks there are: how they fare, what they use and cost",
@@ -89,6 +89,9 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	selector, err := o.meant()
 	if err != nil {
 		return err
+	}
+	if o.drawn() {
+		return o.draw(ctx)
 	}
 	q := &question{by: cost.ByStack, options: cost.Options{Sharing: cost.ShareEven}, brief: true}
 	if q.book, err = readPrices(ctx, o.prices); err != nil {

@@ -67,3 +67,10 @@ func (b *births) first(g *graph.Graph, ids []graph.ID) time.Time {
 	}
 	return first
 }
+
+// of is when an object was created; zero where that is not known.
+func (b *births) of(r object.Ref) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at[r]
+}

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -20,22 +21,18 @@ func (v *survey) picture(l *surveyed, costs []view.PictureGrouping) view.Picture
 		Report: l.report, Ledger: l.ledger, Placement: l.place, Reading: l.reading, Costs: costs,
 		Events: l.events, Born: v.born.of, NoInferred: v.o.noInferred,
 	}
-	if !v.members {
-		of.Here = func(r object.Ref) bool {
-			return l.everywhere() || r.Namespace == l.session.namespace || l.asked && r.Namespace == ""
+	switch {
+	case !v.members, v.all:
+		of.Here = func(id graph.ID) bool { return l.asked || l.here(l.graph.Ref(id)) }
+	case !l.asked:
+		of.Here = func(id graph.ID) bool {
+			return l.here(l.graph.Ref(id)) && l.assessment.Own(id).Status.Worse(health.Progressing)
 		}
 	}
 	for i := range l.found {
 		of.Stacks = append(of.Stacks, l.found[i].PictureFound)
 	}
 	return of
-}
-
-// of is when an object was created; zero where that is not known.
-func (b *births) of(r object.Ref) time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.at[r]
 }
 
 func (v *survey) head(l *surveyed) view.Picture {

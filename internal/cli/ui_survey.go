@@ -29,11 +29,13 @@ type survey struct {
 	selector labels.Selector
 	// ground also takes the stacks of the cluster itself.
 	ground bool
-	// members leaves out what is in no stack.
-	members bool
+	// byPods finds the stacks as metrics does: those that hold what is paid for.
+	byPods bool
+	// members leaves out what is in no stack, unless it is in trouble, or all is asked for.
+	members, all bool
 	// mode and shown are the Mode and the View of its Pictures.
 	mode, shown string
-	// way says of a part of the page that is not there how it can be had.
+	// lacks says of a part of the page that is not there how it can be had.
 	lacks map[string]string
 
 	verdicts *verdicts
@@ -100,7 +102,7 @@ func (v *survey) look(ctx context.Context) (*view.Picture, error) {
 	q := *v.q
 	v.session = v.session.again()
 	l := &surveyed{measured: &measured{o: v.o, q: &q, session: v.session}}
-	if q.find == nil && len(v.o.args) == 0 && v.shown != "costs" {
+	if q.find == nil && len(v.o.args) == 0 && !v.byPods {
 		q.find = l.find
 	}
 	if err := v.o.windowMeant(&q); err != nil {

@@ -43,7 +43,7 @@ func TestReadRefuses(t *testing.T) {
 		"command: graph,":             {"command: grahp,", `"grahp" is no command`},
 		"name: sysop-graph,":          {"name: graph,", "want sysop-graph"},
 		"  - name: path\n    short: ": {"  - name: path\n    longer: ", `unknown field`},
-		"  - name: impact":            {"  - name: path", "commands[3]: want a name of its own"},
+		"  - name: impact":            {"  - name: path", "commands[4]: want a name of its own"},
 	} {
 		if !strings.Contains(string(good), old) {
 			t.Fatalf("%s has no %q", manifest, old)

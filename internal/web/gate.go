@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -79,13 +80,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range heads {
 		w.Header().Set(name, value)
 	}
+	// A deadline outlives its answer, on a connection that is used again.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 	defer func() {
 		if why := recover(); why != nil {
 			// What is half written cannot be taken back: net/http cuts the connection then.
-			if why == http.ErrAbortHandler {
+			if err, ok := why.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(why)
 			}
-			s.options.Log("%s %s: %v", r.Method, r.URL.Path, why)
+			s.options.Log("%s %q: %v", r.Method, r.URL.Path, why)
 			refuse(w, r, refusal{http.StatusInternalServerError, "an error inside kubectl sysop ui: where it runs it says which"})
 		}
 	}()

@@ -1,5 +1,328 @@
 package web
 
-// Manifest writes an object as YAML for the page, without what may be secret: only values of
-// fields that are known to be harmless are shown. hidden counts the values that are not.
-func Manifest(object map[string]any) (yaml []byte, hidden int) { return nil, 0 }
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"unicode"
+
+	"sigs.k8s.io/yaml"
+)
+
+// gone is written where a value is not shown.
+const gone = "(hidden)"
+
+// mode is how much of what is below a field is shown.
+type mode uint8
+
+const (
+	open   mode = iota // numbers, and words of fields that are known
+	points             // of what points elsewhere: where to
+	closed             // below a field that looks like a credential: names of others alone
+	dark               // nothing
+)
+
+// place is where a value stands.
+type place struct {
+	key    string // of the field, or of the list that it is in
+	in     string // of the field around it
+	status bool
+	mode   mode
+}
+
+// manifest counts what it does not show.
+type manifest struct{ hidden int }
+
+// Manifest writes an object as YAML for the page, without what may be secret. hidden counts the
+// values that are not shown.
+//
+// It is a list of what is allowed, not of what is not: a text is shown where its field is known to
+// hold a word, and if it has the form of one. Of the environment, arguments, data, and fields that
+// nobody knows, there are the names alone. Numbers and truth values are shown where nothing around
+// them is called as a credential is. Of a status, messages are shown, as health shows them.
+//
+// What somebody writes as the name of a thing is shown: whoever calls a Secret by its password has
+// told it to the whole cluster.
+func Manifest(object map[string]any) (text []byte, hidden int) {
+	var m manifest
+	text, err := yaml.Marshal(m.object(object))
+	if err != nil { // What JSON cannot hold; the API server knows no such thing.
+		return []byte("# " + gone + "\n"), 1
+	}
+	return text, m.hidden
+}
+
+// object is all of an object.
+func (m *manifest) object(object map[string]any) map[string]any {
+	kind, _ := object["kind"].(string)
+	out := map[string]any{}
+	for key, v := range object {
+		data := key == "data" || key == "binaryData"
+		switch sized, _ := v.(map[string]any); {
+		case data && kind == "ConfigMap" && sized != nil:
+			out[key] = m.sizes(sized)
+		case key == "data" && kind == "ControllerRevision": // A part of an object.
+			out[key] = m.value(place{key: "revision"}, v)
+		case key == "message" || key == "note" || key == "reason": // Of an Event.
+			out[key] = m.value(place{key: key, status: kind == "Event"}, v)
+		default:
+			m.field(out, place{status: key == "status"}, key, v)
+		}
+	}
+	return out
+}
+
+// sizes are those of data.
+func (m *manifest) sizes(data map[string]any) map[string]any {
+	out := map[string]any{}
+	for key, v := range data {
+		text, _ := v.(string)
+		m.hidden++
+		out[m.key(key)] = fmt.Sprintf("(hidden, %d bytes)", len(text))
+	}
+	return out
+}
+
+// key is the name of a field; what is no name is not shown.
+func (m *manifest) key(key string) string {
+	if aKey.MatchString(key) && !tokens.MatchString(key) {
+		return key
+	}
+	m.hidden++
+	return gone
+}
+
+// field writes a field, which stands below at.
+func (m *manifest) field(out map[string]any, at place, key string, v any) {
+	if key == "managedFields" && at.key == "metadata" {
+		return
+	}
+	name := m.key(key)
+	if name == gone {
+		m.hidden += leaves(v) - 1 // The key counts as one already.
+		out[name] = gone
+		return
+	}
+	out[name] = m.value(at.below(key), v)
+}
+
+// leaves counts values.
+func leaves(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			n += leaves(below)
+		}
+	case []any:
+		for _, below := range v {
+			n += leaves(below)
+		}
+	default:
+		n = 1
+	}
+	return max(n, 1)
+}
+
+// below is the place of a field of what stands here.
+func (p place) below(key string) place {
+	out := place{key: key, in: p.key, status: p.status, mode: p.mode}
+	switch {
+	case p.mode == dark || contents[key] || key == "value" && !compared(p.key):
+		out.mode = dark
+	case key == "items" && (p.key == "secret" || p.key == "configMap"): // Which keys of it become which files.
+		out.mode = points
+	case pointer(key):
+		out.mode = points
+	case key == "key" && (matching[p.key] || p.mode == points): // Of a label, or of a Secret.
+	case credential(key):
+		out.mode = closed
+	}
+	return out
+}
+
+// compared tells whether the value below a field is one that is compared: of a priority, a toleration,
+// a metric. Others are those of a list of names and values, whose name says what they are.
+func compared(key string) bool {
+	return key == "" || key == "target" || key == "current" || matching[key]
+}
+
+// value is what is shown of a value.
+func (m *manifest) value(at place, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return m.fields(at, v)
+	case []any:
+		out := make([]any, len(v))
+		for i, below := range v {
+			if at.mode != dark && environments[strings.ToLower(at.key)] {
+				out[i] = m.variable(below)
+				continue
+			}
+			out[i] = m.value(at, below)
+		}
+		return out
+	case nil:
+		return nil
+	case string:
+		return m.text(at, v)
+	case bool:
+		if at.mode != dark {
+			return v
+		}
+	default:
+		if at.mode <= points || at.mode == closed && at.key == "defaultMode" {
+			return v
+		}
+	}
+	m.hidden++
+	return gone
+}
+
+// fields are those of a map, by what the map is.
+func (m *manifest) fields(at place, v map[string]any) any {
+	out := map[string]any{}
+	for key, below := range v {
+		text, isText := below.(string)
+		switch {
+		case at.mode == dark:
+			m.field(out, at, key, below)
+		case key == "openAPIV3Schema":
+			out[key] = "(a schema)"
+		case at.key == "metadata":
+			m.metadata(out, at, key, below)
+		case environments[strings.ToLower(at.key)]:
+			out[m.key(key)] = m.variable(below)
+		case isText && (labelled[at.key] || strings.HasSuffix(at.key, "Selector") && at.mode == open):
+			out[m.key(key)] = m.label(text)
+		default:
+			m.field(out, at, key, below)
+		}
+	}
+	return out
+}
+
+// metadata are those of an object, or of a template of one.
+func (m *manifest) metadata(out map[string]any, at place, key string, v any) {
+	below, isMap := v.(map[string]any)
+	switch {
+	case key == "labels" && isMap:
+		labels := map[string]any{}
+		for name, value := range below {
+			text, _ := value.(string)
+			labels[m.key(name)] = m.label(text)
+		}
+		out[key] = labels
+	case key == "annotations" && isMap:
+		if notes := m.annotations(below); len(notes) > 0 {
+			out[key] = notes
+		}
+	case metadata[key] || key == "ownerReferences":
+		out[key] = m.value(place{key: key, in: at.key, mode: at.mode}, v)
+	default:
+		m.field(out, place{key: at.key, mode: dark}, key, v)
+	}
+}
+
+// annotations are shown by what they are called. The copy of the object that kubectl keeps in one
+// is not even called.
+func (m *manifest) annotations(all map[string]any) map[string]any {
+	out := map[string]any{}
+	for key, v := range all {
+		text, _ := v.(string)
+		switch {
+		case strings.Contains(key, "last-applied"):
+			m.hidden++
+		case notes[key] && m.plain(text):
+			out[key] = text
+		default:
+			m.hidden++
+			out[m.key(key)] = gone
+		}
+	}
+	return out
+}
+
+// variable is one of the environment, however it is written: its name, and where it is from.
+func (m *manifest) variable(v any) any {
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return m.value(place{mode: dark}, v)
+	}
+	out := map[string]any{}
+	for key, below := range fields {
+		switch key {
+		case "name", "valueFrom":
+			m.field(out, place{}, key, below)
+		default:
+			m.field(out, place{mode: dark}, key, below)
+		}
+	}
+	return out
+}
+
+func (m *manifest) label(text string) any {
+	if aLabel.MatchString(text) && !tokens.MatchString(text) {
+		return text
+	}
+	m.hidden++
+	return gone
+}
+
+// plain tells whether a text is a word, and none that gives something away.
+func (m *manifest) plain(text string) bool {
+	return (aWord.MatchString(text) || aTime.MatchString(text)) && !lets(text)
+}
+
+// text is what is shown of a text.
+func (m *manifest) text(at place, text string) any {
+	switch {
+	case text == "":
+		return text
+	case at.mode < closed && at.status && (messages[at.key] || at.key == "note"):
+		return m.message(text)
+	case shows(at, text) && !lets(text):
+		return text
+	}
+	m.hidden++
+	return gone
+}
+
+// shows tells whether a text has the form that its place asks for.
+func shows(at place, text string) bool {
+	switch at.mode {
+	case dark:
+		return false
+	case closed:
+		return references[at.key] && aWord.MatchString(text)
+	case points:
+		return (references[at.key] || pointer(at.key) || at.key == "key" || at.key == "path") && aWord.MatchString(text) || at.key == "divisor" && amount.MatchString(text)
+	}
+	matched := matching[at.in] && (at.key == "key" || at.key == "value" || at.key == "values")
+	return (matched || named(at.key)) && aWord.MatchString(text) ||
+		(amounts[at.key] || amounts[at.in] || strings.HasSuffix(at.key, "Size")) && amount.MatchString(text) ||
+		span(at.key) && aSpan.MatchString(text) ||
+		addresses[at.key] && inNetwork(text) ||
+		at.key == "schedule" && aCron.MatchString(text) ||
+		at.status && aChoice.MatchString(text) ||
+		aTime.MatchString(text)
+}
+
+// inNetwork tells addresses, and ranges of them.
+func inNetwork(text string) bool {
+	_, notOne := netip.ParseAddr(text)
+	_, notMany := netip.ParsePrefix(text)
+	return notOne == nil || notMany == nil
+}
+
+// message is a text of a status, without passwords of URLs, tokens, and what nobody sees.
+func (m *manifest) message(text string) string {
+	m.hidden += len(userinfo.FindAllString(text, -1)) + len(tokens.FindAllString(text, -1))
+	text = tokens.ReplaceAllString(userinfo.ReplaceAllString(text, "://"+gone+"@"), gone)
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}

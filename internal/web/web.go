@@ -172,9 +172,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-s.idle.over:
 		err = ErrIdle
-	case err = <-ended:
-		ended <- err
-		err = fmt.Errorf("serve the page at %s: %w", s.listener.Addr(), err)
+	case failed := <-ended:
+		ended <- failed // For below.
 	}
 	s.feed.end()
 	cancel()
@@ -184,7 +183,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	if server.Shutdown(grace) != nil {
 		_ = server.Close()
 	}
-	<-ended
+	if failed := <-ended; !errors.Is(failed, http.ErrServerClosed) {
+		err = fmt.Errorf("serve the page at %s: %w", s.listener.Addr(), failed)
+	}
 	s.idle.stop()
 	connections.Wait()
 	return err

@@ -145,7 +145,9 @@ func all() Options {
 			{"bad", nil, func(context.Context, url.Values) (json.RawMessage, error) {
 				return nil, fmt.Errorf("ask: %w", Bad("no object is called %q", "<b>"))
 			}},
-			{"broken", nil, func(context.Context, url.Values) (json.RawMessage, error) { return nil, errors.New("the cluster is away") }},
+			{"broken", nil, func(context.Context, url.Values) (json.RawMessage, error) {
+				return nil, errors.New("the cluster is away")
+			}},
 			{"panics", nil, func(context.Context, url.Values) (json.RawMessage, error) { panic("of something inside") }},
 			{"huge", nil, func(context.Context, url.Values) (json.RawMessage, error) {
 				return bytes.Repeat([]byte(" "), mostAnswer+1), nil
@@ -334,15 +336,15 @@ func TestNotJSON(t *testing.T) {
 func TestOfNoPath(t *testing.T) {
 	v := start(t, all())
 	for request, status := range map[string]string{
-		"OPTIONS * HTTP/1.1\r\nHost: attacker.example\r\n\r\n":            "421",
-		"GET http://attacker.example/ HTTP/1.1\r\nHost: HOST\r\n\r\n":     "421",
-		"GET / HTTP/1.0\r\n\r\n":                                          "421",
-		"CONNECT attacker.example:80 HTTP/1.1\r\nHost: HOST\r\n\r\n":      "421",
-		"GET //api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                  "404",
-		"GET /api/../api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":            "401",
-		"GET /%61pi/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                 "401",
-		"GET /app.js/../api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":         "404",
-		"GET /api/check HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n":     "400",
+		"OPTIONS * HTTP/1.1\r\nHost: attacker.example\r\n\r\n":           "421",
+		"GET http://attacker.example/ HTTP/1.1\r\nHost: HOST\r\n\r\n":    "421",
+		"GET / HTTP/1.0\r\n\r\n":                                         "421",
+		"CONNECT attacker.example:80 HTTP/1.1\r\nHost: HOST\r\n\r\n":     "421",
+		"GET //api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                 "404",
+		"GET /api/../api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":           "401",
+		"GET /%61pi/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                "401",
+		"GET /app.js/../api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":        "404",
+		"GET /api/check HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n":    "400",
 		"GET /api/check HTTP/1.1\r\nHost: HOST\r\nCookie: sysop\r\n\r\n": "401",
 	} {
 		c, err := net.Dial("tcp", v.listener.Addr().String())

@@ -27,6 +27,10 @@ type Edge struct {
 	Optional bool
 	// Backward says that To is the object that was read, and says this of From.
 	Backward bool
+	// Aside, Leaf and Manages are those of its rule (relation.Rule): how far a stack follows it.
+	Aside   bool
+	Leaf    bool
+	Manages bool
 }
 
 // Why returns the evidence in one line: spec.volumes[0].secret.secretName = "tls".
@@ -125,6 +129,7 @@ func (g *Graph) edge(e edge) Edge {
 	return Edge{
 		From: e.from, To: e.to, Relation: r.Relation, Via: r.Via, Rule: r.Name, Origin: r.Origin, Field: g.inv.Text(e.field),
 		Value: g.value(&e), Inferred: e.flags&inferred != 0, Optional: e.flags&optional != 0, Backward: e.flags&backward != 0,
+		Aside: r.Aside, Leaf: r.Leaf, Manages: r.Manages,
 	}
 }
 

@@ -88,6 +88,9 @@ type PictureEdge struct {
 	// Inferred is that of a guess, Optional of one that is told to do without.
 	Inferred bool `json:"i,omitempty"`
 	Optional bool `json:"o,omitempty"`
+	// Follow says how far a stack follows it, as a sum: 1 not at all (it is aside), 2 no further (a
+	// leaf), 4 only from a manager that is asked for. The page needs it to tell what suffers.
+	Follow int `json:"f,omitempty"`
 }
 
 // PictureUsage is what a pod, a claim or a load balancer uses and asks for: CPU in millicores, the

@@ -35,7 +35,7 @@ type PictureOf struct {
 	// Born is when an object was created; may be nil.
 	Born func(object.Ref) time.Time
 	// Here says whether an object is asked about that is in no stack; nil for none of them.
-	Here func(object.Ref) bool
+	Here func(graph.ID) bool
 	// NoInferred leaves out the edges that are guesses.
 	NoInferred bool
 	// Most is how many objects it holds; 0 is MostPictured.
@@ -125,7 +125,7 @@ func (b *picturing) choose() {
 		_, in := rank[id]
 		own := b.Assessment.Own(id)
 		ill := own.Status.Worse(health.Progressing) && (g.State(id) != graph.Missing || g.Lacked(id))
-		here := b.Here != nil && g.State(id) == graph.Present && b.Here(g.Ref(id))
+		here := b.Here != nil && g.State(id) == graph.Present && b.Here(id)
 		switch {
 		case ill && (in || here):
 			rank[id] = sick
@@ -212,13 +212,23 @@ func (b *picturing) edges(id graph.ID) []PictureEdge {
 		}
 		edge := PictureEdge{
 			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: short(e.Why()), Rule: b.n.rules.of(e.Rule),
-			Inferred: e.Inferred, Optional: e.Optional,
+			Inferred: e.Inferred, Optional: e.Optional, Follow: follow(e),
 		}
 		if !slices.Contains(out, edge) {
 			out = append(out, edge)
 		}
 	}
 	return out
+}
+
+// follow is how far a stack follows an edge.
+func follow(e graph.Edge) (sum int) {
+	for i, yes := range []bool{e.Aside, e.Leaf, e.Manages} {
+		if yes {
+			sum += 1 << i
+		}
+	}
+	return sum
 }
 
 // short cuts evidence that is longer than anybody reads: a selector, a list of hosts.

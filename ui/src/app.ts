@@ -3,13 +3,14 @@
 import { h, render } from 'preact'
 import { Compose } from './compose.tsx'
 import { Page } from './page.ts'
-import { Shell } from './shell.tsx'
+import { Shell, Waiting } from './shell.tsx'
 import { connect } from './server.ts'
 
 const mount = document.getElementById('page')!
+const say = (what: string, failed = false) => render(h(Waiting, { what, failed }), mount)
 
 connect((picture, server) => {
   const page = new Page(picture, server)
   render(h(Shell, { page, compose: Compose }), mount)
   return page
-}).catch((e: Error) => { mount.textContent = e.message })
+}, say).catch((e: Error) => say(e.message, true))

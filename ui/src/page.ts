@@ -1,7 +1,8 @@
 // What is shown, and of what: the one place where the Picture, the choice of the user and the
 // address meet. Views read it and call set; nothing else holds state that another view needs.
 
-import type { Change, Kind, Node, Picture, Stack, ViewName } from './picture.ts'
+import type { Change, Edge, Kind, Node, Picture, Place, Stack, ViewName } from './picture.ts'
+import { health, relations } from './words.ts'
 
 /** What the user chose. All of it is in the address. Nodes are written as Kind.group/namespace/name. */
 export interface Choice {
@@ -26,6 +27,10 @@ export interface Choice {
   closed: string[]
   /** tree, graph, or both side by side. */
   show: 'tree' | 'graph' | 'both'
+  /** How a table is sorted: the name of a column, with - before it for the other way round. */
+  sort: string
+  /** What costs are by: namespace, or label KEY; empty for stacks. */
+  by: string
 }
 
 /** Whom the page can ask. A file has nobody to ask: then it is null. */
@@ -43,24 +48,126 @@ export interface Connection {
   at: number
 }
 
+/** Where the choice is kept. */
+export interface Address {
+  read(): string
+  /** Writes what is behind #; what is pushed can be gone back from. */
+  write(text: string, push: boolean): void
+  watch(changed: () => void): void
+}
+
 export class Page {
   choice: Choice
   connection: Connection = { state: 'still', why: '', at: 0 }
-  private listeners = new Set<() => void>()
   /** Counts changes of what objects and edges there are; health alone does not count. */
   topology = 0
+  /** The stack of a chosen root that is in no tree of the Picture, where the server told it. */
+  rooted: { root: string; stack: Stack } | null = null
+  /** Whether details are shown, when something is selected. */
+  details = true
+  /** Opens the details and moves the focus there; Esc leads back. The frame fills it in. */
+  toDetails = () => {}
+  private listeners = new Set<() => void>()
+  private index: Map<string, number> | null = null
+  /** What each view was filtered by when it was left. */
+  private filters = new Map<ViewName, Partial<Choice>>()
 
-  constructor(public picture: Picture, public server: Server | null) {
-    this.choice = none()
+  constructor(public picture: Picture, public server: Server | null, private address: Address | null = browserAddress()) {
+    this.choice = this.read()
+    address?.watch(() => {
+      this.choice = this.read()
+      this.tell()
+    })
   }
 
-  /** Tells everybody after a change of choice; also what is behind a jump goes into the history. */
-  set(_patch: Partial<Choice>, _jump = false): void {
-    Object.assign(this.choice, _patch)
+  private read(): Choice {
+    const text = this.address?.read() ?? ''
+    return (text && !isToken(text) ? decode(text) : null) ?? this.home()
+  }
+
+  /** What is shown where the address says nothing. */
+  private home(): Choice {
+    const { view, stacks } = this.picture, only = stacks.length === 1 ? stacks[0].name : ''
+    const first = view || (only ? 'stack' : 'stacks')
+    return { ...none(), view: first, stack: first === 'stack' ? only || stacks[0]?.name || '' : '' }
+  }
+
+  /** Tells everybody after a change of choice; with jump, Back leads to the choice before. */
+  set(patch: Partial<Choice>, jump = false): void {
+    this.choice = { ...this.choice, ...patch }
+    if (patch.node) this.details = true
+    this.address?.write(encode(this.choice), jump)
     this.tell()
   }
 
-  apply(_change: Change): void {}
+  /** Shows another view, filtered as it was when it was left. */
+  go(view: ViewName): void {
+    const { view: from, search, kinds, namespaces, labels, health, relations, stack } = this.choice
+    if (view === from) return
+    this.filters.set(from, { search, kinds, namespaces, labels, health, relations })
+    const first = view === 'stack' && !stack ? this.picture.stacks.reduce<Stack | undefined>((a, s) => a && (a.health ?? 0) >= (s.health ?? 0) ? a : s, undefined)?.name : ''
+    this.set({ ...noFilters(), ...this.filters.get(view), view, sort: '', ...(first && { stack: first }) }, true)
+  }
+
+  /** Shows a stack as a whole, with one of its objects selected. */
+  open(stack: string, node = ''): void {
+    this.filters.delete('stack')
+    this.set({ ...none(), view: 'stack', show: this.choice.show, stack, node }, true)
+  }
+
+  /** Shows an object: in the stack that is shown, if it is there, or in one that has it. */
+  reveal(ref: string): void {
+    const id = this.find(ref), has = (s?: Stack) => s?.tree.some((p) => p.n === id)
+    const stack = has(this.stack()) ? this.choice.stack : this.picture.stacks.find(has)?.name
+    if (stack) this.open(stack, ref)
+    else this.set({ ...none(), view: 'stack', stack: this.choice.stack, root: ref, node: ref }, true)
+  }
+
+  /** Takes in what changed. */
+  apply(change: Change): void {
+    const { picture } = this, { head, order } = change
+    const nodes = change.nodes ? picture.nodes.slice() : picture.nodes
+    const next: Picture = { ...(head ?? picture), at: change.at, nodes, stacks: picture.stacks }
+    let moved = false
+    for (const [at, node] of Object.entries(change.nodes ?? {})) {
+      const id = +at, old = nodes[id] ?? null
+      if (this.index && old) this.forget(id)
+      while (nodes.length < id) nodes.push(null)
+      nodes[id] = node
+      moved ||= !sameObject(old, node)
+    }
+    if (change.stacks || order) {
+      const by = new Map(picture.stacks.map((s) => [s.name, s]))
+      for (const [name, stack] of Object.entries(change.stacks ?? {})) {
+        moved ||= !sameStack(by.get(name), stack)
+        if (stack) by.set(name, stack)
+        else by.delete(name)
+      }
+      next.stacks = (order ?? [...by.keys()]).flatMap((name) => by.get(name) ?? [])
+    }
+    this.picture = next
+    if (head && !(begins(picture.kinds.map(kindKey), next.kinds.map(kindKey)) && begins(picture.namespaces, next.namespaces))) this.index = null
+    if (this.index) for (const at of Object.keys(change.nodes ?? {})) if (nodes[+at]) this.index.set(this.ref(+at), +at)
+    if (moved) this.topology++
+    this.tell()
+  }
+
+  /** Takes a whole Picture, after a time without news. What was chosen stays. */
+  replace(next: Picture): void {
+    const { nodes, stacks } = this.picture
+    const same = nodes.length === next.nodes.length && nodes.every((n, i) => sameObject(n, next.nodes[i]))
+      && stacks.length === next.stacks.length && stacks.every((s, i) => s.name === next.stacks[i].name && sameStack(s, next.stacks[i]))
+    this.picture = next
+    this.index = null
+    if (!same) this.topology++
+    this.tell()
+  }
+
+  connected(connection: Partial<Connection>): void {
+    const { state, why } = this.connection
+    Object.assign(this.connection, connection)
+    if (state !== this.connection.state || why !== this.connection.why) this.tell()
+  }
 
   watch(listener: () => void): () => void {
     this.listeners.add(listener)
@@ -77,17 +184,135 @@ export class Page {
   /** Kind.group/namespace/name, as the program writes objects. */
   ref(id: number): string {
     const n = this.node(id), k = this.kind(n), ns = this.namespace(n)
-    return k.kind + (k.group ? '.' + k.group : '') + '/' + (ns ? ns + '/' : '') + n.n
+    return kindKey(k) + '/' + (ns ? ns + '/' : '') + n.n
   }
-  find(_ref: string): number { return -1 }
-  stack(): Stack | undefined { return this.picture.stacks.find((s) => s.name === this.choice.stack) }
+
+  /** The number of a node; -1 where there is none. */
+  find(ref: string): number {
+    if (!ref) return -1
+    if (!this.index) {
+      this.index = new Map()
+      for (let i = 0; i < this.picture.nodes.length; i++) if (this.picture.nodes[i]) this.index.set(this.ref(i), i)
+    }
+    return this.index.get(ref) ?? -1
+  }
+
+  private forget(id: number): void {
+    const ref = this.ref(id)
+    if (this.index!.get(ref) === id) this.index!.delete(ref)
+  }
+
+  stack(): Stack | undefined {
+    const { stack, root } = this.choice
+    return root && this.rooted?.root === root ? this.rooted.stack : this.picture.stacks.find((s) => s.name === stack)
+  }
+
   /** The selected node; -1 for none. */
   selected(): number { return this.find(this.choice.node) }
+
+  /** What was chosen and is not there, or not any more. The choice stays: it may come back. */
+  gone(): { what: 'stack' | 'root' | 'node' | 'to'; ref: string }[] {
+    const { stack, root, node, to } = this.choice
+    return [
+      ...(stack && !this.picture.stacks.some((s) => s.name === stack) ? [{ what: 'stack' as const, ref: stack }] : []),
+      ...(['root', 'node', 'to'] as const).map((what) => ({ what, ref: { root, node, to }[what] })).filter(({ ref }) => ref && this.find(ref) < 0),
+    ]
+  }
+
+  /** Seconds of Unix time that ages are told against: of what does not change, when it was read. */
+  now(): number {
+    return (this.picture.mode === 'live' ? Date.now() : Date.parse(this.picture.at)) / 1000
+  }
 }
 
+const kindKey = (k: Kind) => k.kind + (k.group ? '.' + k.group : '')
+const begins = (a: string[], b: string[]) => a.every((x, i) => x === b[i])
+const isToken = (text: string) => /(^|&)token=/.test(text)
+
+const sameEdges = (a: Edge[] = [], b: Edge[] = []) =>
+  a.length === b.length && a.every((x, i) => { const y = b[i]; return x.t === y.t && x.r === y.r && x.v === y.v && x.w === y.w && x.u === y.u && !x.i === !y.i && !x.o === !y.o })
+
+const sameObject = (a: Node | null | undefined, b: Node | null | undefined) =>
+  a === b || !a && !b || !!a && !!b && a.k === b.k && (a.s ?? 0) === (b.s ?? 0) && a.n === b.n && a.t === b.t && sameEdges(a.e, b.e)
+
+const samePlace = (a: Place, b: Place) => a.n === b.n && (a.d ?? 0) === (b.d ?? 0) && a.w === b.w && !a.a === !b.a
+
+const sameStack = (a: Stack | null | undefined, b: Stack | null | undefined) =>
+  a === b || !!a && !!b && a.tree.length === b.tree.length && a.tree.every((p, i) => samePlace(p, b.tree[i]))
+
+export const noFilters = () => ({ search: '', kinds: [] as string[], namespaces: [] as string[], labels: [] as string[], health: [] as number[], relations: [] as string[] })
+
 export function none(): Choice {
+  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', sort: '', by: '' }
+}
+
+export const viewNames: ViewName[] = ['stacks', 'stack', 'costs', 'findings', 'regulation', 'compose']
+
+/** The keys of texts and of lists of texts in an address. */
+const texts = { in: 'stack', root: 'root', at: 'node', to: 'to', q: 'search', sort: 'sort', by: 'by' } as const
+const lists = { kind: 'kinds', ns: 'namespaces', label: 'labels', rel: 'relations', open: 'open', closed: 'closed' } as const
+
+/** The choice as an address: "stack?in=Moodle.example/shop/blog&health=Degraded". What is as it is
+    without a choice is left out. */
+export function encode(c: Choice): string {
+  const out: string[] = []
+  const put = (key: string, value: string) => out.push(key + '=' + encodeURIComponent(value).replace(/%(2F|3A|40|2C|3D)/g, (_, hex) => String.fromCharCode(parseInt(hex, 16))))
+  for (const [key, of] of Object.entries(texts)) if (c[of]) put(key, c[of])
+  for (const [key, of] of Object.entries(lists)) for (const value of c[of]) put(key, value)
+  for (const h of c.health) put('health', health[h]?.word || 'none')
+  if (c.show !== 'both') put('show', c.show)
+  return c.view + (out.length ? '?' + out.join('&') : '')
+}
+
+/** The choice of an address; null where it names no view. What is not known in it is left aside. */
+export function decode(text: string): Choice | null {
+  const at = text.indexOf('?'), view = (at < 0 ? text : text.slice(0, at)).replace(/^[#/]+/, '') as ViewName
+  if (!viewNames.includes(view)) return null
+  const query = new URLSearchParams(at < 0 ? '' : text.slice(at + 1)), c = { ...none(), view }
+  const all = (key: string) => [...new Set(query.getAll(key).filter(Boolean))]
+  for (const [key, of] of Object.entries(texts)) c[of] = query.get(key) ?? ''
+  for (const [key, of] of Object.entries(lists)) c[of] = all(key)
+  c.relations = c.relations.filter((r) => (relations as readonly string[]).includes(r))
+  c.health = all('health').map((w) => w === 'none' ? 0 : health.findIndex((h) => h.word === w)).filter((h) => h >= 0)
+  const show = query.get('show')
+  if (show === 'tree' || show === 'graph') c.show = show
+  return c
+}
+
+/** The address of the browser. A selection that wanders through a tree is written a few times a
+    second at most: browsers take no more. */
+function browserAddress(): Address | null {
+  if (typeof window === 'undefined') return null
+  let late = 0, text = location.hash.slice(1)
+  const write = (push: boolean) => { try { history[push ? 'pushState' : 'replaceState'](null, '', '#' + text) } catch { /* too many of them */ } }
+  const settle = () => {
+    if (late) write(false)
+    clearTimeout(late)
+    late = 0
+  }
+  addEventListener('pagehide', settle)
   return {
-    view: 'stacks', stack: '', root: '', node: '', to: '', search: '', kinds: [], namespaces: [], labels: [],
-    health: [], relations: [], open: [], closed: [], show: 'both',
+    read: () => text,
+    write(next, push) {
+      if (push) settle()
+      text = next
+      if (push) write(true)
+      else if (!late) {
+        write(false)
+        late = window.setTimeout(settle, 200)
+      }
+    },
+    watch(changed) {
+      addEventListener('popstate', () => {
+        clearTimeout(late)
+        late = 0
+        const now = location.hash.slice(1)
+        if (isToken(now)) write(false)
+        else if (now !== text) {
+          text = now
+          changed()
+        }
+      })
+    },
   }
 }

@@ -56,6 +56,7 @@ export interface Edge {
   u: number
   i?: boolean
   o?: boolean
+  f?: number
 }
 
 export interface Usage {

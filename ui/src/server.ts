@@ -1,9 +1,153 @@
 // The one that serves the page: how it is asked, and how it tells what changes.
 
 import type { Page, Server } from './page.ts'
-import type { Picture } from './picture.ts'
+import type { Change, Picture } from './picture.ts'
 
-/** Hands the first Picture to open, and every change to the page that open returns. */
-export async function connect(_open: (picture: Picture, server: Server) => Page): Promise<void> {
-  throw new Error('not connected')
+/** No word for so long means that the connection is dead, since there is a beat every 10 s. */
+const silence = 30_000
+/** Between two attempts to come back, in ms: more each time. */
+const pauses = [500, 1000, 2000, 4000, 8000, 15_000]
+/** After so many the server is taken for ended; a page goes on asking all the same. */
+const patience = 3
+
+const over = 'kubectl sysop ui has ended: start it again, and open the address that it prints'
+const lost = 'the connection was lost'
+
+/** The server said no. */
+class Refusal extends Error {
+  constructor(message: string, public status: number) { super(message) }
+}
+
+async function ask(path: string, init: RequestInit): Promise<Response> {
+  let answer: Response
+  try {
+    answer = await fetch('/api/' + path.replace(/^\/?(api\/)?/, ''), { ...init, cache: 'no-store', redirect: 'error' })
+  } catch (e) {
+    throw init.signal?.aborted ? e : new Error('kubectl sysop ui does not answer: it may have ended')
+  }
+  if (answer.ok) return answer
+  const { error } = await answer.json().catch(() => ({})) as { error?: string }
+  throw new Refusal(error || `kubectl sysop ui answers ${answer.status} ${answer.statusText}`, answer.status)
+}
+
+const post = (path: string, body: unknown, signal?: AbortSignal) =>
+  ask(path, { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Sysop': '1' }, body: JSON.stringify(body), signal })
+
+export const server: Server = {
+  async get(path, query, signal) {
+    const q = new URLSearchParams(query).toString()
+    return (await ask(path + (q && '?' + q), { signal })).json()
+  },
+  async post(path, body, signal) { return (await post(path, body, signal)).json() },
+}
+
+/** One event of a stream. */
+export interface Event { name: string; data: string }
+
+/** The events of a text that comes in pieces, as server-sent events are written. */
+export function reader(hear: (e: Event) => void): (piece: string) => void {
+  let rest: string[] = []
+  return (piece) => {
+    if (!piece) return
+    // Only what is new is searched: a Picture is large, and comes in many pieces.
+    const tail = rest.at(-1)?.slice(-1) === '\n' && piece[0] === '\n' ? 0 : piece.indexOf('\n\n')
+    if (tail < 0) { rest.push(piece); return }
+    const blocks = (rest.join('') + piece).split('\n\n')
+    rest = [blocks.pop()!]
+    for (const block of blocks) {
+      let name = '', data = ''
+      for (const line of block.split('\n')) {
+        if (line.startsWith('event: ')) name = line.slice(7)
+        if (line.startsWith('data: ')) data += line.slice(6)
+      }
+      if (name) hear({ name, data })
+    }
+  }
+}
+
+/** The token that the address came with. It stays in no address, and in no history. */
+function takeToken(): string {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
+  if (token) history.replaceState(null, '', location.pathname)
+  return token
+}
+
+/**
+ * Hands the first Picture to open, and every change to the page that open returns; says meanwhile
+ * what is waited for. It fails where there will be no Picture.
+ */
+export async function connect(open: (picture: Picture, server: Server) => Page, say: (what: string) => void): Promise<void> {
+  const token = takeToken()
+  let refused: Error | null = null
+  if (token) await post('session', { token }).catch((e: Error) => { refused = e })
+  return new Promise((_, fail) => follow(open, say, (e) => fail(refused ?? e)))
+}
+
+function follow(open: (picture: Picture, server: Server) => Page, say: (what: string) => void, fail: (e: Error) => void): void {
+  let page: Page | null = null, run: AbortController | null = null, failures = 0, timer = 0, ended = false
+
+  const state = (state: 'live' | 'stale' | 'ended', why = '') => {
+    if (page) page.connected({ state: state === 'live' && page.picture.mode !== 'live' ? 'still' : state, why })
+    else if (why) say(why)
+  }
+  const end = (why: string) => {
+    ended = true
+    state('ended', why)
+    if (!page) fail(new Error(why))
+  }
+  const alive = () => {
+    clearTimeout(timer)
+    timer = window.setTimeout(() => again('no word from kubectl sysop ui for 30 s'), silence)
+    if (page) page.connection.at = Date.now()
+  }
+  const hear = ({ name, data }: Event) => {
+    alive()
+    if (name === 'end') return end(over)
+    const said = JSON.parse(data)
+    if (name === 'picture') {
+      failures = 0
+      if (page) page.replace(said as Picture)
+      else page = open(said as Picture, server)
+      page.connection.at = Date.now()
+      state('live')
+    } else if (name === 'change') page?.apply(said as Change)
+    else if (name === 'stale') state(said.why ? 'stale' : 'live', said.why)
+  }
+  const again = (why: string) => {
+    stop()
+    if (ended || document.hidden) return
+    failures++
+    if (failures > patience) state('ended', over)
+    else state('stale', why + ': trying again')
+    timer = window.setTimeout(start, pauses[Math.min(failures, pauses.length) - 1])
+  }
+  const stop = () => {
+    clearTimeout(timer)
+    run?.abort()
+    run = null
+  }
+  const start = async () => {
+    const mine = run = new AbortController()
+    alive()
+    try {
+      const answer = await ask('stream', { signal: mine.signal })
+      const text = answer.body!.pipeThrough(new TextDecoderStream()).getReader(), read = reader(hear)
+      for (let piece = await text.read(); !piece.done && run === mine; piece = await text.read()) {
+        try { read(piece.value) } catch (e) { reportError(e) }
+      }
+      if (run === mine) again(lost)
+    } catch (e) {
+      if (run !== mine) return
+      if (!(e instanceof Refusal)) return again(lost)
+      if (e.status !== 401) return again(e.message)
+      stop()
+      end(e.message)
+    }
+  }
+  document.addEventListener('visibilitychange', () => {
+    stop()
+    if (!document.hidden && !ended) void start()
+  })
+  say('reading ...')
+  void start()
 }

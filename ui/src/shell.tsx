@@ -1,44 +1,305 @@
 // The frame: header with totals and connection, the choice of views, and the view.
 
 import type { ComponentType } from 'preact'
-import { useEffect, useReducer } from 'preact/hooks'
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { Command, Dialog, Health, useMedia } from './bits.tsx'
 import { CostsView } from './costs.tsx'
 import { Details } from './details.tsx'
 import { Filters } from './filters.tsx'
 import { Findings } from './findings.tsx'
 import { Graph } from './graph.tsx'
 import type { Page } from './page.ts'
+import { viewNames } from './page.ts'
+import type { Picture, Stack, ViewName } from './picture.ts'
 import { Regulation } from './regulation.tsx'
 import { shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
+import { age, count, moment, money, plural, quote, short } from './words.ts'
+
+const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack', costs: 'Costs', findings: 'Findings', regulation: 'Regulation', compose: 'Compose' }
 
 /** compose is of the live page alone: a file does not carry it. */
 export function Shell({ page, compose: Compose }: { page: Page; compose?: ComponentType<{ page: Page }> }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
+  const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
   useEffect(() => page.watch(() => again(0)), [page])
-  const stack = page.stack()
+  const views = viewNames.filter((v) => v !== 'compose' || Compose)
+  useKeys(page, views, () => show('help'))
+  const { view, stack } = page.choice, main = useRef<HTMLElement>(null)
+  useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.picture.title} · System Operator` }, [view, stack, page.picture.title])
+  // What had the focus may have gone with the view.
+  useEffect(() => { if (document.activeElement === document.body && performance.now() > 1000) main.current?.focus() }, [view, stack])
   return (
-    <main>
-      <h1>{page.picture.title}</h1>
-      {page.choice.view === 'stacks' && <Stacks page={page} />}
-      {page.choice.view === 'stack' && stack && <StackView page={page} />}
-      {page.choice.view === 'costs' && <CostsView page={page} />}
-      {page.choice.view === 'findings' && <Findings page={page} />}
-      {page.choice.view === 'regulation' && <Regulation page={page} />}
-      {page.choice.view === 'compose' && Compose && <Compose page={page} />}
-    </main>
+    <>
+      <a class="skip" href="#content" onClick={(e) => { e.preventDefault(); main.current!.focus() }}>Skip to the content</a>
+      <Header page={page} show={show} />
+      <nav class="views" aria-label="Views">
+        <ul>
+          {views.map((v) => (
+            <li key={v}><button type="button" aria-current={v === view ? 'page' : undefined} onClick={() => page.go(v)}>{titles[v]}</button></li>
+          ))}
+        </ul>
+      </nav>
+      <main id="content" ref={main} tabIndex={-1} class={'view-' + view}>
+        {view === 'stacks' && <Stacks page={page} />}
+        {view === 'stack' && <StackView page={page} />}
+        {view === 'costs' && <CostsView page={page} />}
+        {view === 'findings' && <Findings page={page} />}
+        {view === 'regulation' && <Regulation page={page} />}
+        {view === 'compose' && (Compose ? <Compose page={page} /> : <section class="panel" aria-label="Compose"><p>A file asks nobody, so a System is composed on the page that this serves:</p><Command text="kubectl sysop ui --open" /></section>)}
+      </main>
+      {dialog === 'help' && <Help close={() => show('')} views={views} />}
+      {dialog === 'gaps' && <Gaps picture={page.picture} close={() => show('')} />}
+      {dialog === 'file' && (
+        <Dialog title="Hand this on" close={() => show('')}>
+          <p>This writes what is shown here as one file, which opens in a browser without a network.</p>
+          <Command text={fileCommand(page)} />
+        </Dialog>
+      )}
+    </>
   )
 }
 
-function StackView({ page }: { page: Page }) {
-  const s = shape(page, page.stack()!)
+/** What is shown until there is something to show. */
+export function Waiting({ what, failed }: { what: string; failed: boolean }) {
+  return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{what}</p></main>
+}
+
+function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'file') => void }) {
+  const { picture } = page, missing = (picture.gaps?.length ?? 0), notes = (picture.notes?.length ?? 0) + Object.keys(picture.parts ?? {}).length
+  return (
+    <header class="head">
+      <h1>{picture.title}</h1>
+      <p class="head-source">{[picture.source, picture.namespace && 'namespace ' + picture.namespace].filter(Boolean).join(' · ')}</p>
+      <Totals page={page} />
+      <span class="head-space" />
+      <Connected page={page} />
+      {missing + notes > 0 && (
+        <button type="button" class={missing ? 'tone-warn' : ''} aria-haspopup="dialog" onClick={() => show('gaps')}>
+          {missing ? <><span aria-hidden="true">▲</span> {count(missing)} not read</> : plural(notes, 'note')}
+        </button>
+      )}
+      <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save as file</button>
+      <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
+    </header>
+  )
+}
+
+/** The stacks by health, the worst first, and what all cost. */
+function Totals({ page }: { page: Page }) {
+  const { stacks, currency, window } = page.picture
+  const own = stacks.some((s) => !s.cluster) ? stacks.filter((s) => !s.cluster) : stacks
+  const priced = stacks.filter((s) => s.cost !== undefined)
+  return (
+    <ul class="totals" aria-label="Totals">
+      {[6, 5, 4, 3, 2, 1].map((h) => {
+        const n = own.reduce((sum, s) => sum + ((s.health ?? 0) === h ? 1 : 0), 0)
+        return n > 0 && <li key={h}><button type="button" class="chip" onClick={() => { page.go('stacks'); page.set({ health: [h], search: '' }) }}>{count(n)} <Health of={h} /></button></li>
+      })}
+      {own.length === 0 && <li class="faint">no stacks</li>}
+      {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}</li>}
+    </ul>
+  )
+}
+
+/** Whether what is shown is of now. Its age ticks beside the status, which is read out only when it changes. */
+function Connected({ page }: { page: Page }) {
+  const [, tick] = useReducer((n: number) => n + 1, 0)
+  const { state, why, at } = page.connection, { mode, at: read } = page.picture
+  useEffect(() => {
+    if (state === 'still') return
+    const timer = setInterval(() => { if (!document.hidden) tick(0) }, 1000)
+    return () => clearInterval(timer)
+  }, [state])
+  const ago = at ? age((Date.now() - at) / 1000).replace(/^(\d+)s$/, '$1 s') + ' ago' : ''
+  const [glyph, tone, text] = {
+    live: ['●', 'good', 'live'], stale: ['▲', 'warn', 'stale: ' + why], ended: ['✖', 'bad', why],
+    still: ['■', 'faint', `${mode === 'file' ? 'file' : 'snapshot'} of ${moment(read)}`],
+  }[state]
+  return (
+    <p class="connected">
+      <span role="status" class={'tone-' + tone}><span aria-hidden="true">{glyph}</span> {text}</span>
+      {state !== 'still' && ago && <span class="faint"> · {ago}</span>}
+    </p>
+  )
+}
+
+/** The command that writes what is shown as a file. */
+export function fileCommand(page: Page): string {
+  const { picture, choice } = page, { source = '', namespace } = picture
+  const stack = page.stack()
+  const words = choice.view === 'stack' && stack ? ['graph', stack.name] : choice.view === 'costs' ? ['metrics'] : ['stacks']
+  if (!words[1]) words.push(...(namespace ? ['-n', namespace] : ['-A']))
+  const [kind, ...name] = source.split(' ')
+  if (kind === 'snapshot') words.push('--from', name.join(' '))
+  if (kind === 'context') words.push('--context', name.join(' '))
+  return ['kubectl sysop', ...words.map(quote), '-o html >', words[0] + '.html'].join(' ')
+}
+
+function Gaps({ picture, close }: { picture: Picture; close: () => void }) {
+  const { gaps = [], notes = [], parts = {} } = picture
+  const forbidden = (gaps ?? []).filter((g) => g.reason === 'Forbidden')
+  return (
+    <Dialog title="What is not here, and why" close={close}>
+      {gaps?.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Not read">
+          <table>
+            <caption>{plural(gaps.length, 'resource')} not read</caption>
+            <thead><tr><th scope="col">What</th><th scope="col">Where</th><th scope="col">Why</th></tr></thead>
+            <tbody>{gaps.map((g, i) => <tr key={i}><th scope="row">{g.resource}</th><td>{g.namespace ?? 'all namespaces'}</td><td><b>{g.reason}</b> {g.message}</td></tr>)}</tbody>
+          </table>
+        </div>
+      )}
+      {forbidden.length > 0 && (
+        <>
+          <p>The rights that are missing: <b>get, list, watch</b> of {[...new Set(forbidden.map((g) => g.resource))].join(', ')}. This asks the cluster about one of them:</p>
+          <Command text={['kubectl auth can-i list', quote(forbidden[0].resource), ...(forbidden[0].namespace ? ['-n', quote(forbidden[0].namespace)] : ['-A'])].join(' ')} />
+        </>
+      )}
+      {Object.keys(parts ?? {}).length > 0 && <dl>{Object.entries(parts!).map(([part, why]) => <div key={part}><dt>{part}</dt><dd>{why}</dd></div>)}</dl>}
+      {notes?.length > 0 && (
+        <ul>{notes.map((n, i) => <li key={i}>{[n.source, n.about].filter(Boolean).join(' · ')} <b>{n.reason}</b> {n.message}</li>)}</ul>
+      )}
+    </Dialog>
+  )
+}
+
+/** Single keys can be switched off, for those who speak to their machine. */
+const keys = {
+  get on() { try { return localStorage.getItem('sysop-keys') !== 'off' } catch { return true } },
+  set on(on) { try { localStorage.setItem('sysop-keys', on ? 'on' : 'off') } catch { /* it stays as it is */ } },
+}
+
+function Help({ close, views }: { close: () => void; views: ViewName[] }) {
+  const [on, set] = useState(keys.on)
+  const list: [string, string][] = [
+    [`1 ... ${views.length}`, views.map((v) => titles[v]).join(', ')], ['/', 'search'], ['?', 'this list'],
+    ['arrows, Home, End, Page Up, Page Down', 'in the tree: move; in the graph: parent, child, siblings'], ['Right, Left', 'in the tree: open, close'],
+    ['a letter', 'in the tree: the next object that begins with it'], ['Enter', 'to the details of the selected object'], ['Esc', 'back from the details, and out of a window'],
+    ['f, +, −', 'in the graph: fit, zoom'], ['Shift and arrows', 'in the graph: move the window'],
+  ]
+  return (
+    <Dialog title="Keys" close={close}>
+      <dl class="keys">{list.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      <p><label><input type="checkbox" checked={on} onChange={(e) => { keys.on = e.currentTarget.checked; set(e.currentTarget.checked) }} /> single keys (1 ... {views.length}, /, ?) anywhere on the page</label></p>
+      <p>Health: {[1, 4, 6, 5, 2, 3].map((h) => <span key={h}><Health of={h} />{'  '}</span>)}. The address has all that is chosen; Back goes back.</p>
+    </Dialog>
+  )
+}
+
+function useKeys(page: Page, views: ViewName[], help: () => void) {
+  useEffect(() => {
+    const press = (e: KeyboardEvent) => {
+      const at = e.target as HTMLElement
+      if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || !keys.on) return
+      if (at.closest?.('input, select, textarea, dialog, [contenteditable]')) return
+      const view = views[+e.key - 1]
+      if (view) page.go(view)
+      else if (e.key === '?') help()
+      else if (e.key === '/') document.querySelector<HTMLElement>('main input[type=search]')?.focus()
+      else return
+      e.preventDefault()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [page, views.length])
+}
+
+/** Where in a stack one is, and what of the choice is gone. */
+function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
+  const { choice } = page, gone = page.gone(), { root } = choice
   return (
     <>
-      <Filters page={page} />
-      <Tree page={page} shape={s} />
-      <Graph page={page} shape={s} />
-      <Details page={page} />
+      <nav class="trail" aria-label="Where">
+        <ol>
+          <li><button type="button" class="link" onClick={() => page.go('stacks')}>Stacks</button></li>
+          {choice.stack && <li>{root ? <button type="button" class="link" onClick={() => page.set({ root: '' }, true)}>{short(choice.stack)}</button> : <span aria-current="location">{short(choice.stack)}</span>}</li>}
+          {root && <li><span aria-current="location">{short(root)}</span> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></li>}
+        </ol>
+        {stack && !root && <p class="trail-says"><Health of={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.picture.currency)}</span></p>}
+      </nav>
+      <div role="status">
+        {gone.map(({ what, ref }) => (
+          <p key={what} class="gone">
+            <span class="tone-warn"><span aria-hidden="true">▲</span> {ref} is gone</span>
+            <button type="button" onClick={() => what === 'stack' ? page.go('stacks') : page.set({ [what]: '' })}>{what === 'stack' ? 'To the stacks' : 'Let go'}</button>
+          </p>
+        ))}
+      </div>
+    </>
+  )
+}
+
+/** The stack of a root that is in no tree of the Picture is asked for. */
+function useRooted(page: Page): string {
+  const { root } = page.choice, { topology, server } = page, id = root ? page.find(root) : -1
+  const within = id < 0 || !!page.picture.stacks.find((s) => s.name === page.choice.stack)?.tree.some((p) => p.n === id)
+  const [error, fail] = useState('')
+  useEffect(() => {
+    fail('')
+    if (within) {
+      page.rooted = null
+      return
+    }
+    if (!server) {
+      fail('it is in no stack of this file')
+      return
+    }
+    const run = new AbortController()
+    server.get<Stack>('stack', { root }, run.signal).then(
+      (stack) => { page.rooted = { root, stack }; page.tell() },
+      (e: Error) => run.signal.aborted || fail(e.message),
+    )
+    return () => run.abort()
+  }, [root, within, topology])
+  return error
+}
+
+function StackView({ page }: { page: Page }) {
+  const stack = page.stack(), narrow = useMedia('(max-width: 760px)'), error = useRooted(page)
+  const [tab, turn] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
+  const aside = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)
+  const there = page.choice.node !== '' && page.details
+  const shut = () => {
+    page.details = false
+    turn(page.choice.show === 'graph' ? 'graph' : 'tree')
+    page.tell()
+    requestAnimationFrame(() => (from.current?.isConnected ? from.current : document.querySelector<HTMLElement>('main [role=treegrid] [tabindex="0"]'))?.focus())
+  }
+  useEffect(() => {
+    page.toDetails = () => {
+      from.current = document.activeElement as HTMLElement
+      page.details = true
+      turn('details')
+      page.tell()
+      requestAnimationFrame(() => requestAnimationFrame(() => aside.current?.focus()))
+    }
+    return () => { page.toDetails = () => {} }
+  }, [page])
+  if (!stack) return <><Trail page={page} stack={stack} />{!page.choice.stack && <p class="lacks">There is no stack here. <button type="button" class="link" onClick={() => page.go('stacks')}>To the stacks</button></p>}</>
+  const s = shape(page, stack), shows = (what: 'tree' | 'graph' | 'details') => narrow ? tab === what : what === 'details' ? there : page.choice.show === 'both' || page.choice.show === what
+  const pick = (show: 'tree' | 'graph' | 'both') => page.set({ show })
+  return (
+    <>
+      <div class="stack-head">
+        <Trail page={page} stack={stack} />
+        <div class="switch" role="group" aria-label="Show">
+          {narrow ? (['tree', 'graph', 'details'] as const).map((t) => <button key={t} type="button" aria-pressed={tab === t} onClick={() => turn(t)}>{t[0].toUpperCase() + t.slice(1)}</button>)
+            : (['tree', 'both', 'graph'] as const).map((t) => <button key={t} type="button" aria-pressed={page.choice.show === t} onClick={() => pick(t)}>{t[0].toUpperCase() + t.slice(1)}</button>)}
+        </div>
+      </div>
+      {error && <p class="lacks" role="status">{short(page.choice.root)} cannot be shown as a root: {error}</p>}
+      {!(narrow && tab === 'details') && <Filters page={page} />}
+      <div class="stack-panes">
+        {shows('tree') && <div class="pane pane-tree"><Tree page={page} shape={s} /></div>}
+        {shows('graph') && <div class="pane pane-graph"><Graph page={page} shape={s} /></div>}
+        {shows('details') && (
+          <aside class="pane pane-details" id="details" aria-label="Details" ref={aside} tabIndex={-1} onKeyDown={(e) => { if (e.key === 'Escape' && !e.defaultPrevented) { e.preventDefault(); shut() } }}>
+            {there ? <><button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button><Details page={page} /></> : <p class="lacks">Select an object to see its details.</p>}
+          </aside>
+        )}
+      </div>
     </>
   )
 }

@@ -1,5 +1,110 @@
+// All stacks: how they fare and why, what they use and cost. Those in trouble are first.
+
+import { useEffect, useState } from 'preact/hooks'
+import { Bar, Health, Lacks, Ref, Sort, useMedia } from './bits.tsx'
 import type { Page } from './page.ts'
+import type { Stack } from './picture.ts'
+import { showsCluster, wantedStacks } from './table.ts'
+import { age, bytes, count, cpu, health, money, parse, plural, short } from './words.ts'
+
+/** So many rows at a time: more are a matter of filtering. */
+const step = 200
 
 export function Stacks({ page }: { page: Page }) {
-  return <section aria-label="stacks">{page.picture.title}</section>
+  const { picture, choice } = page, narrow = useMedia('(max-width: 760px)')
+  const [most, more] = useState(step)
+  useEffect(() => more(step), [choice.search, choice.health.join(), choice.sort])
+  const rows = wantedStacks(page), hidden = picture.stacks.filter((s) => s.cluster).length
+  const top = Math.max(1, ...rows.map((s) => s.cost ?? 0))
+  const shown = rows.slice(0, most)
+  return (
+    <section aria-labelledby="stacks-title">
+      <div class="bar-head">
+        <h2 id="stacks-title">Stacks</h2>
+        <input type="search" placeholder="Search (/)" aria-label="Search stacks" value={choice.search} onInput={(e) => page.set({ search: e.currentTarget.value })} />
+        <HealthChips page={page} />
+        {hidden > 0 && hidden < picture.stacks.length && (
+          <label><input type="checkbox" checked={showsCluster(page)} onChange={(e) => page.set({ open: e.currentTarget.checked ? ['cluster'] : [] })} /> the cluster's own ({count(hidden)})</label>
+        )}
+        <span class="faint" role="status">{rows.length > shown.length ? `showing ${count(shown.length)} of ${count(rows.length)}${choice.sort ? '' : ', trouble first'}` : plural(rows.length, 'stack')}</span>
+      </div>
+      {picture.stacks.length === 0 ? <Lacks>No stacks were found{picture.namespace && <> in the namespace {picture.namespace}</>}. A stack is what nobody owns and no other stack needs: an application with all that belongs to it.</Lacks>
+        : rows.length === 0 ? <Lacks>No stack is like that. <button type="button" class="link" onClick={() => page.set({ search: '', health: [] })}>Show all</button></Lacks>
+          : (
+            <table class="stacks">
+              <thead>
+                <tr>
+                  <Sort page={page} name="Health" by="health" />
+                  <Sort page={page} name="Stack" by="name" />
+                  {!narrow && <th scope="col">Cause</th>}
+                  {!narrow && <Sort page={page} name="Objects" by="objects" down num />}
+                  <Sort page={page} name={narrow ? 'Pods' : 'Pods well'} by="pods" down num />
+                  {!narrow && <Sort page={page} name="CPU" by="cpu" down num />}
+                  {!narrow && <Sort page={page} name="Memory" by="memory" down num />}
+                  <Sort page={page} name={costHead(page)} by="cost" down num />
+                  {!narrow && <Sort page={page} name="Age" by="age" down num />}
+                </tr>
+              </thead>
+              <tbody>{shown.map((s) => <Row key={s.name} page={page} stack={s} top={top} narrow={narrow} />)}</tbody>
+            </table>
+          )}
+      {rows.length > shown.length && <p><button type="button" onClick={() => more(most + step)}>Show {count(Math.min(step, rows.length - shown.length))} more</button></p>}
+      {picture.parts?.usage && <Lacks>Usage: {picture.parts.usage}</Lacks>}
+      {picture.parts?.cost && <Lacks>Cost: {picture.parts.cost}</Lacks>}
+    </section>
+  )
+}
+
+const costHead = ({ picture: { currency = '', window } }: Page) => window ? currency + ' in ' + age(window.hours * 3600) : currency + '/month'
+
+function HealthChips({ page }: { page: Page }) {
+  const { choice, picture } = page, cluster = showsCluster(page), there = new Set(picture.stacks.filter((s) => cluster || !s.cluster).map((s) => s.health ?? 0))
+  const flip = (h: number) => page.set({ health: choice.health.includes(h) ? choice.health.filter((x) => x !== h) : [...choice.health, h] })
+  return (
+    <div class="chips" role="group" aria-label="Health">
+      {[6, 5, 4, 3, 2, 1].filter((h) => there.has(h) || choice.health.includes(h)).map((h) => (
+        <button key={h} type="button" class="chip" aria-pressed={choice.health.includes(h)} onClick={() => flip(h)}><Health of={h} /></button>
+      ))}
+    </div>
+  )
+}
+
+function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: number; narrow: boolean }) {
+  const { namespace } = parse(s.name), [all, measured, well] = s.pods ?? []
+  const least = measured < all ? '≥' : '', u = s.usage
+  const open = (e: MouseEvent) => { if (!(e.target as Element).closest('button') && !String(getSelection())) page.open(s.name) }
+  return (
+    <tr onClick={open}>
+      <td class="stacks-health"><Health of={s.health} /></td>
+      <th scope="row">
+        <button type="button" class="link stacks-name" title={s.name} onClick={() => page.open(s.name)}>{short(s.name)}</button>
+        <span class="faint stacks-where">{namespace || s.namespace}{s.by && <> · by {s.by}</>}{s.cluster && <> · the cluster's own</>}</span>
+        {narrow && <Causes page={page} stack={s} />}
+      </th>
+      {!narrow && <td><Causes page={page} stack={s} /></td>}
+      {!narrow && <td class="num">{count(s.objects)}</td>}
+      <td class="num">{s.pods ? all ? <span class={well < all ? 'tone-bad' : ''}>{well}/{all}</span> : 0 : <None />}</td>
+      {!narrow && <td class="num">{u?.c === undefined ? <None /> : <span title={least && `${measured} of ${all} pods are measured`}>{least}{cpu(u.c)}</span>}</td>}
+      {!narrow && <td class="num">{u?.m === undefined ? <None /> : <span title={least && `${measured} of ${all} pods are measured`}>{least}{bytes(u.m)}</span>}</td>}
+      <td class="num">{s.cost === undefined ? <None /> : <>{!narrow && <Bar part={s.cost / top} />} {money(s.cost)}</>}</td>
+      {!narrow && <td class="num">{s.created ? age(page.now() - s.created) : <None />}</td>}
+    </tr>
+  )
+}
+
+const None = () => <span class="faint">–</span>
+
+/** What makes a stack as it is: each cause selects its object. */
+function Causes({ page, stack }: { page: Page; stack: Stack }) {
+  const all = (stack.causes ?? []).filter((c) => page.picture.nodes[c.n])
+  if (!all.length) return null
+  return (
+    <ul class="causes">
+      {all.slice(0, 2).map((c) => {
+        const n = page.node(c.n), why = n.t === 'missing' ? 'missing' : n.r ?? health[n.h ?? 0].word
+        return <li key={c.n} title={n.m}>{why}: <Ref page={page} of={page.ref(c.n)} stack={stack.name} />{c.o >= 0 && page.picture.nodes[c.o] && <span class="faint"> of {short(page.ref(c.o))}</span>}</li>
+      })}
+      {all.length > 2 && <li class="faint">and {all.length - 2} more</li>}
+    </ul>
+  )
 }

@@ -1,6 +1,239 @@
+// The treegrid of a stack: its primary view. Only the rows in sight are elements, so that ten
+// thousand objects are no slower than fifty; what is beyond them is told by aria-rowcount.
+
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
-import type { Shape } from './shape.ts'
+import type { Stack } from './picture.ts'
+import type { Item, Shape } from './shape.ts'
+import {
+  above, columns, foldHealth, needs, opener, rowOf, rowsOf, template, titleOf, toggled, typed, usesOf, usesOfItem, usesText, type Column, type Row, type Uses,
+} from './tree_rows.ts'
+import { age, health, moment, money, trouble } from './words.ts'
+
+const rowHeight = 28
+/** So many rows beyond what is in sight are there already. */
+const beyond = 4
+const titles: { [c in Column]: string } = { object: 'Object', health: 'Health', below: 'Below', cost: 'Cost', pods: 'Pods', uses: 'Uses', since: 'Since', message: 'Message' }
+const hows = { root: '', owned: '', needed: 'needs', serving: 'served by', behind: 'serves' }
+
+interface Live {
+  /** The row that was moved to, where no node names it: a fold, an object mentioned again. */
+  key: string
+  node: string
+  focus: boolean
+  /** What was typed, and when. */
+  text: string
+  typed: number
+  /** The row on top, so that it stays there when rows come and go. */
+  top: string
+  offset: number
+}
 
 export function Tree({ page, shape }: { page: Page; shape: Shape }) {
-  return <section aria-label="tree">{page.picture.title}{shape.shown}</section>
+  const stack = page.stack()!, grid = useRef<HTMLDivElement>(null)
+  const [, again] = useReducer((n: number) => n + 1, 0)
+  const [size, resize] = useState({ width: 0, height: 600, letter: 7.2 })
+  const live = useRef<Live>({ key: '', node: '', focus: false, text: '', typed: 0, top: '', offset: 0 }).current
+  const isOpen = opener(page, shape), rows = rowsOf(shape, isOpen), node = page.selected()
+  const selected = node < 0 ? -1 : rowOf(rows, stack, live.key, node)
+  const active = Math.max(0, selected >= 0 ? selected : rows.findIndex((r) => r.item.key === live.key))
+  const uses = usesOf(page, stack), need = needs(page, stack, shape, uses, size.letter), list = columns(size.width, need)
+  const scrolled = grid.current?.scrollTop ?? 0
+  const first = Math.max(0, Math.floor(scrolled / rowHeight) - beyond), last = Math.min(rows.length, Math.ceil((scrolled + size.height) / rowHeight) + beyond)
+
+  useLayoutEffect(() => {
+    const look = () => { const g = grid.current!; resize({ width: g.clientWidth, height: g.clientHeight, letter: letterOf(g) }) }
+    const seen = new ResizeObserver(look)
+    seen.observe(grid.current!)
+    look()
+    return () => seen.disconnect()
+  }, [])
+
+  // Rows that come and go above what is read do not move it.
+  useLayoutEffect(() => {
+    const at = rows.findIndex((r) => r.item.key === live.top)
+    if (at >= 0) {
+      const to = at * rowHeight + live.offset
+      if (grid.current!.scrollTop !== to) grid.current!.scrollTop = to
+    }
+    remember(grid.current!, rows, live)
+    if (!live.focus) return
+    const row = grid.current!.querySelector<HTMLElement>('[tabindex="0"]')
+    if (row !== document.activeElement) row?.focus({ preventScroll: true })
+  })
+
+  // What was selected elsewhere is opened, and scrolled to.
+  useEffect(() => {
+    if (node < 0) return
+    if (selected >= 0) return see(selected)
+    const closed = above(shape, stack, node).filter((it) => !it.fold && !isOpen(it))
+    if (closed.length) page.set(toggled(page, shape, closed, true))
+  }, [page.choice.node, page.choice.stack, selected >= 0])
+
+  function see(i: number) {
+    show(grid.current!, i)
+    remember(grid.current!, rows, live)
+  }
+  function select(i: number) {
+    const { item } = rows[i]
+    live.key = item.key
+    see(i)
+    live.node = page.ref(item.bad ?? item.node)
+    if (live.node === page.choice.node) again(0)
+    else page.set({ node: live.node })
+  }
+  function move(i: number) {
+    live.focus = true
+    select(Math.max(0, Math.min(rows.length - 1, i)))
+  }
+  function toggle(items: Item[], to: boolean) { page.set(toggled(page, shape, items, to)) }
+
+  function keys(e: KeyboardEvent) {
+    const row = rows[active]
+    if (!row || e.metaKey || e.altKey || (e.ctrlKey && e.key !== 'Home' && e.key !== 'End')) return
+    const screen = Math.max(1, Math.floor(size.height / rowHeight) - 2)
+    const step = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: rows.length - 1, PageDown: active + screen, PageUp: active - screen }[e.key]
+    if (step !== undefined) move(step)
+    else if (e.key === 'ArrowRight') {
+      if (row.open === false) toggle([row.item], true)
+      else if (row.open) move(active + 1)
+    } else if (e.key === 'ArrowLeft') {
+      if (row.open) toggle([row.item], false)
+      else if (row.item.parent) move(rows.findIndex((r) => r.item === row.item.parent))
+    } else if (e.key === 'Enter') {
+      if (row.item.fold) toggle([row.item], !row.open)
+      else {
+        select(active)
+        page.toDetails()
+      }
+    } else if (e.key === ' ' && !live.text) select(active)
+    else if (e.key === '*') toggle((row.item.parent?.children ?? shape.roots).filter((it) => it.children.length || it.fold), true)
+    else if (e.key === 'Escape') page.set({ node: '' })
+    else if (/^[a-z.-]$/i.test(e.key) || (/^\d$/.test(e.key) && live.text)) type(e.key)
+    else return
+    live.key ||= row.item.key
+    e.preventDefault()
+    e.stopPropagation()
+  }
+  function type(letter: string) {
+    const now = performance.now()
+    live.text = (now - live.typed < 700 ? live.text : '') + letter.toLowerCase()
+    live.typed = now
+    setTimeout(() => { if (performance.now() - live.typed > 690) live.text = '' }, 720)
+    const at = typed(page, rows, active, live.text)
+    if (at >= 0) move(at)
+  }
+  function click(e: MouseEvent) {
+    const at = e.target as HTMLElement, el = at.closest<HTMLElement>('[data-row]')
+    if (!el) return
+    const i = +el.dataset.row!, row = rows[i]
+    live.focus = true
+    select(i)
+    if (row.open !== undefined && (row.item.fold || at.closest('.tree-expand'))) toggle([row.item], !row.open)
+  }
+  function scroll() {
+    const g = grid.current!, from = Math.floor(g.scrollTop / rowHeight)
+    remember(g, rows, live)
+    if (from - beyond < first || from + Math.ceil(size.height / rowHeight) > last - 1) again(0)
+    else if (Math.abs(from - beyond - first) > beyond - 2) again(0)
+  }
+
+  const cells = { page, stack, uses, list, now: page.now() }
+  const shown: number[] = []
+  for (let i = first; i < last; i++) shown.push(i)
+  if (rows.length && (active < first || active >= last)) shown.push(active)
+  return (
+    <div class="tree" role="treegrid" aria-label={'Objects of ' + stack.name} aria-rowcount={rows.length + 1} ref={grid} onKeyDown={keys} onClick={click} onScroll={scroll}
+      onFocusIn={() => { live.focus = true }} onFocusOut={(e) => { if (e.relatedTarget || !document.hasFocus()) live.focus = false }}
+      style={{ '--columns': template(list, need) }}>
+      <div role="rowgroup" class="tree-head">
+        <div role="row" aria-rowindex={1} class="tree-row">
+          {list.map((c) => <div key={c} role="columnheader" class={'tree-' + c}>{titles[c]}{c === 'cost' && page.picture.currency && <span class="faint"> {page.picture.currency}</span>}</div>)}
+        </div>
+      </div>
+      <div role="rowgroup" class="tree-body" style={{ height: rows.length * rowHeight + 'px' }}>
+        {shown.map((i) => <TreeRow key={rows[i].item.key} row={rows[i]} i={i} selected={i === selected} tabbable={i === active} {...cells} />)}
+      </div>
+      {rows.length === 0 && <p class="tree-none">Nothing of this stack is left by the filters.</p>}
+    </div>
+  )
+}
+
+/** How wide a letter is, more or less. */
+function letterOf(of: HTMLElement): number {
+  const ctx = document.createElement('canvas').getContext('2d'), text = 'Progressing Healthy 1,234.56 moodle-1-5f4dd4c555'
+  if (!ctx) return 7.2
+  ctx.font = '14px ' + getComputedStyle(of).fontFamily
+  return ctx.measureText(text).width / text.length
+}
+
+function remember(grid: HTMLElement, rows: Row[], live: Live): void {
+  const at = Math.floor(grid.scrollTop / rowHeight)
+  live.top = at > 0 ? rows[at]?.item.key ?? '' : ''
+  live.offset = grid.scrollTop - at * rowHeight
+}
+
+/** Scrolls no more than it takes to see a row. */
+function show(grid: HTMLElement, i: number): void {
+  const top = i * rowHeight, room = grid.clientHeight - rowHeight
+  if (top < grid.scrollTop) grid.scrollTop = top
+  else if (top + rowHeight > grid.scrollTop + room) grid.scrollTop = top + rowHeight - room
+}
+
+interface Cells { page: Page; stack: Stack; uses: (Uses | undefined)[]; list: Column[]; now: number }
+
+function TreeRow({ row, i, selected, tabbable, ...cells }: Cells & { row: Row; i: number; selected: boolean; tabbable: boolean }) {
+  const { item } = row, { list } = cells
+  return (
+    <div role="row" data-row={i} tabIndex={tabbable ? 0 : -1} aria-rowindex={i + 2} aria-level={item.depth + 1} aria-posinset={row.at} aria-setsize={row.of}
+      aria-expanded={row.open} aria-selected={selected} class={'tree-row' + (item.fold ? ' tree-fold' : '') + (item.context ? ' tree-context' : '')}
+      style={{ top: i * rowHeight + 'px' }}>
+      {list.map((c) => c === 'object' ? <ObjectCell key={c} row={row} {...cells} /> : <Cell key={c} of={c} item={item} {...cells} />)}
+    </div>
+  )
+}
+
+function ObjectCell({ page, stack, row }: Cells & { row: Row }) {
+  const { item } = row, { kind, name } = titleOf(page, item), place = stack.tree[item.place], n = page.node(item.node)
+  const how = hows[place.w ?? 'root'], mark = (text: string, says: string) => <span class="tree-mark" title={says}>{text}</span>
+  return (
+    <div role="gridcell" class="tree-object" title={item.fold ? undefined : page.ref(item.node)} style={{ paddingLeft: Math.min(item.depth, 16) * 14 + 'px' }}>
+      <span class="tree-expand" aria-hidden="true">{row.open === undefined ? '' : row.open ? '▾' : '▸'}</span>
+      {how && item.depth > 0 && <span class={'tree-how graph-' + (place.w === 'needed' ? 'needs' : 'serves')}>{how} </span>}
+      {kind && <span class="faint">{kind} </span>}
+      <b>{name}</b>
+      {!item.fold && (
+        <>
+          {n.t && mark(n.t, { missing: 'It is named, and it is not there', unread: 'It is named, and was not read', virtual: 'A name, and no object' }[n.t])}
+          {place.a && mark('see above', 'It has its place elsewhere in this stack, and costs nothing here')}
+          {place.s && mark('shared', 'Other stacks have it as well')}
+          {place.x && !n.b && mark('aside', 'The stack may be well without it')}
+        </>
+      )}
+    </div>
+  )
+}
+
+function Cell({ page, stack, uses, list, now, of, item }: Cells & { of: Column; item: Item }) {
+  const n = page.node(item.node), p = stack.tree[item.place], own = item.fold ? item.worst : n.h ?? 0, below = item.fold || p.b === own ? 0 : p.b ?? 0
+  const u = of === 'pods' || of === 'uses' ? usesOfItem(uses, item) : undefined
+  switch (of) {
+    case 'health': {
+      const is = health[own]
+      const under = below >= trouble && !list.includes('below') ? health[below] : null
+      return (
+        <div role="gridcell" class={'tree-health tone-' + is.tone} title={item.fold ? foldHealth(page, stack, item) : undefined}>
+          {is.word && <><span aria-hidden="true">{is.glyph} </span>{item.fold ? foldHealth(page, stack, item) : is.word}</>}
+          {under && <span class={'tone-' + under.tone} title={'below: ' + under.word}> ▾{under.glyph}<span class="unseen"> below: {under.word}</span></span>}
+        </div>
+      )
+    }
+    case 'below': return <div role="gridcell" class={'tone-' + health[below].tone}>{below > 0 && <><span aria-hidden="true">{health[below].glyph} </span>{health[below].word}</>}</div>
+    case 'cost': return <div role="gridcell" class="tree-cost">{item.cost === undefined ? '' : money(item.cost)}</div>
+    case 'pods': return <div role="gridcell" class="tree-pods">{u && (item.children.length || item.fold ? u.pods : '')}</div>
+    case 'uses': return <div role="gridcell" class="tree-uses" title={u && u.measured < u.pods ? `${u.measured} of ${u.pods} pods were measured` : undefined}>{u && usesText(u)}</div>
+    case 'since': return <div role="gridcell" class="tree-since" title={n.i && !item.fold ? moment(n.i) : undefined}>{n.i && !item.fold ? age(now - n.i) : ''}</div>
+  }
+  const bad = item.bad !== undefined ? page.node(item.bad) : item.fold ? null : n
+  return <div role="gridcell" class="tree-message" title={bad?.m}>{bad?.r && own >= trouble && <b>{bad.r} </b>}{bad && (bad.m ?? bad.r)}</div>
 }

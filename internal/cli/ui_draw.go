@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// drawings are the formats of a Picture.
+var drawings = []string{"html", "svg"}
+
+// drawn says that the answer is a Picture.
+func (c *common) drawn() bool { return slices.Contains(drawings, c.output) }
+
+// notDrawn are flags of a command that a Picture cannot honour, with whether they are set.
+type notDrawn []struct {
+	flag string
+	set  bool
+}
+
+// refuse is an error for the first of them that is set: a page that leaves a flag out would say
+// another thing than was asked.
+func (c *common) refuse(flags notDrawn, hint string) error {
+	for _, f := range flags {
+		if f.set {
+			return withHint(fmt.Errorf("%s: -o %s has no place for it", f.flag, c.output), cmp.Or(hint, "leave it out: the page can be sorted, filtered and folded"))
+		}
+	}
+	return nil
+}
+
+// inFile says of what a file lacks how it can be had.
+func inFile() map[string]string {
+	const live = "a file has nobody to ask: "
+	return map[string]string{
+		"history":    live + "kubectl sysop ui --prometheus URL shows costs over time",
+		"checks":     live + "kubectl sysop ui, or kubectl sysop check",
+		"regulation": live + "kubectl sysop ui, or kubectl sysop regulate status",
+		"manifest":   live + "kubectl sysop ui, or kubectl get -o yaml",
+		"compose":    live + "kubectl sysop ui, or kubectl sysop system init",
+	}
+}
+
+// draw writes the Picture of what the command is about, and says on stderr what is not in it.
+func (v *survey) draw(ctx context.Context) error {
+	v.mode, v.lacks, v.members = "file", inFile(), true
+	if err := v.open(ctx); err != nil {
+		return err
+	}
+	p, err := v.look(ctx)
+	if err != nil {
+		return err
+	}
+	l := v.last
+	l.session.tell(l.graph)
+	if l.deaf != nil {
+		v.o.tellGaps([]object.Gap{*l.deaf})
+	}
+	if err := v.o.write(view.Answer{Picture: p}); err != nil {
+		return err
+	}
+	v.tell(l)
+	if held := len(p.Nodes); held < p.Objects {
+		fmt.Fprintf(v.o.env.ErrOut, "warning: %d of %d objects are in it\n", held, p.Objects)
+	}
+	l.session.done(l.graph)
+	return nil
+}
+
+// tell says on stderr what the figures leave out: all of it, where they were asked for.
+func (v *survey) tell(l *surveyed) {
+	if v.byPods {
+		v.o.tellMetrics(l.measured)
+		return
+	}
+	if len(l.found) == 0 {
+		fmt.Fprintln(v.o.env.ErrOut, "none found")
+	}
+	for _, n := range l.reading.Notes {
+		if n.Marks {
+			v.o.tellNote(n)
+		}
+	}
+}
+
+// drawnFrom makes the survey of a command that is not about figures.
+func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices, healthRules string) (*survey, error) {
+	o := &metricsOptions{common: c, args: args, selector: selector, prices: prices, by: cost.ByStack}
+	return o.survey(ctx, healthRules)
+}
+
+func (o *graphOptions) draw(ctx context.Context) error {
+	err := o.refuse(notDrawn{
+		{"--up", o.up}, {"--connected", o.connected}, {"--relations", len(o.relations) > 0}, {"--kinds", len(o.kinds) > 0}, {"--depth", o.depth != 0},
+		{"--show-boundary", o.boundary}, {"--include", len(o.include) > 0}, {"--helm-manifest", o.manifest}, {"--problems", o.problems}, {"--exit-code", o.exitCode},
+	}, "")
+	if err != nil {
+		return err
+	}
+	v, err := o.drawnFrom(ctx, o.args, o.selector, "", "")
+	if err != nil {
+		return err
+	}
+	v.shown = "stack"
+	return v.draw(ctx)
+}
+
+func (o *healthOptions) draw(ctx context.Context) error {
+	err := o.refuse(notDrawn{{"--all", o.all}, {"--since", o.since != 0}, {"--exit-code", o.exitCode}}, "")
+	if err == nil {
+		err = o.refuse(notDrawn{{"--watch", o.watch}, {"--wait", o.wait != ""}}, "kubectl sysop ui shows a page that follows the cluster")
+	}
+	if err != nil {
+		return err
+	}
+	v, err := o.drawnFrom(ctx, o.args, o.selector, "", o.rules)
+	if err != nil {
+		return err
+	}
+	if len(o.args) > 0 {
+		v.shown = "stack"
+	}
+	return v.draw(ctx)
+}
+
+func (o *stacksOptions) draw(ctx context.Context) error {
+	if err := o.refuse(notDrawn{{"--sort-by", o.sortBy != "name"}}, "leave it out: the page sorts by a click on the head of a column"); err != nil {
+		return err
+	}
+	v, err := o.drawnFrom(ctx, nil, o.selector, o.prices, o.healthRules)
+	if err != nil {
+		return err
+	}
+	v.ground, v.all, v.shown = o.all, o.all, "stacks"
+	return v.draw(ctx)
+}
+
+func (o *metricsOptions) draw(ctx context.Context, q *question) error {
+	err := o.refuse(notDrawn{{"--by", q.by != cost.ByStack}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
+	if err == nil {
+		err = o.refuse(notDrawn{{"--watch", o.watch}, {"--listen", o.listen != ""}}, "kubectl sysop ui shows a page that follows the cluster")
+	}
+	if err != nil {
+		return err
+	}
+	v := newSurvey(o, q, nil)
+	v.byPods, v.shown = true, "costs"
+	return v.draw(ctx)
+}

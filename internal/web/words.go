@@ -1,0 +1,177 @@
+package web
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What a manifest shows. Whatever is in none of these tables is not shown.
+
+// structural are fields whose values are words: names of things, kinds, choices.
+var structural = set(`
+name names namespace namespaces generateName kind apiVersion group version versions uid resource resourceVersion type phase reason
+image imageID containerID imagePullPolicy restartPolicy dnsPolicy path mountPath subPath subPathExpr fieldPath terminationMessagePath terminationMessagePolicy
+protocol appProtocol scheme port ports targetPort containerPort portName pathType
+clusterIP clusterIPs ipFamilies ipFamilyPolicy externalIPs loadBalancerIP podIP podIPs hostIP hostIPs ip ips
+internalTrafficPolicy externalTrafficPolicy sessionAffinity
+host hosts hostname hostnames subdomain dnsNames externalName
+storageClassName storageClass accessModes volumeMode volumeName reclaimPolicy persistentVolumeReclaimPolicy provisioner driver fsType medium volumeBindingMode
+serviceAccount serviceAccountName priorityClassName runtimeClassName schedulerName nodeName ingressClassName secretName claimName serviceName configMapName
+operator effect topologyKey whenUnsatisfiable preemptionPolicy qosClass completionMode concurrencyPolicy podManagementPolicy updateStrategy strategy
+apiGroup apiGroups resources resourceNames verbs nonResourceURLs plural singular shortNames listKind scope categories
+add drop appArmorProfile seccompProfile readOnly
+finalizers controller deletionPolicy cascade status state conditions timeZone unit metricName
+chart repository tag digest revision channel mode usages region zone bucket provider class
+architecture operatingSystem whenDeleted whenScaled volumeHandle component reportingComponent storedVersions
+`)
+
+// ending are ends of the names of such fields.
+var ending = []string{
+	"Ref", "Refs", "Reference", "Name", "Names", "ClassName", "Class", "Kind", "Type", "Types", "Policy", "Mode", "Modes", "Version", "Phase", "Status", "Condition", "IP", "IPs", "Port", "Path", "Strategy", "Revision",
+}
+
+// references are fields of what points to something else.
+var references = set("name namespace kind apiVersion group apiGroup secretName configMapName containerName fieldPath resource uid resourceVersion sectionName")
+
+// labelled are maps of labels.
+var labelled = set("matchLabels nodeSelector selector podSelector namespaceSelector")
+
+// matching are lists of what has a key and a value that are matched with those of others.
+var matching = set("tolerations taints startupTaints matchExpressions matchFields requirements")
+
+// amounts are fields, and maps, of quantities.
+var amounts = set(`
+cpu memory storage ephemeral-storage size sizeLimit divisor maxSurge maxUnavailable minAvailable minReadySeconds averageValue targetAverageValue
+limits requests capacity allocatable hard used default defaultRequest max min maxLimitRequestRatio allocatedResources podFixed
+`)
+
+// contents are fields of which nothing is shown but what they are called: data of any form.
+var contents = set("data stringData binaryData encryptedData immutableData files stringdata")
+
+// environments are fields of environment variables, as charts call them too.
+var environments = set("env envs extraenv extraenvs envvars extraenvvars environment environmentvariables")
+
+// addresses are fields of addresses in a network.
+var addresses = set("address addresses cidr cidrs podCIDR podCIDRs clusterCIDR loadBalancerSourceRanges")
+
+// messages are fields of a status that say how it fares.
+var messages = set("message reason error errorMessage failureMessage failureReason lastError")
+
+// notes are annotations whose values are shown: what controllers and tools of the field write.
+var notes = set(`
+deployment.kubernetes.io/revision deployment.kubernetes.io/desired-replicas deployment.kubernetes.io/max-replicas
+kubectl.kubernetes.io/restartedAt kubectl.kubernetes.io/default-container
+pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller pv.kubernetes.io/provisioned-by
+volume.kubernetes.io/storage-provisioner volume.beta.kubernetes.io/storage-provisioner volume.beta.kubernetes.io/storage-class volume.kubernetes.io/selected-node
+storageclass.kubernetes.io/is-default-class ingressclass.kubernetes.io/is-default-class kubernetes.io/ingress.class
+batch.kubernetes.io/cronjob-scheduled-timestamp batch.kubernetes.io/job-tracking cluster-autoscaler.kubernetes.io/safe-to-evict controller.kubernetes.io/pod-deletion-cost
+endpoints.kubernetes.io/last-change-trigger-time kubernetes.io/config.source kubernetes.io/config.seen
+meta.helm.sh/release-name meta.helm.sh/release-namespace helm.sh/hook helm.sh/resource-policy argocd.argoproj.io/sync-wave
+cert-manager.io/issuer-name cert-manager.io/issuer-kind cert-manager.io/issuer-group cert-manager.io/certificate-name cert-manager.io/certificate-revision cert-manager.io/cluster-issuer cert-manager.io/issuer
+prometheus.io/scrape prometheus.io/port prometheus.io/scheme
+`)
+
+// metadata are the fields of metadata that are shown; labels and annotations are by themselves.
+var metadata = set("name namespace generateName uid creationTimestamp generation resourceVersion finalizers deletionTimestamp deletionGracePeriodSeconds")
+
+// suspicious are parts of the names of fields that hold what lets somebody in, in small letters
+// without marks.
+var suspicious = []string{
+	"pass", "pwd", "secret", "token", "credential", "auth", "bearer", "cookie", "apikey", "accesskey", "privatekey", "signingkey", "encryptionkey", "masterkey", "sharedkey", "sshkey", "accountkey",
+	"license", "licence", "dsn", "connectionstring", "connstr", "kubeconfig", "signature", "salt",
+}
+
+// suspiciousWords are such names as a whole.
+var suspiciousWords = set("pin otp sas seed nonce cred creds key keys")
+
+// harmless are names that look like those, and are none.
+var harmless = set("serviceAccountToken automountServiceAccountToken tokenExpirationSeconds authorizationMode")
+
+// credential tells whether a field is called as one that holds what lets somebody in.
+func credential(key string) bool {
+	if harmless[key] {
+		return false
+	}
+	small := strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(key))
+	return suspiciousWords[small] || slices.ContainsFunc(suspicious, func(part string) bool { return strings.Contains(small, part) })
+}
+
+// bare are ends of the names of fields, in small letters, that call a Secret or a ConfigMap by its
+// name, though they do not say so. A clientSecret is the secret itself.
+var bare = []string{"credentialssecret", "credentialsecret", "tlssecret", "certsecret", "casecret", "bundlesecret", "configsecret", "pullsecret", "configmap"}
+
+// pointer tells whether a field is called as one that points to something else.
+func pointer(key string) bool {
+	if key == "acceptedNames" { // of a definition, which are more than names
+		return false
+	}
+	small := strings.ToLower(key)
+	if strings.HasPrefix(key, "existing") || slices.ContainsFunc(bare, func(end string) bool { return strings.HasSuffix(small, end) }) {
+		return true
+	}
+	for _, end := range []string{"Ref", "Refs", "Reference", "References", "Name", "Names", "KeySelector"} {
+		if stem, ok := strings.CutSuffix(key, end); ok {
+			stem = strings.ToLower(stem)
+			// Who logs in is told by half of what it takes.
+			login := strings.HasSuffix(stem, "user") || strings.HasSuffix(stem, "login") || strings.HasSuffix(stem, "account")
+			return !login || end != "Name" || key == "serviceAccountName"
+		}
+	}
+	return false
+}
+
+// named tells whether the value of a field is a word.
+func named(key string) bool {
+	if structural[key] {
+		return true
+	}
+	if strings.HasSuffix(key, "Name") {
+		return pointer(key)
+	}
+	return slices.ContainsFunc(ending, func(end string) bool { return strings.HasSuffix(key, end) })
+}
+
+// Forms of values. What is shown has one of them, wherever it stands, but for messages.
+var (
+	aWord   = regexp.MustCompile(`^[\w.:/@+*~-]{1,253}$`)
+	aKey    = regexp.MustCompile(`^[A-Za-z0-9_*$][\w./*:~-]{0,316}$`)
+	aLabel  = regexp.MustCompile(`^[\w.-]{0,63}$`)
+	aChoice = regexp.MustCompile(`^[A-Z][A-Za-z]{1,40}$`)
+	amount  = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?([numkKMGTPE]i?|%)?$`)
+	aTime   = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$`)
+	aSpan   = regexp.MustCompile(`^([0-9]{1,6}(\.[0-9]{1,3})?(ns|us|ms|s|m|h|d))+$`)
+	aCron   = regexp.MustCompile(`^(@[a-z]{4,9}|([0-9*/,?LW#-]{1,40}|[A-Z,-]{3,27})( ([0-9*/,?LW#-]{1,40}|[A-Z,-]{3,27})){4,5})$`)
+
+	// userinfo is who, and with which password, in a URL. A text that begins with both looks as an
+	// image with its digest does.
+	userinfo = regexp.MustCompile(`://[^/\s]*@`)
+	both     = regexp.MustCompile(`^[^/@\s]*:[^/@\s]*@`)
+	digest   = regexp.MustCompile(`@sha(256|512):[0-9a-f]{32,}$`)
+	// tokens are of forms that are known, wherever they stand.
+	tokens = regexp.MustCompile(`-----BEGIN|\beyJ[\w-]{8,}\.|\b(AKIA|ASIA)[A-Z0-9]{12,}|\b(gh[a-z]_|github_pat_|glpat-|xox[a-z]-|sk-|sk_live_|npm_|hvs\.|AIza)[\w-]{8,}`)
+)
+
+// lets tells whether a text lets somebody in, by its form.
+func lets(text string) bool {
+	return tokens.MatchString(text) || userinfo.MatchString(text) || both.MatchString(text) && !digest.MatchString(text)
+}
+
+// span tells whether a field is called as one that holds a time that passes.
+func span(key string) bool {
+	small := strings.ToLower(key)
+	for _, end := range []string{"duration", "interval", "timeout", "period", "after", "before", "window", "delay", "ttl"} {
+		if strings.HasSuffix(small, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		out[w] = true
+	}
+	return out
+}

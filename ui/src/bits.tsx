@@ -1,0 +1,121 @@
+// Small things that several views are made of.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Page } from './page.ts'
+import { health, short } from './words.ts'
+
+/** Health by glyph and word. */
+export function Health({ of, plain }: { of: number | undefined; plain?: boolean }) {
+  const { word, glyph, tone } = health[of ?? 0] ?? health[0]
+  return word ? <span class={'tone-' + tone}><span aria-hidden="true">{glyph}</span> {plain ? null : word}{plain && <span class="unseen">{word}</span>}</span> : <span class="faint">–</span>
+}
+
+/** A button that shows an object where it belongs. What the page does not have is but named. */
+export function Ref({ page, of, stack, full }: { page: Page; of: string; stack?: string; full?: boolean }) {
+  const text = full ? of : short(of)
+  if (page.find(of) < 0) return <span class="ref">{text}</span>
+  return <button type="button" class="link ref" title={of} onClick={() => stack ? page.open(stack, of) : page.reveal(of)}>{text}</button>
+}
+
+/** A bar beside an amount: decoration, since the amount stands beside it. */
+export function Bar({ part }: { part: number }) {
+  return <span class="bar" aria-hidden="true"><span style={{ width: Math.max(0, Math.min(100, part * 100)).toFixed(1) + '%' }} /></span>
+}
+
+/** What a part of the page says instead of what is not there. */
+export function Lacks({ children }: { children: ComponentChildren }) {
+  return <div class="lacks">{children}</div>
+}
+
+/** A command, with a button that copies it. */
+export function Command({ text }: { text: string }) {
+  const [said, say] = useState('')
+  const code = useRef<HTMLElement>(null)
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      say('copied')
+    } catch {
+      getSelection()?.selectAllChildren(code.current!)
+      say('selected: copy it with the keyboard')
+    }
+  }
+  return (
+    <div class="command">
+      <code ref={code}>{text}</code> <button type="button" onClick={copy}>Copy</button> <span role="status">{said}</span>
+    </div>
+  )
+}
+
+/** A window above the page. The browser keeps the focus in it, closes it by Esc, and gives the focus back. */
+export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => { dialog.current!.showModal() }, [])
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby="dialog-title" onClose={close} onClick={(e) => { if (e.target === dialog.current) dialog.current?.close() }}>
+      <div class="dialog-in">
+        <div class="dialog-head">
+          <h2 id="dialog-title">{title}</h2>
+          <button type="button" onClick={() => dialog.current!.close()}>Close</button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+/** An answer of the server: undefined while it is waited for. */
+export interface Asked<T> { answer?: T; error?: string; again: () => void; waiting: boolean }
+
+/** Asks the server, anew whenever what is asked changes, or fresh does; nothing where path is empty.
+    The last answer stays until there is another one to the same question. */
+export function useAsk<T>(page: Page, path: string, query: { [key: string]: string } = {}, fresh: unknown = 0): Asked<T> {
+  const question = path && page.server ? path + '?' + new URLSearchParams(query) : ''
+  const [turn, next] = useState(0)
+  const [got, set] = useState<{ question: string; answer?: T; error?: string; waiting: boolean }>({ question: '', waiting: false })
+  useEffect(() => {
+    if (!question) return
+    const run = new AbortController()
+    set((old) => ({ question, answer: old.question === question ? old.answer : undefined, waiting: true }))
+    page.server!.get<T>(path, query, run.signal).then(
+      (answer) => set({ question, answer, waiting: false }),
+      (e: Error) => run.signal.aborted || set({ question, error: e.message, waiting: false }),
+    )
+    return () => run.abort()
+  }, [question, turn, fresh])
+  const mine = got.question === question
+  return { answer: mine ? got.answer : undefined, error: mine ? got.error : undefined, waiting: !mine || got.waiting, again: () => next((n) => n + 1) }
+}
+
+/** That something is waited for, or why it did not come, with a way to ask again. */
+export function Waits({ of, what }: { of: Asked<unknown>; what: string }) {
+  return (
+    <p class="waits" role="status">
+      {of.error ? <><span class="tone-bad"><span aria-hidden="true">✖</span> {what}: {of.error}</span> <button type="button" onClick={of.again}>Try again</button></>
+        : of.waiting && of.answer === undefined && <span class="faint">{what} ...</span>}
+    </p>
+  )
+}
+
+/** Whether a media query holds. */
+export function useMedia(query: string): boolean {
+  const [holds, set] = useState(() => matchMedia(query).matches)
+  useEffect(() => {
+    const media = matchMedia(query), look = () => set(media.matches)
+    look()
+    media.addEventListener('change', look)
+    return () => media.removeEventListener('change', look)
+  }, [query])
+  return holds
+}
+
+/** The head of a column that rows can be sorted by. */
+export function Sort({ page, name, by, down, num }: { page: Page; name: string; by: string; down?: boolean; num?: boolean }) {
+  const { sort } = page.choice, mine = sort.replace(/^-/, '') === by, turned = mine && sort[0] === '-', falls = turned !== !!down
+  return (
+    <th scope="col" class={num ? 'num' : ''} aria-sort={mine ? falls ? 'descending' : 'ascending' : undefined}>
+      <button type="button" class="sort" onClick={() => page.set({ sort: mine && !turned ? '-' + by : by })}>{name}<span aria-hidden="true">{mine ? falls ? ' ▾' : ' ▴' : ''}</span></button>
+    </th>
+  )
+}

@@ -1,0 +1,84 @@
+// Rows of stacks and of costs: what is shown of them, in which order. Without the browser, so that
+// it can be tested.
+
+import type { Page } from './page.ts'
+import type { Costs, Stack } from './picture.ts'
+import { short } from './words.ts'
+
+/** What a column sorts by; what is not known (undefined) is last, whichever way. */
+export const columns: { [name: string]: (s: Stack) => number | string | undefined } = {
+  health: (s) => -(s.health ?? 0),
+  name: (s) => short(s.name).toLowerCase(),
+  objects: (s) => -s.objects,
+  pods: (s) => s.pods && -s.pods[0],
+  cpu: (s) => s.usage?.c === undefined ? undefined : -s.usage.c,
+  memory: (s) => s.usage?.m === undefined ? undefined : -s.usage.m,
+  cost: (s) => s.cost === undefined ? undefined : -s.cost,
+  age: (s) => s.created,
+}
+
+/** The stacks that are wanted, in the order that is wanted: without a choice those in trouble first. */
+export function wantedStacks(page: Page): Stack[] {
+  const { choice, picture } = page, words = choice.search.toLowerCase().split(/\s+/).filter(Boolean)
+  const cluster = showsCluster(page)
+  const rows = picture.stacks.filter((s) => (cluster || !s.cluster)
+    && (!choice.health.length || choice.health.includes(s.health ?? 0))
+    && (!words.length || words.every((w) => textOf(page, s).includes(w))))
+  const turned = choice.sort[0] === '-', column = columns[choice.sort.replace(/^-/, '')] ?? columns.health
+  return rows.map((s) => ({ s, by: column(s), name: columns.name(s) as string })).sort((a, b) => compare(a.by, b.by, turned) || compare(a.name, b.name, false)).map((r) => r.s)
+}
+
+/** The stacks of the cluster itself are behind a switch, but where there are no others. */
+export const showsCluster = (page: Page) => page.choice.open.includes('cluster') || page.picture.stacks.every((s) => s.cluster)
+
+function textOf(page: Page, s: Stack): string {
+  return [s.name, ...(s.causes ?? []).map((c) => page.picture.nodes[c.n] ? page.ref(c.n) + ' ' + (page.node(c.n).r ?? '') : '')].join('\n').toLowerCase()
+}
+
+export function compare(a: number | string | undefined, b: number | string | undefined, turned: boolean): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1
+  return (a < b ? -1 : a > b ? 1 : 0) * (turned ? -1 : 1)
+}
+
+/** What stacks cost, by what is paid for. What a stack pays at none of its places is in its rest. */
+export function stackCosts(stacks: Stack[]): Costs {
+  const rows: Costs['rows'] = []
+  for (const s of stacks) {
+    if (s.cost === undefined) continue
+    const parts: { [part: string]: number } = {}
+    for (const p of s.tree) if (!p.a) for (const [part, cost] of Object.entries(p.g ?? {})) parts[part] = (parts[part] ?? 0) + cost
+    for (const r of s.rest ?? []) parts[r.name] = (parts[r.name] ?? 0) + r.cost
+    rows.push({ name: s.name, pods: s.pods?.[0], cost: s.cost, parts })
+  }
+  rows.sort((a, b) => b.cost - a.cost || compare(a.name, b.name, false))
+  return { by: 'stack', rows, total: rows.reduce((sum, r) => sum + r.cost, 0) }
+}
+
+/** The names of the parts, the usual ones first, and what each of them is in all. */
+export function partsOf(costs: Costs): [string, number][] {
+  const sums = new Map<string, number>()
+  for (const r of costs.rows) for (const [part, cost] of Object.entries(r.parts ?? {})) sums.set(part, (sums.get(part) ?? 0) + cost)
+  const usual = ['cpu', 'memory', 'storage'], place = (part: string) => (usual.indexOf(part) + 1) || 9
+  return [...sums].sort(([a], [b]) => place(a) - place(b) || compare(a, b, false))
+}
+
+/** The keys of labels, the usual ones first. */
+export function labelKeys(labels: string[]): string[] {
+  const usual = ['app.kubernetes.io/name', 'app.kubernetes.io/part-of', 'app.kubernetes.io/instance', 'team'], place = (key: string) => (usual.indexOf(key) + 1) || 9
+  return [...new Set(labels.map((l) => l.split('=', 1)[0]))].sort((a, b) => place(a) - place(b) || compare(a, b, false))
+}
+
+/** What a point in time cost. */
+export interface Point { from: number; to: number; total: number; stacks: { [name: string]: number } }
+
+/** The dearest stacks of a history, and for each point what they and all others cost. */
+export function series(points: Point[], most = 5): { names: string[]; rows: number[][] } {
+  const sums = new Map<string, number>()
+  for (const p of points) for (const [name, cost] of Object.entries(p.stacks)) sums.set(name, (sums.get(name) ?? 0) + cost)
+  const names = [...sums].sort(([a, x], [b, y]) => y - x || compare(a, b, false)).slice(0, most).map(([name]) => name)
+  const rows = points.map((p) => {
+    const known = names.map((name) => p.stacks[name] ?? 0)
+    return [...known, p.total - known.reduce((a, b) => a + b, 0)]
+  })
+  return rows.some((r) => Math.abs(r.at(-1)!) > 0.001) ? { names: [...names, 'others'], rows } : { names, rows: rows.map((r) => r.slice(0, -1)) }
+}
