@@ -191,16 +191,17 @@ function CostPart({ page, id, place, stack }: { page: Page; id: number; place?: 
   )
 }
 
-/** Whose the rest of a shared cost is: "1/3 of 18.93: MysqlCluster/db is in 3 stacks". */
+/** Whose the rest of a shared cost is: "1/3 of 18.93: 3 stacks share MysqlCluster/db". */
 function Share({ page, id, place }: { page: Page; id: number; place: Place }) {
-  const { stacks } = page.picture, inMany = (n: number) => stacks.filter((s) => s.tree.some((p) => p.n === n && !p.a))
-  const all = stacks.flatMap((s) => s.tree.filter((p) => p.n === id && p.o !== undefined)), sum = all.reduce((n, p) => n + p.o!, 0)
-  const [part, of] = place.p!.split('/').map(Number), whole = part && of && Math.abs(sum - place.o! * of / part) <= of ? sum : undefined
-  const by = (place.y ?? []).find((y) => inMany(y).length > 1) ?? id, others = inMany(by)
+  const { stacks } = page.picture, paying = stacks.filter((s) => s.tree.some((p) => p.n === id && p.o !== undefined))
+  const sum = paying.reduce((n, s) => n + s.tree.reduce((n, p) => n + (p.n === id ? p.o ?? 0 : 0), 0), 0)
+  // Only where all that pay are on this page is it known what they pay together.
+  const [part, of] = place.p!.split('/').map(Number), whole = part && of && Math.abs(sum - place.o! * of / part) <= of ? ' of ' + money(sum) : ''
+  const by = (place.y ?? []).find((y) => paying.every((s) => s.tree.some((p) => p.n === y && !p.a))) ?? id
   return (
     <p>
-      This stack pays {place.p}{whole !== undefined && ` of ${money(whole)}`}{others.length > 1 && <>: <To page={page} id={by} /> is in {plural(others.length, 'stack')} ({others.map((s, i) => (
-        <span key={s.name}>{i > 0 && ', '}{s.name === page.choice.stack ? 'this' : <button type="button" class="link" onClick={() => page.open(s.name, page.ref(id))}>{short(s.name)}</button>}</span>
+      This stack pays {place.p}{whole}{paying.length > 1 && <>: {plural(paying.length, 'stack shares', 'stacks share')} {by === id ? 'it' : <To page={page} id={by} />} ({paying.map((s, i) => (
+        <span key={s.name}>{i > 0 && ', '}{s.name === page.choice.stack ? 'this one' : <button type="button" class="link" onClick={() => page.open(s.name, page.ref(id))}>{short(s.name)}</button>}</span>
       ))})</>}.
     </p>
   )

@@ -81,7 +81,7 @@ function Panel({ page, of, options }: { page: Page; of: Key; options: Option[] }
   return (
     <fieldset>
       <legend>{titles[of]}</legend>
-      {options.length > many && <input type="search" aria-label={`Search of ${titles[of]}`} value={text} onInput={(e) => type(e.currentTarget.value)} />}
+      {options.length > many && <input type="search" aria-label={`Search of ${titles[of]}`} placeholder="Search" value={text} onInput={(e) => type(e.currentTarget.value)} />}
       {shown.map((o) => (
         <label key={o.value}>
           <input type="checkbox" checked={chosen.includes(o.value)} onChange={(e) => page.set(e.currentTarget.checked ? { [of]: [...chosen, o.value] } : without(page.choice, of, o.value))} />
