@@ -165,7 +165,9 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     const i = cardOf(e)
     if (i < 0) {
       const hit = live.scene && at(live, e)
-      if (hit !== undefined && hit !== null && hit >= 0) select(hit)
+      if (hit === null || hit < 0) return
+      live.focus = true
+      select(hit)
       return
     }
     live.focus = true
@@ -199,6 +201,12 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
         </div>
         {s && !s.cards.length && <p class="graph-empty">Nothing in this stack is what the filters ask for.</p>}
       </div>
+      {page.choice.open.includes(all) && (
+        <p class="graph-capped">
+          Showing all {shape.of}, without groups.{' '}
+          <button type="button" onClick={() => page.set({ open: page.choice.open.filter((k) => k !== all) })}>Group</button>
+        </p>
+      )}
       {shape.capped > 0 && (
         <p class="graph-capped" role="status">
           Showing {shape.shown} of {shape.shown + shape.capped}: the rest is well, and in groups.{' '}
