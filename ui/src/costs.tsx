@@ -14,7 +14,6 @@ export function CostsView({ page }: { page: Page }) {
   const minute = Math.floor(Date.parse(picture.at) / 60_000)
   const asked = useAsk<Costs>(page, kept ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by }, minute)
   const costs = kept ?? asked.answer
-  const pods = picture.stacks.reduce((sum, s) => [sum[0] + (s.pods?.[0] ?? 0), sum[1] + (s.pods?.[1] ?? 0)], [0, 0])
   return (
     <section aria-labelledby="costs-title">
       <div class="bar-head">
@@ -35,16 +34,23 @@ export function CostsView({ page }: { page: Page }) {
         : costs ? <CostTable page={page} costs={costs} />
           : page.server ? <Waits of={asked} what="What it costs" />
             : <Lacks>This file has no costs by {by}. <Command text={`kubectl sysop metrics -A --by ${label ? 'label:' + by.slice(6) : by}`} /></Lacks>}
-      {pods[1] < pods[0] && <p class="faint">The usage of {plural(pods[0] - pods[1], 'pod')} of {count(pods[0])} is not known: of those, what they request is counted.</p>}
-      <Notes page={page} />
+      <Unmeasured page={page} />
       <History page={page} />
     </section>
   )
 }
 
-function Notes({ page: { picture: { notes } } }: { page: Page }) {
-  const about = (notes ?? []).filter((n) => n.partial)
-  return about.length ? <ul class="notes">{about.map((n, i) => <li key={i}>{[n.source, n.about].filter(Boolean).join(' · ')}: {n.message}</li>)}</ul> : null
+/** What is counted by its requests alone, and why; and what else makes the costs less than whole. */
+function Unmeasured({ page: { picture: { nodes, notes } } }: { page: Page }) {
+  const why = new Map<string, number>()
+  for (const n of nodes) if (n?.u?.w) why.set(n.u.w, (why.get(n.u.w) ?? 0) + 1)
+  const pods = [...why.values()].reduce((a, b) => a + b, 0), about = (notes ?? []).filter((n) => n.partial)
+  return (
+    <>
+      {pods > 0 && <p class="faint">The usage of {plural(pods, 'pod')} is not known, so that what they request counts: {[...why].map(([w, n]) => `${w} (${n})`).join(', ')}.</p>}
+      {about.length > 0 && <ul class="notes">{about.map((n, i) => <li key={i}>{[n.source, n.about].filter(Boolean).join(' · ')}: {n.message}</li>)}</ul>}
+    </>
+  )
 }
 
 /** The parts that are columns; the rest of a row is one more, so that it adds up. */
@@ -61,7 +67,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
   if (!rows.length) return <Lacks>Nothing was found that is paid for.</Lacks>
   return (
     <>
-      <div class="scroll" role="region" aria-label="Costs" tabIndex={0}>
+      <div class="scroll" role="region" aria-label="Table of costs" tabIndex={0}>
         <table class="costs">
           <thead>
             <tr>
@@ -69,7 +75,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
               <Sort page={page} name="Pods" by="pods" down num />
               {parts.map(([part]) => <Sort key={part} page={page} name={part} by={part} down num />)}
               {others && <th scope="col" class="num">other</th>}
-              <Sort page={page} name={currency} by="cost" down num />
+              <Sort page={page} name={currency} by="cost" down num initial />
               <th scope="col"><span class="unseen">Share of the dearest</span></th>
             </tr>
           </thead>
@@ -106,7 +112,7 @@ interface HistoryAnswer { currency: string; points: Point[]; unavailable?: strin
 function History({ page }: { page: Page }) {
   const [window, choose] = useState('24h'), lacks = page.picture.parts?.history
   const asked = useAsk<HistoryAnswer>(page, lacks ? '' : 'history', { window }), h = asked.answer
-  const why = lacks ?? h?.unavailable ?? (page.server ? '' : 'a file has nobody to ask')
+  const why = lacks ?? h?.unavailable ?? (FILE || !page.server ? 'a file has nobody to ask' : '')
   return (
     <>
       <div class="bar-head costs-time">
@@ -117,7 +123,7 @@ function History({ page }: { page: Page }) {
           </div>
         )}
       </div>
-      {why ? <Lacks>{why.replace(/\.?$/, '.')} Costs over time are what a Prometheus recorded: <Command text="kubectl sysop ui --prometheus URL" /></Lacks>
+      {FILE || why ? <Lacks>Costs over time are what a Prometheus recorded: {why} <Command text="kubectl sysop ui --prometheus URL" /></Lacks>
         : h?.points.length ? <Chart currency={h.currency} points={h.points} />
           : h ? <Lacks>Prometheus has nothing of that time.</Lacks> : <Waits of={asked} what="Costs over time" />}
     </>

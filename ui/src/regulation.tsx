@@ -1,7 +1,7 @@
 // Of each System that was adopted: who is held, by whom and since when, and what waits.
 
 import type { ComponentChildren } from 'preact'
-import { Command, Lacks, Ref, Waits, useAsk } from './bits.tsx'
+import { Command, Health, Lacks, Ref, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
 import { age, health, moment, plural } from './words.ts'
 
@@ -27,7 +27,7 @@ interface Hold {
   operations: { action: string; text: string; target?: string; state: string; at?: string; result?: string }[]
 }
 
-const states = { Free: ['✔', 'good', 'free'], Held: ['‖', 'info', 'held'], Cause: ['✖', 'bad', 'in trouble: others are held for it'], Unknown: ['?', 'faint', 'left alone'] } as const
+const states = { Free: ['✔', 'good', 'free'], Held: ['‖', 'info', 'held'], Cause: ['✖', 'bad', 'in trouble'], Unknown: ['?', 'faint', 'left alone'] } as const
 /** States of operations that are not over yet, and those that somebody should look at. */
 const waiting = ['Waiting', 'Intended', 'Undoing'], odd = ['Left', 'Gone', 'Errored']
 
@@ -40,7 +40,7 @@ export function Regulation({ page }: { page: Page }) {
         <h2 id="regulation-title">Regulation</h2>
         {systems && <button type="button" disabled={asked.waiting} onClick={asked.again}>{asked.waiting ? 'Asking ...' : 'Ask again'}</button>}
       </div>
-      {lacks || !page.server ? <Lacks>{(lacks ?? 'a file has nobody to ask').replace(/\.?$/, '.')} <Command text="kubectl sysop regulate status SYSTEM" /></Lacks>
+      {FILE || lacks || !page.server ? <Lacks>{(lacks ?? 'a file has nobody to ask').replace(/\.?$/, '.')} <Command text="kubectl sysop regulate status SYSTEM" /></Lacks>
         : !systems ? <Waits of={asked} what="Asking how Systems are regulated" />
           : <>{systems.length === 0 && <Empty why={unavailable} />}{systems.map((s) => <OneSystem key={s.namespace + '/' + s.name} page={page} system={s} />)}</>}
     </section>
@@ -65,20 +65,20 @@ function OneSystem({ page, system: s }: { page: Page; system: System }) {
       <h3>{s.name} <span class="faint">{s.namespace}</span></h3>
       {s.unavailable ? <Lacks>It could not be asked: {s.unavailable}</Lacks> : (
         <>
-          <p>{holds.length ? `${plural(holds.length, 'app is held', 'holds are in force')}${wait ? `, ${plural(wait, 'action waits', 'actions wait')}` : ''}.` : `Nobody is held; ${plural(apps.length, 'app')} may do as they like.`}</p>
+          <p>{holds.length ? `${plural(holds.length, 'app is held', 'holds are in force')}${wait ? `, ${plural(wait, 'action waits', 'actions wait')}` : ''}.` : 'Nobody is held.'}</p>
           <div class="scroll" role="region" aria-label={'Apps of ' + s.name} tabIndex={0}>
             <table>
               <thead><tr><th scope="col">App</th><th scope="col">To regulation</th><th scope="col">Health</th><th scope="col">Needs</th><th scope="col">Why</th></tr></thead>
               <tbody>
                 {apps.map((a) => {
-                  const [glyph, tone, word] = states[a.state] ?? ['?', 'faint', a.state], h = health.find((x) => x.word === a.health)
+                  const [glyph, tone, word] = states[a.state] ?? ['?', 'faint', a.state], h = health.findIndex((x) => x.word === a.health)
                   return (
                     <tr key={a.app}>
                       <th scope="row"><b>{a.app}</b></th>
-                      <td><span class={'tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span></td>
-                      <td>{h?.word ? <span class={'tone-' + h.tone}><span aria-hidden="true">{h.glyph}</span> {h.word}</span> : <span class="faint">–</span>}</td>
+                      <td><span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span></td>
+                      <td>{<Health of={h} />}</td>
                       <td>{a.needs.join(', ') || <span class="faint">–</span>}</td>
-                      <td>{[a.why, a.message].filter(Boolean).join('; ')}</td>
+                      <td>{[a.why, !(a.message && a.why?.includes(a.message)) && a.message].filter(Boolean).join('; ')}</td>
                     </tr>
                   )
                 })}

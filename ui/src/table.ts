@@ -24,7 +24,8 @@ export function wantedStacks(page: Page): Stack[] {
   const rows = picture.stacks.filter((s) => (cluster || !s.cluster)
     && (!choice.health.length || choice.health.includes(s.health ?? 0))
     && (!words.length || words.every((w) => textOf(page, s).includes(w))))
-  const turned = choice.sort[0] === '-', column = columns[choice.sort.replace(/^-/, '')] ?? columns.health
+  const turned = choice.sort[0] === '-', key = choice.sort.replace(/^-/, '')
+  const column = columns[Object.hasOwn(columns, key) ? key : 'health']
   return rows.map((s) => ({ s, by: column(s), name: columns.name(s) as string })).sort((a, b) => compare(a.by, b.by, turned) || compare(a.name, b.name, false)).map((r) => r.s)
 }
 
