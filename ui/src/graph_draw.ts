@@ -23,8 +23,8 @@ export function colors(el: Element): Colors {
 
 /** The health that a card shows as its own: of a fold the worst in it. */
 export function healthOf(page: Page, item: Item): number {
-  const n = page.node(item.node)
-  return item.fold ? item.worst : n.h ?? (n.t === 'missing' ? 5 : 0)
+  const n = page.picture.nodes[item.node]
+  return item.fold ? item.worst : n?.h ?? (n?.t === 'missing' ? 5 : 0)
 }
 
 export function nameOf(page: Page, stack: Stack, item: Item): { kind: string; name: string } {
