@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks'
 import { GraphCard } from './graph_card.tsx'
 import { colors, draw, elements, words, type Colors } from './graph_draw.ts'
 import { Legend } from './graph_legend.tsx'
-import { fit, inside, keep, neighbor, readable, reveal, scene, zoom, type Scene, type Size, type View } from './graph_scene.ts'
+import { bring, fit, inside, keep, neighbor, readable, reveal, scene, zoom, type Scene, type Size, type View } from './graph_scene.ts'
 import { gestures } from './graph_touch.ts'
 import type { Page } from './page.ts'
 import { all, type Shape } from './shape.ts'
@@ -77,7 +77,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
     live.colors ??= colors(pane.current!)
     draw(ctx, {
-      page, stack: page.stack()!, scene, view: { x: view.x + beyond, y: view.y + beyond, z: view.z }, size: { width, height },
+      page, scene, view: { x: view.x + beyond, y: view.y + beyond, z: view.z }, size: { width, height },
       colors: live.colors, active: live.active, mounted: new Set(view.z < elements ? [] : live.mounted),
     })
   }
@@ -269,7 +269,7 @@ function choose(live: Live, page: Page): void {
   const id = node ? page.selected() : -1
   live.active = live.key ? s.cards.findIndex((c) => c.item.key === live.key) : -1
   if (live.active < 0) live.active = s.of.get(id) ?? -1
-  if (other && live.active >= 0) live.view = reveal(live.view, live.size, s.cards[live.active])
+  if (other && live.active >= 0) live.view = bring(live.view, live.size, s.cards[live.active])
 }
 
 /** Whether what is in sight is no longer what has elements. */
