@@ -112,7 +112,7 @@ interface HistoryAnswer { currency: string; points: Point[]; unavailable?: strin
 function History({ page }: { page: Page }) {
   const [window, choose] = useState('24h'), lacks = page.picture.parts?.history
   const asked = useAsk<HistoryAnswer>(page, lacks ? '' : 'history', { window }), h = asked.answer
-  const why = lacks ?? h?.unavailable ?? (page.server ? '' : 'a file has nobody to ask')
+  const why = lacks ?? h?.unavailable ?? (FILE || !page.server ? 'a file has nobody to ask' : '')
   return (
     <>
       <div class="bar-head costs-time">
@@ -123,7 +123,7 @@ function History({ page }: { page: Page }) {
           </div>
         )}
       </div>
-      {why ? <Lacks>Costs over time are what a Prometheus recorded: {why} <Command text="kubectl sysop ui --prometheus URL" /></Lacks>
+      {FILE || why ? <Lacks>Costs over time are what a Prometheus recorded: {why} <Command text="kubectl sysop ui --prometheus URL" /></Lacks>
         : h?.points.length ? <Chart currency={h.currency} points={h.points} />
           : h ? <Lacks>Prometheus has nothing of that time.</Lacks> : <Waits of={asked} what="Costs over time" />}
     </>

@@ -24,7 +24,7 @@ export function Findings({ page }: { page: Page }) {
         <h2 id="findings-title">Findings</h2>
         {report && <button type="button" disabled={asked.waiting} onClick={asked.again}>{asked.waiting ? 'Checking ...' : 'Check again'}</button>}
       </div>
-      {lacks || !page.server ? <Lacks>{(lacks ?? 'a file has nobody to ask').replace(/\.?$/, '.')} What can be found is told by: <Command text={checkCommand(page)} /></Lacks>
+      {FILE || lacks || !page.server ? <Lacks>{(lacks ?? 'a file has nobody to ask').replace(/\.?$/, '.')} What can be found is told by: <Command text={checkCommand(page)} /></Lacks>
         : report ? <All page={page} report={report} /> : <Waits of={asked} what="Checking operators, definitions and stacks against the guidelines" />}
     </section>
   )

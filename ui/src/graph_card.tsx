@@ -3,7 +3,7 @@ import { healthOf, nameOf } from './graph_draw.ts'
 import type { Page } from './page.ts'
 import type { Stack } from './picture.ts'
 import type { Item } from './shape.ts'
-import { health, trouble } from './words.ts'
+import { health, money, trouble } from './words.ts'
 
 interface Props { page: Page; stack: Stack; card: Card; number: number; roots: Item[]; selected: boolean; tabbable: boolean }
 
@@ -13,11 +13,11 @@ export function GraphCard({ page, stack, card, number, roots, selected, tabbable
   const { kind, name } = nameOf(page, stack, item), own = healthOf(page, item), is = health[own]
   const below = item.fold ? 0 : place.b ?? 0, siblings = item.parent?.children ?? roots
   const why = item.fold || own < trouble ? '' : [node.r, node.m].filter(Boolean).join(': ')
-  const cost = item.cost === undefined ? '' : money(page, item.cost)
+  const cost = item.cost === undefined ? '' : money(item.cost)
   const open = item.fold && item.children.length > 0
   const says = [
     item.fold ? name : `${kind} ${name}`, is.word, why, item.fold && kind ? `the worst is ${kind}` : '', below > Math.max(own, 1) ? `below: ${health[below].word}` : '',
-    cost && `${cost} ${page.picture.currency ?? ''}`, place.s ? 'shared' : '',
+    item.cost !== undefined && money(item.cost, page.picture.currency), place.s ? 'shared' : '',
   ].filter(Boolean).join(', ')
   return (
     <button type="button" role="treeitem" data-card={number} tabIndex={tabbable ? 0 : -1} title={says} aria-label={says}
@@ -34,8 +34,4 @@ export function GraphCard({ page, stack, card, number, roots, selected, tabbable
       </span>
     </button>
   )
-}
-
-function money(page: Page, cents: number): string {
-  return (page.picture.currency === 'USD' ? '$' : '') + (cents / 100).toFixed(2)
 }

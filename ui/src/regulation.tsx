@@ -40,7 +40,7 @@ export function Regulation({ page }: { page: Page }) {
         <h2 id="regulation-title">Regulation</h2>
         {systems && <button type="button" disabled={asked.waiting} onClick={asked.again}>{asked.waiting ? 'Asking ...' : 'Ask again'}</button>}
       </div>
-      {lacks || !page.server ? <Lacks>{(lacks ?? 'a file has nobody to ask').replace(/\.?$/, '.')} <Command text="kubectl sysop regulate status SYSTEM" /></Lacks>
+      {FILE || lacks || !page.server ? <Lacks>{(lacks ?? 'a file has nobody to ask').replace(/\.?$/, '.')} <Command text="kubectl sysop regulate status SYSTEM" /></Lacks>
         : !systems ? <Waits of={asked} what="Asking how Systems are regulated" />
           : <>{systems.length === 0 && <Empty why={unavailable} />}{systems.map((s) => <OneSystem key={s.namespace + '/' + s.name} page={page} system={s} />)}</>}
     </section>

@@ -3,15 +3,12 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, Dialog, Health, useMedia } from './bits.tsx'
-import { CostsView } from './costs.tsx'
 import { Details } from './details.tsx'
 import { Filters } from './filters.tsx'
-import { Findings } from './findings.tsx'
 import { Graph } from './graph.tsx'
 import type { Page } from './page.ts'
 import { viewNames } from './page.ts'
 import type { Picture, Stack, ViewName } from './picture.ts'
-import { Regulation } from './regulation.tsx'
 import { shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
@@ -19,8 +16,10 @@ import { age, count, moment, money, plural, quote, short } from './words.ts'
 
 const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack', costs: 'Costs', findings: 'Findings', regulation: 'Regulation', compose: 'Compose' }
 
-/** compose is of the live page alone: a file does not carry it. */
-export function Shell({ page, compose: Compose }: { page: Page; compose?: ComponentType<{ page: Page }> }) {
+/** The views that are handed in. compose is of the live page alone: a file does not carry it. */
+export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }> }
+
+export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
   // Before anything else can happen: news that come right after the first Picture are not missed.
@@ -49,7 +48,7 @@ export function Shell({ page, compose: Compose }: { page: Page; compose?: Compon
       <main id="content" ref={main} tabIndex={-1} class={'view-' + view}>
         {view === 'stacks' && <Stacks page={page} />}
         {view === 'stack' && <StackView page={page} />}
-        {view === 'costs' && <CostsView page={page} />}
+        {view === 'costs' && <Costs page={page} />}
         {view === 'findings' && <Findings page={page} />}
         {view === 'regulation' && <Regulation page={page} />}
         {view === 'compose' && (Compose ? <Compose page={page} /> : <section class="panel" aria-label="Compose"><p>A file asks nobody, so a System is composed on the page that this serves:</p><Command text="kubectl sysop ui --open" /></section>)}

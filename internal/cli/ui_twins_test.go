@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// twins are what graph.Path and graph.Impact say of some graphs: ui/src/path.ts and impact.ts are
+// held to them by ui/test/twins.test.mjs. SYSOP_UPDATE=1 writes them.
+const twins = "../../ui/test/fixtures/twins.json"
+
+// twin is a graph as a Picture has it, and the answers.
+type twin struct {
+	Kinds      []view.PictureKind  `json:"kinds"`
+	Namespaces []string            `json:"namespaces"`
+	Nodes      []*view.PictureNode `json:"nodes"`
+	// Paths are of two nodes, and the steps: [from, number of the edge there, 1 if against]; null for none.
+	Paths []twinPath `json:"paths"`
+	// Impacts are of each node.
+	Impacts []twinImpact `json:"impacts"`
+}
+
+type twinPath struct {
+	Ends  [2]int   `json:"ends"`
+	Steps [][3]int `json:"steps"`
+}
+
+type twinImpact struct {
+	Deleted  []int `json:"deleted,omitempty"`
+	Orphaned []int `json:"orphaned,omitempty"`
+	// Direct and Through are [who, from what, from, number of the edge there, 1 if optional].
+	Direct  [][5]int `json:"direct,omitempty"`
+	Through [][5]int `json:"through,omitempty"`
+}
+
+func TestTwins(t *testing.T) {
+	random := rand.New(rand.NewPCG(10, 10))
+	all := []*twin{twinOf(t, demoGraph(t), random, 500)}
+	for range 40 {
+		all = append(all, twinOf(t, randomGraph(random), random, 30))
+	}
+	var got bytes.Buffer
+	got.WriteString("[\n")
+	for i, one := range all {
+		line, err := json.Marshal(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			got.WriteString(",\n")
+		}
+		got.Write(line)
+	}
+	got.WriteString("\n]\n")
+	if os.Getenv("SYSOP_UPDATE") != "" {
+		if err := os.WriteFile(twins, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(twins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%s is not what the graph says: SYSOP_UPDATE=1 writes it", twins)
+	}
+}
+
+func demoGraph(t *testing.T) *graph.Graph {
+	t.Helper()
+	var out bytes.Buffer
+	env := Env{IOStreams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &out}, Getenv: func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now}
+	o := &metricsOptions{common: newCommon(env, "ui"), by: "stack"}
+	o.from, o.allNamespaces = "demo", true
+	v := newSurvey(o, &question{by: "stack", options: cost.Options{Sharing: cost.ShareEven}, brief: true, book: cost.DefaultBook()}, nil)
+	if err := v.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return v.last.graph
+}
+
+// twinRules are all that an edge may be to path and impact.
+var twinRules = []relation.Rule{
+	{Name: "owns", Relation: relation.Owns, Via: relation.Owner},
+	{Name: "made", Relation: relation.Owns, Via: relation.Spec},
+	{Name: "needs", Relation: relation.Needs, Via: relation.Spec},
+	{Name: "serves", Relation: relation.Serves, Via: relation.Label},
+	{Name: "reads", Relation: relation.Needs, Via: relation.Spec, Leaf: true},
+	{Name: "manages", Relation: relation.Owns, Via: relation.Label, Manages: true},
+	{Name: "regards", Relation: relation.Needs, Via: relation.Spec, Aside: true},
+}
+
+// randomGraph has objects that are there, that are missing and that nobody read, and a Node, with
+// edges of all rules between them.
+func randomGraph(random *rand.Rand) *graph.Graph {
+	said := map[string]map[object.Ref][]relation.Link{}
+	things := make([]object.Ref, 6+random.IntN(10))
+	for i := range things {
+		things[i] = object.Ref{Group: "test", Kind: string(rune('C' - random.IntN(3))), Namespace: fmt.Sprint("ns", random.IntN(2)), Name: fmt.Sprint("x", i)}
+	}
+	things[0] = object.Ref{Kind: "Node", Name: "node"}
+	for range 2 * len(things) {
+		from, to, rule := things[random.IntN(len(things))], things[random.IntN(len(things))], twinRules[random.IntN(len(twinRules))].Name
+		if said[rule] == nil {
+			said[rule] = map[object.Ref][]relation.Link{}
+		}
+		said[rule][from] = append(said[rule][from], relation.Link{
+			Target: relation.Target{Kind: to.GroupKind(), Namespace: to.Namespace, Name: to.Name}, Field: "spec." + rule, Value: to.Name,
+			Optional: random.IntN(4) == 0, Inferred: random.IntN(4) == 0,
+		})
+	}
+	rules := slices.Clone(twinRules)
+	for i := range rules {
+		links := said[rules[i].Name]
+		rules[i].Links = func(o object.Object, emit relation.Emit) {
+			for _, l := range links[o.Ref] {
+				emit(l)
+			}
+		}
+	}
+	kinds := []object.Resource{{Version: "v1", Kind: "Node", Plural: "nodes"}}
+	for _, kind := range []string{"A", "B", "C"} {
+		kinds = append(kinds, object.Resource{Group: "test", Version: "v1", Kind: kind, Plural: kind + "s", Namespaced: true})
+	}
+	b := graph.NewBuilder(relation.NewSet(rules...), object.NewKinds(kinds))
+	inv := inventory.New(nil, b.Extract)
+	for i, r := range things {
+		switch {
+		case i%7 == 3:
+			inv.Absent(r)
+		case i%7 == 5: // nobody looked
+		default:
+			inv.Add(object.Object{Ref: r, Version: "v1", Meta: &metav1.ObjectMeta{Name: r.Name, Namespace: r.Namespace, UID: apitypes.UID("uid-" + r.String())}})
+		}
+	}
+	return b.Build(inv)
+}
+
+// twinOf numbers the nodes at random: a page that has lived has them in no order.
+func twinOf(t *testing.T, g *graph.Graph, random *rand.Rand, pairs int) *twin {
+	t.Helper()
+	var ids []graph.ID
+	for n := range g.Nodes() {
+		ids = append(ids, n.ID)
+	}
+	assessment := health.Assess(g, func(graph.ID) (health.Health, bool) { return health.Health{}, false })
+	stack := g.Stack(ids, graph.StackOptions{})
+	p := view.NewPicture(view.PictureOf{
+		Graph: g, Assessment: assessment, Stacks: []view.PictureFound{{Name: g.Ref(0), Stack: stack, Health: assessment.Stack(stack)}},
+	}, view.NewNumbering())
+	if len(p.Nodes) != g.Len() {
+		t.Fatalf("%d nodes of %d", len(p.Nodes), g.Len())
+	}
+	number := random.Perm(len(p.Nodes)) // by node: they are numbered in the order of the graph before
+	tw := &twin{Kinds: p.Kinds, Namespaces: p.Namespaces, Nodes: make([]*view.PictureNode, len(p.Nodes))}
+	edges := map[graph.Edge][2]int{}
+	for id, n := range p.Nodes {
+		if r := g.Ref(graph.ID(id)); r.Name != n.Name || r.Kind != p.Kinds[n.Kind].Kind {
+			t.Fatalf("node %d is %s", id, n.Name)
+		}
+		slim := &view.PictureNode{Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, State: n.State, Boundary: n.Boundary}
+		for e := range g.Out(graph.ID(id)) {
+			at := slices.IndexFunc(n.Edges, func(o view.PictureEdge) bool { return p.Rules[o.Rule] == e.Rule && samePictured(o, e) })
+			if at < 0 {
+				t.Fatalf("an edge of %s is in no Picture: %v", n.Name, e)
+			}
+			edges[e] = [2]int{number[id], at}
+		}
+		for _, e := range n.Edges {
+			e.To, e.Why, e.Rule = number[e.To], "", 0
+			slim.Edges = append(slim.Edges, e)
+		}
+		tw.Nodes[number[id]] = slim
+	}
+	tw.Impacts = make([]twinImpact, len(ids))
+	for _, id := range ids {
+		tw.Impacts[number[id]] = impactTwin(g.Impact(id, graph.StackOptions{}), number, edges)
+	}
+	for range pairs {
+		from, to := ids[random.IntN(len(ids))], ids[random.IntN(len(ids))]
+		steps, found := g.Path(from, to, graph.StackOptions{})
+		tp := twinPath{Ends: [2]int{number[from], number[to]}}
+		if found {
+			tp.Steps = [][3]int{}
+		}
+		for _, s := range steps {
+			at := edges[s.Edge]
+			tp.Steps = append(tp.Steps, [3]int{at[0], at[1], one(s.Against)})
+		}
+		tw.Paths = append(tw.Paths, tp)
+	}
+	return tw
+}
+
+// samePictured tells edges of one rule apart as a Picture does.
+func samePictured(p view.PictureEdge, e graph.Edge) bool {
+	why := []rune(e.Why())
+	if len(why) > 200 {
+		why = append(why[:199], '…')
+	}
+	return p.To == int(e.To) && p.Inferred == e.Inferred && p.Optional == e.Optional && p.Why == string(why)
+}
+
+func impactTwin(im graph.Impact, number []int, edges map[graph.Edge][2]int) (out twinImpact) {
+	numbers := func(ids []graph.ID) (of []int) {
+		for _, id := range ids {
+			of = append(of, number[id])
+		}
+		return of
+	}
+	dependents := func(all []graph.Dependent) (of [][5]int) {
+		for _, d := range all {
+			at := edges[d.Edge]
+			of = append(of, [5]int{number[d.ID], number[d.Cause], at[0], at[1], one(d.Optional)})
+		}
+		return of
+	}
+	return twinImpact{numbers(im.Deleted), numbers(im.Orphaned), dependents(im.Direct), dependents(im.Through)}
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

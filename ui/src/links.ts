@@ -1,0 +1,48 @@
+// The objects and edges of a Picture as pkg/graph has them: in the order of object.Compare, with
+// the edges that arrive beside those that leave. Path and impact walk over it.
+
+import type { Page } from './page.ts'
+import type { Edge, Picture } from './picture.ts'
+
+export interface Arrow { from: number; to: number; edge: Edge }
+
+export interface Links {
+  /** The place of each node in the order of object.Compare. */
+  rank: number[]
+  /** By node: what leaves, by relation and target; what arrives, by source. */
+  out: Arrow[][]
+  into: Arrow[][]
+}
+
+export const owns = 1, needs = 2, serves = 3
+const isAside = 1, isLeaf = 2, isManager = 4
+
+export const aside = ({ edge }: Arrow) => !!((edge.f ?? 0) & isAside)
+export const leaf = ({ edge }: Arrow) => !!((edge.f ?? 0) & isLeaf)
+export const manages = ({ edge }: Arrow) => !!((edge.f ?? 0) & isManager)
+
+let last: { of: Picture['nodes']; links: Links } | null = null
+
+/** They are of the Picture that was asked about last: it is replaced as a whole when it changes. */
+export function linksOf(page: Page): Links {
+  const { nodes, kinds, namespaces } = page.picture
+  if (last?.of === nodes) return last.links
+  const ids: number[] = [], compare = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0
+  nodes.forEach((n, id) => { if (n) ids.push(id) })
+  ids.sort((x, y) => {
+    const a = nodes[x]!, b = nodes[y]!, k = kinds[a.k], l = kinds[b.k]
+    return compare(k.group ?? '', l.group ?? '') || compare(k.kind, l.kind) || compare(namespaces[a.s ?? 0], namespaces[b.s ?? 0]) || compare(a.n, b.n)
+  })
+  const rank: number[] = [], out: Arrow[][] = nodes.map(() => []), into: Arrow[][] = nodes.map(() => [])
+  ids.forEach((id, i) => { rank[id] = i })
+  for (const from of ids) {
+    for (const edge of nodes[from]!.e ?? []) {
+      if (!nodes[edge.t]) continue
+      const arrow = { from, to: edge.t, edge }
+      out[from].push(arrow)
+      into[edge.t].push(arrow)
+    }
+  }
+  last = { of: nodes, links: { rank, out, into } }
+  return last.links
+}
