@@ -219,7 +219,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
         <ol>
           <li><button type="button" class="link" onClick={() => page.go('stacks')}>Stacks</button></li>
           {choice.stack && <li>{root ? <button type="button" class="link" onClick={() => page.set({ root: '' }, true)}>{short(choice.stack)}</button> : <span aria-current="location">{short(choice.stack)}</span>}</li>}
-          {root && <li><span aria-current="location">{short(root)}</span> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></li>}
+          {root && <li><span aria-current="location">{short(root)}</span>{choice.stack && <> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></>}</li>}
         </ol>
         {stack && !root && <p class="trail-says"><Health of={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.picture.currency)}</span></p>}
       </nav>
