@@ -101,7 +101,7 @@ func (o *uiOptions) surveyed(ctx context.Context) (*survey, error) {
 	if err := o.past.validate(); err != nil {
 		return nil, err
 	}
-	return o.metricsOptions.survey(ctx, o.healthRules)
+	return o.survey(ctx, o.healthRules)
 }
 
 func (p *pastOptions) validate() error {

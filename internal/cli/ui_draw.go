@@ -96,8 +96,16 @@ func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices,
 
 func (o *graphOptions) draw(ctx context.Context) error {
 	err := o.refuse(notDrawn{
-		{"--up", o.up}, {"--connected", o.connected}, {"--relations", len(o.relations) > 0}, {"--kinds", len(o.kinds) > 0}, {"--depth", o.depth != 0},
-		{"--show-boundary", o.boundary}, {"--include", len(o.include) > 0}, {"--helm-manifest", o.manifest}, {"--problems", o.problems}, {"--exit-code", o.exitCode},
+		{"--up", o.up},
+		{"--connected", o.connected},
+		{"--relations", len(o.relations) > 0},
+		{"--kinds", len(o.kinds) > 0},
+		{"--depth", o.depth != 0},
+		{"--show-boundary", o.boundary},
+		{"--include", len(o.include) > 0},
+		{"--helm-manifest", o.manifest},
+		{"--problems", o.problems},
+		{"--exit-code", o.exitCode},
 	}, "")
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ const (
 )
 
 func distances(aspect int) places.Options {
-	return places.Options{Across: 56, Between: 14, Apart: 48, Aspect: aspect}
+	return places.Options{Across: 56, Between: 18, Apart: 48, Aspect: aspect}
 }
 
 // svgCard is a card: an object at its place, or a fold of equal leaves.

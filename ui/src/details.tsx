@@ -1,5 +1,259 @@
+// All that is known of the selected object, and why: identity, health, usage, cost, edges, YAML.
+
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Bar, Command, Health, Lacks, Waits, useAsk } from './bits.tsx'
+import { linksOf, type Arrow } from './links.ts'
 import type { Page } from './page.ts'
+import type { Node, Place, Stack } from './picture.ts'
+import { ImpactPanel, PathPanel } from './relate.tsx'
+import { usesOf } from './tree_rows.ts'
+import { age, bytes, count, cpu, health, moment, money, parse, plural, quote, relations, short, trouble } from './words.ts'
+
+/** So many links of a list are shown before somebody asks for all. */
+const few = 12
+const states = { missing: 'missing: it is named, and it is not there', unread: 'not read: it is named, and nobody looked or nobody was allowed to', virtual: 'a name, and no object' }
 
 export function Details({ page }: { page: Page }) {
-  return <section aria-label="details">{page.picture.title}</section>
+  const id = page.selected(), [asked, ask] = useState<'' | 'impact' | 'path'>(page.choice.to ? 'path' : '')
+  if (id < 0) return <Lacks>{page.choice.node ? `${page.choice.node} is not there.` : 'Select an object to see its details.'}</Lacks>
+  const n = page.node(id), ref = page.ref(id), stack = page.stack(), place = stack?.tree.find((p) => p.n === id && !p.a), kind = page.kind(n), ns = page.namespace(n)
+  const toggle = (what: 'impact' | 'path') => ask(asked === what ? '' : what)
+  const path = asked === 'path' || page.choice.to !== ''
+  return (
+    <div class="details">
+      <h2 id="details-title" tabIndex={-1}><span class="faint">{kind.kind}</span> {n.n}</h2>
+      <dl class="details-facts">
+        <Fact of="Kind">{kind.kind + (kind.group ? '.' + kind.group : '')}</Fact>
+        <Fact of="Namespace">{ns || 'none: it is of the whole cluster'}</Fact>
+        {n.t && <Fact of="State">{states[n.t]}</Fact>}
+        {n.b && <Fact of="Boundary">stacks stand on it, and never go beyond</Fact>}
+        {n.c && <Fact of="Created">{moment(n.c)}, {age(page.now() - n.c)} ago</Fact>}
+        {place?.x && !n.b && <Fact of="Aside">the stack may be well without it</Fact>}
+      </dl>
+      <div class="details-deeds" role="group" aria-label="What to do with it">
+        <button type="button" disabled={page.choice.root === ref} onClick={() => page.set({ root: ref }, true)}>Re-root here</button>
+        <button type="button" aria-expanded={asked === 'impact'} onClick={() => toggle('impact')}>Impact</button>
+        <button type="button" aria-expanded={path} onClick={() => { if (path) page.set({ to: '' }); ask(path ? '' : 'path') }}>Path to ...</button>
+      </div>
+      {asked === 'impact' && <ImpactPanel page={page} id={id} />}
+      {path && <PathPanel page={page} id={id} />}
+      <HealthPart page={page} n={n} place={place} stack={stack} />
+      <UsagePart page={page} n={n} place={place} stack={stack} />
+      <CostPart page={page} id={id} place={place} stack={stack} />
+      <Edges page={page} id={id} />
+      {n.l && (
+        <section>
+          <h3>Labels</h3>
+          <ul class="details-labels">{n.l.map((l) => <li key={l}><code>{page.picture.labels[l]}</code></li>)}</ul>
+        </section>
+      )}
+      <section>
+        <h3>YAML</h3>
+        <Yaml key={ref} page={page} of={ref} n={n} />
+        <Command text={commandOf(page, ref)} />
+      </section>
+    </div>
+  )
 }
+
+function Fact({ of, children }: { of: string; children: ComponentChildren }) {
+  return <div><dt>{of}</dt><dd>{children}</dd></div>
+}
+
+/** The command that tells the same in a terminal. */
+function commandOf(page: Page, ref: string): string {
+  const { kind, group, namespace, name } = parse(ref), [from, ...rest] = (page.picture.source ?? '').split(' '), words = ['graph', kind + (group && '.' + group) + '/' + name]
+  if (namespace) words.push('-n', namespace)
+  if (from === 'snapshot') words.push('--from', rest.join(' '))
+  if (from === 'context') words.push('--context', rest.join(' '))
+  return 'kubectl sysop ' + words.map(quote).join(' ')
+}
+
+/** A button that selects another object, in this stack if it is there. The focus goes to its title. */
+export function To({ page, id, full }: { page: Page; id: number; full?: boolean }) {
+  const n = page.picture.nodes[id]
+  if (!n) return <span class="faint">gone</span>
+  const ref = page.ref(id)
+  const go = () => {
+    if (page.stack()?.tree.some((p) => p.n === id)) page.set({ node: ref }, true)
+    else page.reveal(ref)
+    requestAnimationFrame(() => document.getElementById('details-title')?.focus())
+  }
+  return <button type="button" class="link" title={ref} onClick={go}>{full ? ref : short(ref)}</button>
+}
+
+/** A list that is no longer than anybody reads, until it is asked for. */
+export function Few<T>({ of, children, ordered }: { of: T[]; children: (x: T, i: number) => ComponentChildren; ordered?: boolean }) {
+  const [all, set] = useState(false), List = ordered ? 'ol' : 'ul'
+  return (
+    <>
+      <List class="details-list">{(all ? of : of.slice(0, few)).map((x, i) => <li key={i}>{children(x, i)}</li>)}</List>
+      {of.length > few && !all && <button type="button" onClick={() => set(true)}>Show all {count(of.length)}</button>}
+    </>
+  )
+}
+
+function HealthPart({ page, n, place, stack }: { page: Page; n: Node; place?: Place; stack?: Stack }) {
+  const { parts } = page.picture, below = place?.b ?? 0, bad = below >= trouble && stack && place ? causes(page, stack, place) : []
+  return (
+    <section>
+      <h3>Health</h3>
+      {parts?.health && <Lacks>Not known: {parts.health}</Lacks>}
+      <dl class="details-facts">
+        <Fact of="Own">
+          {n.h ? <Health of={n.h} /> : <span class="faint">none: objects of this kind say nothing of it</span>}
+          {n.r && n.r !== health[n.h ?? 0].word && <> <b>{n.r}</b></>}
+          {n.i && <span class="faint"> for {age(page.now() - n.i)}, since {moment(n.i)}</span>}
+          {n.m && <p class="details-message">{n.m}</p>}
+        </Fact>
+        <Fact of="Below">
+          {below ? <Health of={below} /> : <span class="faint">nothing that says anything</span>}
+          {bad.length > 0 && <>: {bad.slice(0, 5).map((id, i) => <span key={id}>{i > 0 && ', '}<To page={page} id={id} /></span>)}{bad.length > 5 && ` and ${bad.length - 5} more`}</>}
+        </Fact>
+      </dl>
+      {n.v && (
+        <>
+          <h4>Warnings</h4>
+          <ul class="details-list">{n.v.map((e, i) => <li key={i}><span class="tone-warn"><span aria-hidden="true">▲</span> {e.r}</span>{e.c && e.c > 1 && <> {count(e.c)} times</>}{e.l && <span class="faint">, last {age(page.now() - e.l)} ago</span>}<p class="details-message">{e.m}</p></li>)}</ul>
+        </>
+      )}
+      {parts?.events && <p class="faint">Warnings are not known: {parts.events}</p>}
+    </section>
+  )
+}
+
+/** The objects below a place that are as bad as it gets there, each once. */
+function causes(page: Page, { tree }: Stack, place: Place): number[] {
+  const out = new Set<number>(), at = tree.indexOf(place)
+  for (let i = at + 1; i < tree.length && (tree[i].d ?? 0) > (place.d ?? 0); i++) {
+    const p = tree[i]
+    if (!p.a && page.picture.nodes[p.n]?.h === place.b) out.add(p.n)
+  }
+  return [...out]
+}
+
+function UsagePart({ page, n, place, stack }: { page: Page; n: Node; place?: Place; stack?: Stack }) {
+  const { parts } = page.picture, { u } = n, sum = place && stack && usesOf(page, stack)[stack.tree.indexOf(place)]
+  const isPod = page.kind(n).kind === 'Pod' && !page.kind(n).group
+  if (!u && !isPod && !sum) return null
+  const lines: [string, number | undefined, number | undefined, number | undefined, (v: number) => string][] = u ? [['CPU', u.c, u.cr, u.cl, cpu], ['Memory', u.m, u.mr, u.ml, bytes], ['Storage', u.s, u.sc, undefined, bytes]] : []
+  return (
+    <section>
+      <h3>Usage</h3>
+      {lines.filter(([, ...v]) => v.slice(0, 3).some((x) => x !== undefined)).map(([what, used, asked, limit, say]) => {
+        const most = Math.max(used ?? 0, asked ?? 0, limit ?? 0) || 1
+        return (
+          <table key={what} class="details-usage">
+            <caption>{what}</caption>
+            <tbody>
+              {([['used', used], [what === 'Storage' ? 'claimed' : 'requested', asked], ...(what === 'Storage' ? [] : [['limit', limit]])] as [string, number | undefined][]).map(([word, v]) => (
+                <tr key={word}><th scope="row">{word}</th><td class="num">{v === undefined ? <span class="faint">{word === 'used' ? 'not measured' : 'none'}</span> : say(v)}</td><td>{v !== undefined && <Bar part={v / most} />}</td></tr>
+              ))}
+            </tbody>
+          </table>
+        )
+      })}
+      {u?.w && <p class="faint">Not measured: {u.w}.</p>}
+      {isPod && !u && <Lacks>{parts?.usage ? 'Not measured: ' + parts.usage : 'It runs no more, or was not measured.'}</Lacks>}
+      {!u && sum && <p>{plural(sum.pods, 'pod')} below{sum.measured ? `: ${cpu(sum.c)} CPU, ${bytes(sum.m)} memory` : ', none of which was measured'}{sum.measured > 0 && sum.measured < sum.pods && ` in the ${sum.measured} that were measured`}.</p>}
+      {!u && sum && !sum.measured && parts?.usage && <p class="faint">{parts.usage}</p>}
+    </section>
+  )
+}
+
+function CostPart({ page, id, place, stack }: { page: Page; id: number; place?: Place; stack?: Stack }) {
+  const { currency = '', parts, window, prices } = page.picture
+  if (parts?.cost) return <section><h3>Cost</h3><Lacks>Not known: {parts.cost}</Lacks></section>
+  if (!place || !stack || place.c === undefined) return null
+  const at = stack.tree.indexOf(place), below: Place[] = [], own = place.o ?? 0
+  for (let i = at + 1; i < stack.tree.length && (stack.tree[i].d ?? 0) > (place.d ?? 0); i++) {
+    if ((stack.tree[i].d ?? 0) === (place.d ?? 0) + 1 && stack.tree[i].c !== undefined) below.push(stack.tree[i])
+  }
+  below.sort((a, b) => b.c! - a.c!)
+  const some = below.slice(0, few), others = below.slice(few), charges = Object.entries(place.g ?? {})
+  return (
+    <section>
+      <h3>Cost</h3>
+      <table class="details-cost">
+        <caption>{currency} {window ? `in ${age(window.hours * 3600)}` : 'a month, at the rates of now'}{prices && `, ${prices} prices`}</caption>
+        <tbody>
+          {charges.map(([what, v]) => <tr key={what}><th scope="row">{what}</th><td class="num">{money(v)}</td></tr>)}
+          {own !== 0 && (charges.length > 1 || below.length > 0) && <tr class="details-sum"><th scope="row">by itself</th><td class="num">{money(own)}</td></tr>}
+          {some.map((p) => <tr key={p.n}><th scope="row"><To page={page} id={p.n} /></th><td class="num">{money(p.c!)}</td></tr>)}
+          {others.length > 0 && <tr><th scope="row">{count(others.length)} others below</th><td class="num">{money(others.reduce((sum, p) => sum + p.c!, 0))}</td></tr>}
+        </tbody>
+        <tfoot><tr><th scope="row">{below.length ? 'with what is below' : 'in all'}</th><td class="num">{money(place.c, currency)}</td></tr></tfoot>
+      </table>
+      {place.p && <Share page={page} id={id} place={place} />}
+      {place.y && place.y.length > 0 && <p>It is the stack's by {place.y.map((y, i) => <span key={y}>{i > 0 && ' › '}<To page={page} id={y} /></span>)}.</p>}
+    </section>
+  )
+}
+
+/** Whose the rest of a shared cost is: "1/3 of 18.93: 3 stacks share MysqlCluster/db". */
+function Share({ page, id, place }: { page: Page; id: number; place: Place }) {
+  const { stacks } = page.picture, paying = stacks.filter((s) => s.tree.some((p) => p.n === id && p.o !== undefined))
+  const sum = paying.reduce((n, s) => n + s.tree.reduce((n, p) => n + (p.n === id ? p.o ?? 0 : 0), 0), 0)
+  // Only where all that pay are on this page is it known what they pay together.
+  const [part, of] = place.p!.split('/').map(Number), whole = part && of && Math.abs(sum - place.o! * of / part) <= of ? ' of ' + money(sum) : ''
+  const by = (place.y ?? []).find((y) => paying.every((s) => s.tree.some((p) => p.n === y && !p.a))) ?? id
+  return (
+    <p>
+      This stack pays {place.p}{whole}{paying.length > 1 && <>: {plural(paying.length, 'stack shares', 'stacks share')} {by === id ? 'it' : <To page={page} id={by} />} ({paying.map((s, i) => (
+        <span key={s.name}>{i > 0 && ', '}{s.name === page.choice.stack ? 'this one' : <button type="button" class="link" onClick={() => page.open(s.name, page.ref(id))}>{short(s.name)}</button>}</span>
+      ))})</>}.
+    </p>
+  )
+}
+
+/** Every edge of an object, those that leave and those that arrive. */
+function Edges({ page, id }: { page: Page; id: number }) {
+  const { out, into } = linksOf(page)
+  return (
+    <section>
+      <h3>Edges</h3>
+      {!out[id].length && !into[id].length && <p class="faint">It has none, as far as was read.</p>}
+      {out[id].length > 0 && <><h4>It ...</h4><Few of={out[id]}>{(a) => <EdgeLine page={page} arrow={a} end={a.to} word={relations[a.edge.r]} />}</Few></>}
+      {into[id].length > 0 && <><h4>It is ...</h4><Few of={into[id]}>{(a) => <EdgeLine page={page} arrow={a} end={a.from} word={passive[a.edge.r]} />}</Few></>}
+    </section>
+  )
+}
+
+export const passive = ['', 'owned by', 'needed by', 'served by'] as const
+
+function EdgeLine({ page, arrow: { edge }, end, word }: { page: Page; arrow: Arrow; end: number; word: string }) {
+  return <><span class={'graph-' + relations[edge.r]}>{word}</span> <To page={page} id={end} /><Why page={page} edge={edge} /></>
+}
+
+/** How an edge is known: where it is written, and by which rule. */
+export function Why({ page, edge }: { page: Page; edge: Arrow['edge'] }) {
+  const rule = page.picture.rules[edge.u]
+  const notes = [edge.i && 'inferred', edge.o && 'optional', (edge.f ?? 0) & 1 && 'aside', (edge.f ?? 0) & 4 && 'as a manager'].filter(Boolean).join(', ')
+  return <span class="details-why">{notes && ` (${notes})`} via {edge.v}{edge.w && <>: <code>{edge.w}</code></>}{rule && <span class="faint"> {rule}</span>}</span>
+}
+
+interface Object { yaml: string; hidden?: number; events?: { reason: string; message: string; count?: number; last?: string | number; type?: string }[] }
+
+/** The manifest of an object, which is only read when somebody asks. */
+function Yaml({ page, of, n }: { page: Page; of: string; n: Node }) {
+  const [open, set] = useState(false), { kind, group, namespace, name } = parse(of), { manifest } = page.picture.parts ?? {}
+  const got = useAsk<Object>(page, open ? 'object' : '', { ref: of }), { answer } = got
+  const get = ['kubectl get', quote((kind + (group && '.' + group)) + '/' + name), ...(namespace ? ['-n', quote(namespace)] : []), '-o yaml'].join(' ')
+  if (n.t) return <p class="faint">There is none: it is {n.t}.</p>
+  if (!page.server || manifest) return <><p class="faint">{manifest ? 'It is not here: ' + manifest : 'A file has no YAML in it.'}{page.picture.source?.startsWith('snapshot') ? '' : ' This shows it:'}</p>{!page.picture.source?.startsWith('snapshot') && <Command text={get} />}</>
+  return (
+    <details class="details-yaml" open={open} onToggle={(e) => set(e.currentTarget.open)}>
+      <summary>YAML of {short(of)}</summary>
+      {open && <Waits of={got} what="reading the object" />}
+      {answer && (
+        <>
+          {!!answer.hidden && <p class="faint">{plural(answer.hidden, 'value')} hidden: what may be a secret does not leave the program.</p>}
+          <pre tabIndex={0} role="region" aria-label="YAML">{answer.yaml}</pre>
+          {!!answer.events?.length && <><h4>Events</h4><Few of={answer.events}>{(e) => <><span class={e.type === 'Warning' ? 'tone-warn' : 'faint'}>{e.type === 'Warning' && <span aria-hidden="true">▲ </span>}{e.reason}</span>{(e.count ?? 0) > 1 && ` ${count(e.count!)} times`}{e.last ? <span class="faint">, {moment(e.last)}</span> : ''}<p class="details-message">{e.message}</p></>}</Few></>}
+        </>
+      )}
+    </details>
+  )
+}
+

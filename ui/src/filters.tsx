@@ -1,5 +1,122 @@
-import type { Page } from './page.ts'
+// Search and filters of a stack: what they leave is what tree and graph show.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { noFilters, type Page } from './page.ts'
+import type { Choice } from './page.ts'
+import { shape } from './shape.ts'
+import { filtered } from './tree_rows.ts'
+import { count, health, plural, relations } from './words.ts'
+
+type Key = 'kinds' | 'namespaces' | 'labels' | 'health' | 'relations'
+interface Option { value: string | number; text: string; n: number }
+const titles: { [k in Key]: string } = { kinds: 'Kind', namespaces: 'Namespace', labels: 'Label', health: 'Health', relations: 'Relation' }
+/** What is said of a chosen one. */
+const single: { [k in Key]: string } = { kinds: 'kind', namespaces: 'namespace', labels: 'label', health: 'health', relations: 'relation' }
+const keys = Object.keys(titles) as Key[]
+const relationOf = { root: '', owned: 'owns', needed: 'needs', serving: 'serves', behind: 'serves' }
+/** More options than this have a search of their own, and so many are shown. */
+const many = 12, most = 60
 
 export function Filters({ page }: { page: Page }) {
-  return <section aria-label="filters">{page.picture.title}</section>
+  const stack = page.stack(), { choice } = page, [open, set] = useState<Key | ''>(''), root = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!open) return
+    const away = (e: Event) => { if (!root.current!.contains(e.target as Element)) set('') }
+    document.addEventListener('pointerdown', away)
+    return () => document.removeEventListener('pointerdown', away)
+  }, [open])
+  if (!stack) return null
+  const s = shape(page, stack), any = filtered(page)
+  const leave = () => document.querySelector<HTMLElement>('main [role=treegrid] [tabindex="0"]')?.focus()
+  const press = (e: KeyboardEvent) => {
+    if (e.key === 'ArrowDown' || e.key === 'Enter' || e.key === 'Escape' && !choice.search) leave()
+    else if (e.key === 'Escape') page.set({ search: '' })
+    else return
+    e.preventDefault()
+  }
+  const options = open ? optionsOf(page, open) : []
+  return (
+    <div class="filters" role="search" aria-label="Objects of the stack" ref={root}>
+      <div class="filters-line">
+        <input type="search" class="filters-search" aria-label="Search objects" placeholder="Search: kind, name, label ( / )" autocomplete="off" spellcheck={false} value={choice.search}
+          onInput={(e) => page.set({ search: e.currentTarget.value })} onKeyDown={press} />
+        {keys.map((key) => (
+          <div key={key} class="filters-menu" onKeyDown={(e) => {
+            if (e.key !== 'Escape' || open !== key) return
+            e.preventDefault()
+            set('')
+            e.currentTarget.querySelector('button')!.focus()
+          }} onFocusOut={(e) => { if (open === key && e.relatedTarget && !e.currentTarget.contains(e.relatedTarget as Element)) set('') }}>
+            <button type="button" aria-expanded={open === key} aria-controls={'filter-' + key} onClick={() => set(open === key ? '' : key)}>
+              {titles[key]}{choice[key].length > 0 && ` (${choice[key].length})`} <span aria-hidden="true">▾</span>
+            </button>
+            <div id={'filter-' + key} class="filters-panel" hidden={open !== key}>{open === key && <Panel page={page} of={key} options={options} />}</div>
+          </div>
+        ))}
+        {any && <button type="button" onClick={() => { page.set(noFilters()); root.current!.querySelector('input')!.focus() }}>Reset</button>}
+        <span class="filters-count" role="status">{any ? `${count(s.shown)} of ${plural(s.of, 'object')}` : plural(s.of, 'object')}{s.capped > 0 && `, ${count(s.capped)} of them in groups`}</span>
+      </div>
+      {keys.some((k) => choice[k].length) && (
+        <ul class="filters-chips" aria-label="Filters that are set">
+          {keys.flatMap((key) => (choice[key] as (string | number)[]).map((value) => (
+            <li key={key + value}>
+              <button type="button" class="chip" onClick={(e) => {
+                const next = (e.currentTarget.parentElement!.nextElementSibling ?? e.currentTarget.parentElement!.previousElementSibling)?.querySelector('button') ?? root.current!.querySelector('input')!
+                page.set(without(choice, key, value))
+                next.focus()
+              }}>
+                <span class="faint">{single[key]}</span> {textOf(key, value)} <span aria-hidden="true">✕</span><span class="unseen">, remove</span>
+              </button>
+            </li>
+          )))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function Panel({ page, of, options }: { page: Page; of: Key; options: Option[] }) {
+  const [text, type] = useState(''), chosen = page.choice[of] as (string | number)[]
+  const found = options.filter((o) => o.text.toLowerCase().includes(text.toLowerCase())), shown = found.slice(0, most)
+  return (
+    <fieldset>
+      <legend>{titles[of]}</legend>
+      {options.length > many && <input type="search" aria-label={`Search of ${titles[of]}`} placeholder="Search" value={text} onInput={(e) => type(e.currentTarget.value)} />}
+      {shown.map((o) => (
+        <label key={o.value}>
+          <input type="checkbox" checked={chosen.includes(o.value)} onChange={(e) => page.set(e.currentTarget.checked ? { [of]: [...chosen, o.value] } : without(page.choice, of, o.value))} />
+          <span class="filters-text">{o.text}</span> <span class="faint">{count(o.n)}</span>
+        </label>
+      ))}
+      {found.length > most && <p class="faint">and {count(found.length - most)} more: search for them</p>}
+      {!found.length && <p class="faint">{options.length ? 'none of these' : 'there are none'}</p>}
+    </fieldset>
+  )
+}
+
+function without(c: Choice, key: Key, value: string | number): Partial<Choice> {
+  return { [key]: (c[key] as (string | number)[]).filter((v) => v !== value) }
+}
+
+const textOf = (key: Key, value: string | number) =>
+  key === 'health' ? (health[+value].glyph + ' ' + (health[+value].word || 'none')).trim() : key === 'namespaces' && value === '' ? 'of the cluster' : String(value)
+
+/** What there is to choose in the stack, with how many objects of it there are. */
+export function optionsOf(page: Page, key: Key): Option[] {
+  const counts = new Map<string | number, number>(), { picture } = page, add = (v: string | number) => counts.set(v, (counts.get(v) ?? 0) + 1)
+  for (const p of page.stack()!.tree) {
+    const n = picture.nodes[p.n]
+    if (!n || p.a) continue
+    const k = picture.kinds[n.k], relation = relationOf[p.w ?? 'root']
+    if (key === 'kinds') add(k.kind + (k.group ? '.' + k.group : ''))
+    else if (key === 'namespaces') add(page.namespace(n))
+    else if (key === 'health') add(n.h ?? 0)
+    else if (key === 'labels') for (const l of n.l ?? []) add(picture.labels[l])
+    else if (relation) add(relation)
+  }
+  for (const v of page.choice[key]) if (!counts.has(v)) counts.set(v, 0)
+  const all = [...counts].map(([value, n]) => ({ value, text: textOf(key, value), n }))
+  if (key === 'health') return all.sort((a, b) => +b.value - +a.value)
+  if (key === 'relations') return all.sort((a, b) => relations.indexOf(a.value as 'owns') - relations.indexOf(b.value as 'owns'))
+  return all.sort((a, b) => b.n - a.n && key === 'labels' ? b.n - a.n : a.text < b.text ? -1 : 1)
 }

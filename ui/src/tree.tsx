@@ -193,7 +193,9 @@ function TreeRow({ row, i, selected, tabbable, ...cells }: Cells & { row: Row; i
   )
 }
 
-function ObjectCell({ page, stack, row }: Cells & { row: Row }) {
+function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
+  // Where there is no room for more columns there is none for marks either.
+  const tight = list.length < 4
   const { item } = row, { kind, name } = titleOf(page, item), place = stack.tree[item.place], n = page.node(item.node)
   const how = hows[place.w ?? 'root'], mark = (text: string, says: string) => <span class="tree-mark" title={says}>{text}</span>
   return (
@@ -206,8 +208,8 @@ function ObjectCell({ page, stack, row }: Cells & { row: Row }) {
         <>
           {n.t && mark(n.t, { missing: 'It is named, and it is not there', unread: 'It is named, and was not read', virtual: 'A name, and no object' }[n.t])}
           {place.a && mark('see above', 'It has its place elsewhere in this stack, and costs nothing here')}
-          {place.s && mark('shared', 'Other stacks have it as well')}
-          {place.x && !n.b && mark('aside', 'The stack may be well without it')}
+          {place.s && (tight ? <span class="tree-mark" title="shared: other stacks have it as well"><span aria-hidden="true">∩</span><span class="unseen">shared</span></span> : mark('shared', 'Other stacks have it as well'))}
+          {place.x && !n.b && !tight && mark('aside', 'The stack may be well without it')}
         </>
       )}
     </div>

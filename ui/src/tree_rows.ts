@@ -157,9 +157,10 @@ export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefine
   for (const it of s.items) {
     const n = page.node(it.node), p = stack.tree[it.place], { kind, name } = titleOf(page, it), u = usesOfItem(uses, it)
     widest('object', it.depth * 2 + kind.length + name.length + 4)
-    widest('health', it.fold ? Math.min(foldHealth(page, stack, it).length + 2, 17) : health[n.h ?? 0].word.length + 2)
+    const lower = it.fold || p.b === (n.h ?? 0) ? 0 : p.b ?? 0
+    widest('health', it.fold ? Math.min(foldHealth(page, stack, it).length + 3, 20) : health[n.h ?? 0].word.length + (lower >= trouble ? 6 : 3))
     if (it.cost !== undefined) widest('cost', Math.max(money(it.cost).length, 5 + (page.picture.currency ?? '').length))
-    if (!it.fold && p.b && p.b !== (n.h ?? 0)) widest('below', health[p.b].word.length + 2)
+    if (lower) widest('below', health[lower].word.length + 3)
     if (n.i) widest('since', 6)
     if (n.r || n.m) widest('message', Math.min((n.r ?? '').length + (n.m ?? '').length + 2, 40))
     if (u) {
