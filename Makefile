@@ -25,7 +25,7 @@ TEST := $(GO) test -shuffle=on -vet=off
 RACE := CGO_ENABLED=1 $(TEST) -race
 
 FUZZTIME ?= 10s
-FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema regulate:FuzzPlan render:FuzzFindings render:FuzzSheet solve:FuzzRange system:FuzzSystem
+FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema page:FuzzFile regulate:FuzzPlan render:FuzzFindings render:FuzzSheet render:FuzzSVG solve:FuzzRange system:FuzzSystem
 
 .PHONY: ui ui-check build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check apidiff release release-verify licences krew
 

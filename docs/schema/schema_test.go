@@ -4,7 +4,11 @@ package schema_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,7 +26,7 @@ import (
 
 // schemas are the files beside this one.
 var schemas = []string{
-	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
+	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "picture", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
 	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems", "entry",
 	"install-plan", "install-done", "install-history", "install-diff", "catalog", "catalog-show", "catalog-validate",
 }
@@ -172,6 +176,68 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 			t.Errorf("%s: %#v", c.args, err)
 		}
 	}
+}
+
+// TestPictures unpacks what is in the files of -o html.
+func TestPictures(t *testing.T) {
+	schema := compile(t, "picture")
+	for _, args := range []string{
+		"graph moodle/moodle-1 moodle/moodle-2 -o html --from demo", "health -A -o html --from demo", "metrics -o html --from demo", "stacks -A --all -o html --from demo",
+		"stacks -n nobody -o html --from demo",
+	} {
+		doc := instance(t, unpacked(t, run(t, strings.Fields(args)...)))
+		if err := schema.Validate(doc); err != nil {
+			t.Errorf("%s: %#v", args, err)
+		}
+		doc.(map[string]any)["nodes"] = []any{map[string]any{"k": json.Number("0")}, nil}
+		if err := schema.Validate(doc); err == nil {
+			t.Errorf("%s: a node without a name is not refused", args)
+		}
+	}
+}
+
+// unpacked is the Picture in a file.
+func unpacked(t *testing.T, file []byte) []byte {
+	t.Helper()
+	_, text, _ := bytes.Cut(file, []byte(`id="picture">`))
+	text, _, _ = bytes.Cut(text, []byte("<"))
+	packed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := io.ReadAll(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// TestServed holds what a program reads before it opens the page.
+func TestServed(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	out := &ending{end: stop}
+	env := cli.Env{
+		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard},
+		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now,
+	}
+	if code := cli.Main(ctx, env, strings.Fields("ui -o json --from demo")); code != cli.ExitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	if err := compile(t, "ui").Validate(instance(t, out.Bytes())); err != nil {
+		t.Errorf("%#v\n%s", err, out)
+	}
+}
+
+// ending ends something once something was written.
+type ending struct {
+	bytes.Buffer
+	end func()
+}
+
+func (e *ending) Write(p []byte) (int, error) {
+	defer e.end()
+	return e.Buffer.Write(p)
 }
 
 func TestHeadOfSnapshots(t *testing.T) {

@@ -59,6 +59,9 @@ func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 	c.Helper()
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
+		if either, ok := schema["anyOf"].([]any); ok && strings.HasSuffix(at, "[]") { // an element, or null
+			schema, _ = either[0].(map[string]any)
+		}
 	}
 	ref, isRef := schema["$ref"].(string)
 	if s, _ := schema["description"].(string); s == "" && !isRef && !strings.HasSuffix(at, "[]") {
@@ -76,7 +79,7 @@ func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 		}
 		return
 	}
-	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int32: "integer", reflect.Map: "object"}[typ.Kind()]
+	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Map: "object"}[typ.Kind()]
 	switch typ {
 	case reflect.TypeFor[json.Number]():
 		want = "number"
@@ -133,7 +136,7 @@ func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
 		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "preflight": view.PreflightDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.Head{},
 		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "stacks": view.StacksDocument{}, "systems": view.SystemsDocument{}, "system-change": view.SystemChangeDocument{}, "logs": view.LogLineDocument{}, "man": view.ManualDocument{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
-		"check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{},
+		"picture": view.Picture{}, "check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{},
 		"regulate-plan": view.PlanDocument{}, "regulate-status": view.RegulationStatusDocument{}, "regulate-history": view.RegulationHistoryDocument{}, "regulate-done": view.RegulationDoneDocument{}, "regulate-run": view.RegulationRunDocument{},
 		"signals": view.SignalListDocument{}, "regulate-neighbours": view.NeighboursDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
@@ -149,30 +152,32 @@ func TestSchemasAreTheTypes(t *testing.T) {
 	}
 }
 
-// TestVersionIsTheType reads the type from its source, since it is not exported.
-func TestVersionIsTheType(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../../internal/cli/version.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]field{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		s, ok := n.(*ast.TypeSpec)
-		if !ok || s.Name.Name != "versionDocument" {
-			return true
+// TestOwnTypes reads the types that are not exported from their source.
+func TestOwnTypes(t *testing.T) {
+	for name, typ := range map[string]string{"version": "versionDocument", "ui": "servedDocument"} {
+		file, err := parser.ParseFile(token.NewFileSet(), "../../internal/cli/"+name+".go", nil, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, f := range s.Type.(*ast.StructType).Fields.List {
-			if len(f.Names) == 0 {
-				maps.Copy(got, fields(t, reflect.TypeFor[view.Head]()))
-				continue
+		got := map[string]field{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			s, ok := n.(*ast.TypeSpec)
+			if !ok || s.Name.Name != typ {
+				return true
 			}
-			tag, _ := strconv.Unquote(f.Tag.Value)
-			name, options, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
-			got[name] = field{optional: strings.Contains(options, "omit")}
-		}
-		return false
-	})
-	checker{t, nil}.properties("", got, read(t, "version"))
+			for _, f := range s.Type.(*ast.StructType).Fields.List {
+				if len(f.Names) == 0 {
+					maps.Copy(got, fields(t, reflect.TypeFor[view.Head]()))
+					continue
+				}
+				tag, _ := strconv.Unquote(f.Tag.Value)
+				name, options, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+				got[name] = field{optional: strings.Contains(options, "omit")}
+			}
+			return false
+		})
+		checker{t, nil}.properties("", got, read(t, name))
+	}
 }
 
 func TestEnumsAreTheConstants(t *testing.T) {

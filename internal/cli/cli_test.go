@@ -125,6 +125,32 @@ var live = map[string]string{"adopt": "error: --from: a snapshot is no cluster",
 // asked of the demo. Their flags are parsed, and that is all.
 var wanting = regexp.MustCompile(`^(install|upgrade|diff|rollback|history|uninstall|catalog (add|import-csv|bundle)|regulate|system (export|list))\b`)
 
+// served runs a command that serves, of the demo, until it has said where.
+func served(t *testing.T, text string) {
+	t.Helper()
+	args := strings.Fields(strings.Replace(text, " --open", "", 1)) // No test opens a browser.
+	if !slices.Contains(args, "--from") {
+		args = append(args, "--from", "demo")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	out, talk := &ending{end: stop}, &bytes.Buffer{}
+	if code := cli.Main(ctx, env(strings.NewReader(""), out, talk), args); code != cli.ExitDone || !strings.Contains(out.String(), "http://127.0.0.1:") {
+		t.Errorf("%s: exit code %d: %s%s", text, code, out, talk)
+	}
+}
+
+// ending ends something once something was written.
+type ending struct {
+	bytes.Buffer
+	end func()
+}
+
+func (e *ending) Write(p []byte) (int, error) {
+	defer e.end()
+	return e.Buffer.Write(p)
+}
+
 // TestExamples runs each example of each command's help, as it stands there.
 func TestExamples(t *testing.T) {
 	walk(newRoot(), func(c *cobra.Command) {
@@ -152,6 +178,10 @@ func TestExamples(t *testing.T) {
 					if code != 0 || !strings.Contains(out.String(), "\nUsage:\n") {
 						t.Errorf("%s: exit code %d: %s", line, code, talk.String())
 					}
+					continue
+				}
+				if c.Name() == "ui" {
+					served(t, text)
 					continue
 				}
 				if refusal, ok := live[c.Name()]; ok {

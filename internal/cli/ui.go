@@ -101,7 +101,7 @@ func (o *uiOptions) surveyed(ctx context.Context) (*survey, error) {
 	if err := o.past.validate(); err != nil {
 		return nil, err
 	}
-	return o.metricsOptions.survey(ctx, o.healthRules)
+	return o.survey(ctx, o.healthRules)
 }
 
 func (p *pastOptions) validate() error {
@@ -160,7 +160,9 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 		return err
 	}
 	a := &asking{o: o, v: v, flags: flags, kept: map[string]*keptAnswer{}}
-	server, err := web.New(l, web.Options{Questions: a.questions(), Idle: pageIdle})
+	server, err := web.New(l, web.Options{Questions: a.questions(), Idle: pageIdle, Log: func(format string, args ...any) {
+		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(fmt.Sprintf(format, args...)))
+	}})
 	if err != nil {
 		_ = l.Close()
 		return err

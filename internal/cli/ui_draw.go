@@ -64,19 +64,28 @@ func (v *survey) draw(ctx context.Context) error {
 	if err := v.o.write(view.Answer{Picture: p}); err != nil {
 		return err
 	}
-	if len(l.found) == 0 {
-		fmt.Fprintln(v.o.env.ErrOut, "none found")
-	}
-	for _, n := range l.reading.Notes {
-		if n.Marks || v.byPods {
-			v.o.tellNote(n)
-		}
-	}
+	v.tell(l)
 	if held := len(p.Nodes); held < p.Objects {
 		fmt.Fprintf(v.o.env.ErrOut, "warning: %d of %d objects are in it\n", held, p.Objects)
 	}
 	l.session.done(l.graph)
 	return nil
+}
+
+// tell says on stderr what the figures leave out: all of it, where they were asked for.
+func (v *survey) tell(l *surveyed) {
+	if v.byPods {
+		v.o.tellMetrics(l.measured)
+		return
+	}
+	if len(l.found) == 0 {
+		fmt.Fprintln(v.o.env.ErrOut, "none found")
+	}
+	for _, n := range l.reading.Notes {
+		if n.Marks {
+			v.o.tellNote(n)
+		}
+	}
 }
 
 // drawnFrom makes the survey of a command that is not about figures.
@@ -87,8 +96,16 @@ func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices,
 
 func (o *graphOptions) draw(ctx context.Context) error {
 	err := o.refuse(notDrawn{
-		{"--up", o.up}, {"--connected", o.connected}, {"--relations", len(o.relations) > 0}, {"--kinds", len(o.kinds) > 0}, {"--depth", o.depth != 0},
-		{"--show-boundary", o.boundary}, {"--include", len(o.include) > 0}, {"--helm-manifest", o.manifest}, {"--problems", o.problems}, {"--exit-code", o.exitCode},
+		{"--up", o.up},
+		{"--connected", o.connected},
+		{"--relations", len(o.relations) > 0},
+		{"--kinds", len(o.kinds) > 0},
+		{"--depth", o.depth != 0},
+		{"--show-boundary", o.boundary},
+		{"--include", len(o.include) > 0},
+		{"--helm-manifest", o.manifest},
+		{"--problems", o.problems},
+		{"--exit-code", o.exitCode},
 	}, "")
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,9 +86,7 @@ func (c *common) where() string {
 // parts says of what a Picture lacks why, and how it can be had.
 func (v *survey) parts(l *surveyed) map[string]string {
 	parts := map[string]string{}
-	for part, why := range v.lacks {
-		parts[part] = why
-	}
+	maps.Copy(parts, v.lacks)
 	if why := l.unmeasuredAll(); why != "" {
 		parts["usage"] = why
 	}

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,9 @@ var heads = map[string]string{
 	"Permissions-Policy":           "camera=(), display-capture=(), geolocation=(), hid=(), microphone=(), payment=(), serial=(), usb=()",
 }
 
+// assetTypes are the content types of assets.
+var assetTypes = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+
 const (
 	api         = "/api/"
 	sessionPath = api + "session"
@@ -50,12 +54,16 @@ func (s *Server) table() (map[string]route, error) {
 		sessionPath:    {http.MethodPost, nil, s.openSession},
 		api + "stream": {http.MethodGet, nil, s.stream},
 	}
-	for name, kind := range map[string]string{"app.js": "text/javascript; charset=utf-8", "page.css": "text/css; charset=utf-8"} {
+	names, err := page.Live()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
 		body, err := page.Asset(name)
 		if err != nil {
 			return nil, err
 		}
-		routes["/"+name] = route{http.MethodGet, nil, asset(kind, body)}
+		routes["/"+name] = route{http.MethodGet, nil, asset(assetTypes[path.Ext(name)], body)}
 	}
 	if s.options.Compose != nil {
 		routes[api+"system"] = route{http.MethodPost, nil, s.compose}

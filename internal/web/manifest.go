@@ -61,6 +61,8 @@ func (m *manifest) object(object map[string]any) map[string]any {
 		switch sized, _ := v.(map[string]any); {
 		case data && kind == "ConfigMap" && sized != nil:
 			out[key] = m.sizes(sized)
+		case key == "data" && kind == "ControllerRevision": // A part of an object.
+			out[key] = m.value(place{key: "revision"}, v)
 		case key == "message" || key == "note" || key == "reason": // Of an Event.
 			out[key] = m.value(place{key: key, status: kind == "Event"}, v)
 		default:
@@ -296,25 +298,21 @@ func shows(at place, text string) bool {
 	case points:
 		return (references[at.key] || pointer(at.key) || at.key == "key" || at.key == "path") && aWord.MatchString(text) || at.key == "divisor" && amount.MatchString(text)
 	}
-	switch {
-	case matching[at.in] && (at.key == "key" || at.key == "value" || at.key == "values"):
-		return aWord.MatchString(text)
-	case named(at.key):
-		return aWord.MatchString(text)
-	case amounts[at.key] || amounts[at.in]:
-		return amount.MatchString(text)
-	case span(at.key):
-		return aSpan.MatchString(text)
-	case addresses[at.key]:
-		_, notOne := netip.ParseAddr(text)
-		_, notMany := netip.ParsePrefix(text)
-		return notOne == nil || notMany == nil
-	case at.key == "schedule":
-		return aCron.MatchString(text)
-	case at.status && aChoice.MatchString(text):
-		return true
-	}
-	return aTime.MatchString(text)
+	matched := matching[at.in] && (at.key == "key" || at.key == "value" || at.key == "values")
+	return (matched || named(at.key)) && aWord.MatchString(text) ||
+		(amounts[at.key] || amounts[at.in] || strings.HasSuffix(at.key, "Size")) && amount.MatchString(text) ||
+		span(at.key) && aSpan.MatchString(text) ||
+		addresses[at.key] && inNetwork(text) ||
+		at.key == "schedule" && aCron.MatchString(text) ||
+		at.status && aChoice.MatchString(text) ||
+		aTime.MatchString(text)
+}
+
+// inNetwork tells addresses, and ranges of them.
+func inNetwork(text string) bool {
+	_, notOne := netip.ParseAddr(text)
+	_, notMany := netip.ParsePrefix(text)
+	return notOne == nil || notMany == nil
 }
 
 // message is a text of a status, without passwords of URLs, tokens, and what nobody sees.

@@ -179,7 +179,10 @@ func TestManifestSizes(t *testing.T) {
 
 func TestManifestOfOthers(t *testing.T) {
 	for object, wants := range map[string][]string{
-		`{kind: Event, reason: BackOff, message: "Back-off restarting failed container", note: a b}`: {"message: Back-off restarting failed container", "note: a b", "reason: BackOff"},
+		`{kind: Event, reason: BackOff, message: "Back-off restarting failed container", note: a b}`:                                            {"message: Back-off restarting failed container", "note: a b", "reason: BackOff"},
+		`{kind: ControllerRevision, data: {spec: {template: {$patch: replace, spec: {containers: [{image: a, env: [{name: A, value: b}]}]}}}}}`: {"env: - name: A value: (hidden) image: a"},
+		`{kind: Certificate, spec: {usages: [server auth]}, status: {notAfter: "2026-09-03T10:05:12Z"}}`:                                        {`notAfter: "2026-09-03T10:05:12Z"`},
+		`{kind: Any, spec: {tlsSecret: shop-tls, clientSecret: abc, region: eu-1}}`:                                                             {"clientSecret: (hidden)", "tlsSecret: shop-tls", "region: eu-1"},
 		`{kind: Other, message: "a b"}`:                                                                                             {"message: (hidden)"},
 		`{kind: CronJob, spec: {schedule: "*/5 * * * *", timeZone: Europe/Berlin}}`:                                                 {"schedule: '*/5 * * * *'", "timeZone: Europe/Berlin"},
 		`{kind: Ingress, spec: {rules: [{host: shop.example.dev, http: {paths: [{path: /, pathType: Prefix}]}}]}}`:                  {"host: shop.example.dev", "path: / pathType: Prefix"},

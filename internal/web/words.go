@@ -22,12 +22,13 @@ operator effect topologyKey whenUnsatisfiable preemptionPolicy qosClass completi
 apiGroup apiGroups resources resourceNames verbs nonResourceURLs plural singular shortNames listKind scope categories
 add drop appArmorProfile seccompProfile readOnly
 finalizers controller deletionPolicy cascade status state conditions timeZone unit metricName
-chart repository tag digest revision channel
+chart repository tag digest revision channel mode usages region zone bucket provider class
+architecture operatingSystem whenDeleted whenScaled volumeHandle component reportingComponent storedVersions
 `)
 
 // ending are ends of the names of such fields.
 var ending = []string{
-	"Ref", "Refs", "Reference", "Name", "Names", "ClassName", "Class", "Kind", "Type", "Policy", "Mode", "Version", "Phase", "Status", "Condition", "IP", "IPs", "Port", "Path", "Strategy", "Revision",
+	"Ref", "Refs", "Reference", "Name", "Names", "ClassName", "Class", "Kind", "Type", "Types", "Policy", "Mode", "Modes", "Version", "Phase", "Status", "Condition", "IP", "IPs", "Port", "Path", "Strategy", "Revision",
 }
 
 // references are fields of what points to something else.
@@ -67,7 +68,7 @@ storageclass.kubernetes.io/is-default-class ingressclass.kubernetes.io/is-defaul
 batch.kubernetes.io/cronjob-scheduled-timestamp batch.kubernetes.io/job-tracking cluster-autoscaler.kubernetes.io/safe-to-evict controller.kubernetes.io/pod-deletion-cost
 endpoints.kubernetes.io/last-change-trigger-time kubernetes.io/config.source kubernetes.io/config.seen
 meta.helm.sh/release-name meta.helm.sh/release-namespace helm.sh/hook helm.sh/resource-policy argocd.argoproj.io/sync-wave
-cert-manager.io/issuer-name cert-manager.io/issuer-kind cert-manager.io/issuer-group cert-manager.io/certificate-name cert-manager.io/cluster-issuer cert-manager.io/issuer
+cert-manager.io/issuer-name cert-manager.io/issuer-kind cert-manager.io/issuer-group cert-manager.io/certificate-name cert-manager.io/certificate-revision cert-manager.io/cluster-issuer cert-manager.io/issuer
 prometheus.io/scrape prometheus.io/port prometheus.io/scheme
 `)
 
@@ -96,9 +97,17 @@ func credential(key string) bool {
 	return suspiciousWords[small] || slices.ContainsFunc(suspicious, func(part string) bool { return strings.Contains(small, part) })
 }
 
+// bare are ends of the names of fields, in small letters, that call a Secret or a ConfigMap by its
+// name, though they do not say so. A clientSecret is the secret itself.
+var bare = []string{"credentialssecret", "credentialsecret", "tlssecret", "certsecret", "casecret", "bundlesecret", "configsecret", "pullsecret", "configmap"}
+
 // pointer tells whether a field is called as one that points to something else.
 func pointer(key string) bool {
-	if strings.HasPrefix(key, "existing") {
+	if key == "acceptedNames" { // of a definition, which are more than names
+		return false
+	}
+	small := strings.ToLower(key)
+	if strings.HasPrefix(key, "existing") || slices.ContainsFunc(bare, func(end string) bool { return strings.HasSuffix(small, end) }) {
 		return true
 	}
 	for _, end := range []string{"Ref", "Refs", "Reference", "References", "Name", "Names", "KeySelector"} {
@@ -126,7 +135,7 @@ func named(key string) bool {
 // Forms of values. What is shown has one of them, wherever it stands, but for messages.
 var (
 	aWord   = regexp.MustCompile(`^[\w.:/@+*~-]{1,253}$`)
-	aKey    = regexp.MustCompile(`^[A-Za-z0-9_*][\w./*:~-]{0,316}$`)
+	aKey    = regexp.MustCompile(`^[A-Za-z0-9_*$][\w./*:~-]{0,316}$`)
 	aLabel  = regexp.MustCompile(`^[\w.-]{0,63}$`)
 	aChoice = regexp.MustCompile(`^[A-Z][A-Za-z]{1,40}$`)
 	amount  = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?([numkKMGTPE]i?|%)?$`)

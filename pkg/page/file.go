@@ -15,25 +15,27 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// loader unpacks the Picture and the code of a file, and runs it. It and the code may run since the
-// policy of the file has their hashes; nothing else may, wherever it comes from.
+// loader unpacks the Picture, the styles and the code of a file, and runs it. It, the styles and the
+// code are taken since the policy of the file has their hashes; nothing else is, wherever it comes
+// from.
 const loader = `(async () => {
 const trusted = self.trustedTypes ? trustedTypes.createPolicy('file', { createScript: (s) => s }) : { createScript: (s) => s }
 const unpack = async (id) => {
 const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0))
-return trusted.createScript(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text())
+return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
 }
-const code = document.createElement('script')
-document.getElementById('picture').textContent = await unpack('picture')
-code.textContent = await unpack('code')
-document.head.append(code)
+const style = document.createElement('style'), code = document.createElement('script')
+style.textContent = await unpack('style')
+document.getElementById('picture').textContent = trusted.createScript(await unpack('picture'))
+code.textContent = trusted.createScript(await unpack('code'))
+document.head.append(style, code)
 })().catch(() => {
 document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Edge 80, Firefox 113, Safari 16.4 or newer can.'
 })`
 
-// File writes one document that shows the Picture, opens from disk, and asks nobody. The styles are
-// in it, the Picture and the code are packed: gzip as base64, so that nothing a cluster says is text
-// of the document, but for the title. The same Picture gives the same bytes.
+// File writes one document that shows the Picture, opens from disk, and asks nobody. All that
+// it needs is in it, packed: gzip as base64, so that nothing a cluster says is text of the document,
+// but for the title. The same Picture gives the same bytes.
 //
 // A file is mailed around: what it may not hold, the Picture may not hold.
 func File(w io.Writer, p *view.Picture) error {
@@ -46,8 +48,8 @@ func File(w io.Writer, p *view.Picture) error {
 
 // parts are what is the same in every file.
 type parts struct {
-	style, policy string
-	code          string // packed
+	policy      string
+	style, code string // packed
 }
 
 func build() (*parts, error) {
@@ -59,8 +61,12 @@ func build() (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed, err := pack(code)
-	return &parts{style: string(style), policy: policy(style, code), code: packed}, err
+	same := &parts{policy: policy(style, code)}
+	if same.style, err = pack(style); err != nil {
+		return nil, err
+	}
+	same.code, err = pack(code)
+	return same, err
 }
 
 func (same *parts) write(w io.Writer, p *view.Picture) error {
@@ -78,17 +84,17 @@ func (same *parts) write(w io.Writer, p *view.Picture) error {
 	_, err = fmt.Fprintf(w, `%s<meta http-equiv="Content-Security-Policy" content="%s">
 <meta name="referrer" content="no-referrer">
 %s<title>%s</title>
-<style>%s</style>
 </head>
 <body>
 <div id="page"></div>
 <noscript>This page draws what is in it, which takes JavaScript. It asks nobody for anything.</noscript>
 <script type="text/plain" id="picture">%s</script>
+<script type="text/plain" id="style">%s</script>
 <script type="text/plain" id="code">%s</script>
 <script>%s</script>
 </body>
 </html>
-`, head, same.policy, mark, title(p.Title), same.style, picture, same.code, loader)
+`, head, same.policy, mark, title(p.Title), picture, same.style, same.code, loader)
 	return err
 }
 

@@ -4,11 +4,23 @@ package page
 
 import "embed"
 
-//go:embed assets/app.js assets/file.js assets/page.css
+//go:embed assets
 var assets embed.FS
 
-// Asset returns app.js, file.js or page.css.
+// Asset returns an asset by its name: app.js and what it imports, page.css, or file.js.
 func Asset(name string) ([]byte, error) { return assets.ReadFile("assets/" + name) }
+
+// Live returns the names of the assets that the live page loads, in order.
+func Live() ([]string, error) {
+	entries, err := assets.ReadDir("assets")
+	var names []string
+	for _, e := range entries {
+		if e.Name() != "file.js" {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
 
 // head is what both documents begin with.
 const head = `<!doctype html>
@@ -31,7 +43,7 @@ func Shell() []byte {
 <body>
 <div id="page"></div>
 <noscript>This page draws what kubectl sysop ui tells it, which takes JavaScript. Without it, kubectl sysop graph, health and metrics say the same in a terminal.</noscript>
-<script src="/app.js"></script>
+<script type="module" src="/app.js"></script>
 </body>
 </html>
 `)

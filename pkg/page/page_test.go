@@ -79,9 +79,9 @@ func fill(v reflect.Value, text string) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), text)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				fill(v.Field(i), text)
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				fill(field, text)
 			}
 		}
 	case reflect.Slice:
@@ -105,7 +105,7 @@ func filled(text string) *view.Picture {
 // skeleton is the document without its title, and what is packed.
 func skeleton(t testing.TB, document string) (title, rest string) {
 	t.Helper()
-	for _, id := range []string{"picture", "code"} {
+	for _, id := range []string{"picture", "style", "code"} {
 		packed := between(t, document, `<script type="text/plain" id="`+id+`">`, `</script>`)
 		if !regexp.MustCompile(`^[A-Za-z0-9+/]+=*$`).MatchString(packed) {
 			t.Fatalf("%s is no base64: %q", id, packed[:min(len(packed), 100)])
@@ -185,12 +185,14 @@ func TestFile(t *testing.T) {
 	if err := json.Unmarshal(unpack(t, document, "picture"), &back); err != nil || back.Mode != "file" || back.Nodes[0].Name != "shop" {
 		t.Errorf("%v: %+v", err, back)
 	}
-	code, err := Asset("file.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(unpack(t, document, "code"), code) {
-		t.Error("other code in the file")
+	for id, name := range map[string]string{"code": "file.js", "style": "page.css"} {
+		want, err := Asset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(unpack(t, document, id), want) {
+			t.Errorf("%s is not %s", id, name)
+		}
 	}
 }
 
@@ -204,7 +206,7 @@ func TestPolicyOfFile(t *testing.T) {
 		return "'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"
 	}
 	want := fmt.Sprintf("default-src 'none'; script-src %s %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types file",
-		sum([]byte(between(t, document, "<script>", "</script>"))), sum(unpack(t, document, "code")), sum([]byte(between(t, document, "<style>", "</style>"))))
+		sum([]byte(between(t, document, "<script>", "</script>"))), sum(unpack(t, document, "code")), sum(unpack(t, document, "style")))
 	if policy != want {
 		t.Errorf("policy\n%s, not\n%s", policy, want)
 	}

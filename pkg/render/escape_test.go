@@ -59,8 +59,8 @@ func hostile(s string) view.Answer {
 	l.Mark.Text = s
 	sheet := &view.Sheet{Columns: []view.SheetColumn{{Name: s}, {Name: "n", Kind: view.NumberCell}, {Name: "tags", Kind: view.JSONCell}}, Rows: [][]string{{s, "1", jsonOf(s)}}}
 	return view.Answer{
-		Sheet: sheet, Focus: sheet,
-		Picture:  &view.Picture{Title: s, Nodes: []*view.PictureNode{{Name: s, Message: s}}},
+		Picture: hostilePicture(s),
+		Sheet:   sheet, Focus: sheet,
 		Families: []view.Family{{Name: "a_total_of", Type: view.Gauge, Help: s, Samples: []view.Sample{{Labels: []view.Label{{Name: "name", Value: s}}, Value: "1"}}}},
 		Tree:     &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s), Page: manualPage(s), Findings: checked(s),
 		Net: &view.Net{

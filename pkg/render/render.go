@@ -48,6 +48,7 @@ func Formats() []Format {
 		{"dot", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, dot},
 		{"mermaid", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, mermaid},
 		{"html", view.PictureShape, func(a view.Answer) bool { return a.Picture != nil }, html},
+		{"svg", view.PictureShape, func(a view.Answer) bool { return a.Picture != nil }, svg},
 		{"name", view.NamesShape, func(a view.Answer) bool { return a.Names != nil }, names},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
 // MostPictured is how many objects a Picture holds at most. What is in trouble comes first, then
@@ -188,7 +189,7 @@ func (b *picturing) node(id graph.ID) *PictureNode {
 	own := b.Assessment.Own(id)
 	n.Health, n.Reason, n.Message, n.Since = healthNumber(own.Status), own.Reason, own.Message, unix(own.Since)
 	if own.Status == "" || own.Status == health.Healthy && health.Stateless(ref.GroupKind()) {
-		n.Reason, n.Message = "", "" // That it is there is no news.
+		n.Reason, n.Message, n.Since = "", "", 0 // That it is there is no news.
 	}
 	if b.Born != nil {
 		n.Created = unix(b.Born(ref))
@@ -211,7 +212,7 @@ func (b *picturing) edges(id graph.ID) []PictureEdge {
 			continue
 		}
 		edge := PictureEdge{
-			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: short(e.Why()), Rule: b.n.rules.of(e.Rule),
+			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: whyOf(e), Rule: b.n.rules.of(e.Rule),
 			Inferred: e.Inferred, Optional: e.Optional, Follow: follow(e),
 		}
 		if !slices.Contains(out, edge) {
@@ -231,9 +232,14 @@ func follow(e graph.Edge) (sum int) {
 	return sum
 }
 
-// short cuts evidence that is longer than anybody reads: a selector, a list of hosts.
-func short(text string) string {
+// whyOf is the field and the value that say so, without what nobody can read: the UID of an
+// owner, and the end of a long selector.
+func whyOf(e graph.Edge) string {
+	if e.Via == relation.Owner {
+		return e.Field
+	}
 	const most = 200
+	text := e.Why()
 	r := []rune(text)
 	if len(r) <= most {
 		return text

@@ -6,9 +6,9 @@ import type { Page } from './page.ts'
 import { health, short } from './words.ts'
 
 /** Health by glyph and word. */
-export function Health({ of, plain }: { of: number | undefined; plain?: boolean }) {
+export function Health({ of }: { of: number | undefined }) {
   const { word, glyph, tone } = health[of ?? 0] ?? health[0]
-  return word ? <span class={'tone-' + tone}><span aria-hidden="true">{glyph}</span> {plain ? null : word}{plain && <span class="unseen">{word}</span>}</span> : <span class="faint">–</span>
+  return word ? <span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span> : <span class="faint">–</span>
 }
 
 /** A button that shows an object where it belongs. What the page does not have is but named. */
@@ -25,7 +25,7 @@ export function Bar({ part }: { part: number }) {
 
 /** What a part of the page says instead of what is not there. */
 export function Lacks({ children }: { children: ComponentChildren }) {
-  return <p class="lacks">{children}</p>
+  return <div class="lacks">{children}</div>
 }
 
 /** A command, with a button that copies it. */
@@ -42,9 +42,9 @@ export function Command({ text }: { text: string }) {
     }
   }
   return (
-    <p class="command">
+    <div class="command">
       <code ref={code}>{text}</code> <button type="button" onClick={copy}>Copy</button> <span role="status">{said}</span>
-    </p>
+    </div>
   )
 }
 
@@ -111,8 +111,8 @@ export function useMedia(query: string): boolean {
 }
 
 /** The head of a column that rows can be sorted by. */
-export function Sort({ page, name, by, down, num }: { page: Page; name: string; by: string; down?: boolean; num?: boolean }) {
-  const { sort } = page.choice, mine = sort.replace(/^-/, '') === by, turned = mine && sort[0] === '-', falls = turned !== !!down
+export function Sort({ page, name, by, down, num, initial }: { page: Page; name: string; by: string; down?: boolean; num?: boolean; initial?: boolean }) {
+  const { sort } = page.choice, mine = sort ? sort.replace(/^-/, '') === by : !!initial, turned = mine && sort[0] === '-', falls = turned !== !!down
   return (
     <th scope="col" class={num ? 'num' : ''} aria-sort={mine ? falls ? 'descending' : 'ascending' : undefined}>
       <button type="button" class="sort" onClick={() => page.set({ sort: mine && !turned ? '-' + by : by })}>{name}<span aria-hidden="true">{mine ? falls ? ' ▾' : ' ▴' : ''}</span></button>

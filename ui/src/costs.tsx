@@ -1,5 +1,176 @@
+// What things cost: by stack, by namespace, by a label; and over time.
+
+import { useState } from 'preact/hooks'
+import { Bar, Command, Lacks, Sort, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
+import type { Costs } from './picture.ts'
+import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
+import { age, count, moment, money, parse, plural, short } from './words.ts'
 
 export function CostsView({ page }: { page: Page }) {
-  return <section aria-label="costs">{page.picture.title}</section>
+  const { picture, choice } = page, { by } = choice
+  const keys = labelKeys(picture.labels), label = by.startsWith('label ')
+  const kept = by ? picture.costs?.find((c) => c.by === by) : stackCosts(picture.stacks)
+  const minute = Math.floor(Date.parse(picture.at) / 60_000)
+  const asked = useAsk<Costs>(page, kept ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by }, minute)
+  const costs = kept ?? asked.answer
+  return (
+    <section aria-labelledby="costs-title">
+      <div class="bar-head">
+        <h2 id="costs-title">Costs</h2>
+        <div class="switch" role="group" aria-label="By">
+          <button type="button" aria-pressed={!by} onClick={() => page.set({ by: '' })}>Stack</button>
+          <button type="button" aria-pressed={by === 'namespace'} onClick={() => page.set({ by: 'namespace' })}>Namespace</button>
+          <button type="button" aria-pressed={label} disabled={!keys.length} onClick={() => page.set({ by: 'label ' + keys[0] })}>Label</button>
+        </div>
+        {label && (
+          <label>Key <select value={by.slice(6)} onChange={(e) => page.set({ by: 'label ' + e.currentTarget.value })}>
+            {(keys.includes(by.slice(6)) ? keys : [by.slice(6), ...keys]).map((key) => <option key={key} value={key}>{key}</option>)}
+          </select></label>
+        )}
+        <span class="faint">{picture.window ? `from ${moment(picture.window.from)} to ${moment(picture.window.to)}` : 'a month (730 h) at the rates of now'}{picture.prices && <> · prices: {picture.prices === 'default' ? "OpenCost's public ones" : picture.prices}</>}</span>
+      </div>
+      {picture.parts?.cost ? <Lacks>{picture.parts.cost}</Lacks>
+        : costs ? <CostTable page={page} costs={costs} />
+          : page.server ? <Waits of={asked} what="What it costs" />
+            : <Lacks>This file has no costs by {by}. <Command text={`kubectl sysop metrics -A --by ${label ? 'label:' + by.slice(6) : by}`} /></Lacks>}
+      <Unmeasured page={page} />
+      <History page={page} />
+    </section>
+  )
+}
+
+/** What is counted by its requests alone, and why; and what else makes the costs less than whole. */
+function Unmeasured({ page: { picture: { nodes, notes } } }: { page: Page }) {
+  const why = new Map<string, number>()
+  for (const n of nodes) if (n?.u?.w) why.set(n.u.w, (why.get(n.u.w) ?? 0) + 1)
+  const pods = [...why.values()].reduce((a, b) => a + b, 0), about = (notes ?? []).filter((n) => n.partial)
+  return (
+    <>
+      {pods > 0 && <p class="faint">The usage of {plural(pods, 'pod')} is not known, so that what they request counts: {[...why].map(([w, n]) => `${w} (${n})`).join(', ')}.</p>}
+      {about.length > 0 && <ul class="notes">{about.map((n, i) => <li key={i}>{[n.source, n.about].filter(Boolean).join(' · ')}: {n.message}</li>)}</ul>}
+    </>
+  )
+}
+
+/** The parts that are columns; the rest of a row is one more, so that it adds up. */
+function CostTable({ page, costs }: { page: Page; costs: Costs }) {
+  const { sort } = page.choice, { currency = '' } = page.picture, stacks = costs.by === 'stack'
+  const parts = partsOf(costs).filter(([, sum]) => sum !== 0), top = Math.max(1, ...costs.rows.map((r) => r.cost))
+  const other = (r: Costs['rows'][number]) => r.cost - parts.reduce((sum, [part]) => sum + (r.parts?.[part] ?? 0), 0)
+  const others = costs.rows.some((r) => other(r) !== 0)
+  const listed = costs.rows.reduce((sum, r) => sum + r.cost, 0)
+  const key = sort.replace(/^-/, '')
+  const value = (r: Costs['rows'][number]) => key === 'name' ? short(r.name).toLowerCase() : key === 'pods' ? -(r.pods ?? 0) : key && key !== 'cost' ? -(r.parts?.[key] ?? 0) : -r.cost
+  const rows = [...costs.rows].sort((a, b) => compare(value(a), value(b), sort[0] === '-') || compare(a.name, b.name, false))
+  const [most, more] = useState(200)
+  if (!rows.length) return <Lacks>Nothing was found that is paid for.</Lacks>
+  return (
+    <>
+      <div class="scroll" role="region" aria-label="Table of costs" tabIndex={0}>
+        <table class="costs">
+          <thead>
+            <tr>
+              <Sort page={page} name={stacks ? 'Stack' : costs.by.replace(/^label /, '')} by="name" />
+              <Sort page={page} name="Pods" by="pods" down num />
+              {parts.map(([part]) => <Sort key={part} page={page} name={part} by={part} down num />)}
+              {others && <th scope="col" class="num">other</th>}
+              <Sort page={page} name={currency} by="cost" down num initial />
+              <th scope="col"><span class="unseen">Share of the dearest</span></th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, most).map((r) => (
+              <tr key={r.name}>
+                <th scope="row">{stacks ? <><button type="button" class="link" title={r.name} onClick={() => page.open(r.name)}>{short(r.name)}</button> <span class="faint">{parse(r.name).namespace}</span></> : r.name || '(none)'}</th>
+                <td class="num">{r.pods ?? ''}</td>
+                {parts.map(([part]) => <td key={part} class="num">{r.parts?.[part] ? money(r.parts[part]) : <span class="faint">–</span>}</td>)}
+                {others && <td class="num">{money(other(r))}</td>}
+                <td class="num"><b>{money(r.cost)}</b></td>
+                <td><Bar part={r.cost / top} /></td>
+              </tr>
+            ))}
+            {listed !== costs.total && <tr><th scope="row">in none of them</th><td /><td colSpan={parts.length + (others ? 1 : 0)} /><td class="num"><b>{money(costs.total - listed)}</b></td><td /></tr>}
+          </tbody>
+          <tfoot>
+            <tr>
+              <th scope="row">Total</th><td />
+              {parts.map(([part, sum]) => <td key={part} class="num">{money(sum)}</td>)}
+              {others && <td class="num">{money(costs.rows.reduce((sum, r) => sum + other(r), 0))}</td>}
+              <td class="num">{money(costs.total)}</td><td />
+            </tr>
+          </tfoot>
+        </table>
+      </div>
+      {rows.length > most && <p><button type="button" onClick={() => more(most + 200)}>Show {Math.min(200, rows.length - most)} more of {count(rows.length)}</button></p>}
+    </>
+  )
+}
+
+interface HistoryAnswer { currency: string; points: Point[]; unavailable?: string }
+
+function History({ page }: { page: Page }) {
+  const [window, choose] = useState('24h'), lacks = page.picture.parts?.history
+  const asked = useAsk<HistoryAnswer>(page, lacks ? '' : 'history', { window }), h = asked.answer
+  const why = lacks ?? h?.unavailable ?? (FILE || !page.server ? 'a file has nobody to ask' : '')
+  return (
+    <>
+      <div class="bar-head costs-time">
+        <h3>Over time</h3>
+        {!why && (
+          <div class="switch" role="group" aria-label="Window">
+            {['24h', '7d'].map((w) => <button key={w} type="button" aria-pressed={w === window} onClick={() => choose(w)}>{w}</button>)}
+          </div>
+        )}
+      </div>
+      {FILE || why ? <Lacks>Costs over time are what a Prometheus recorded: {why} <Command text="kubectl sysop ui --prometheus URL" /></Lacks>
+        : h?.points.length ? <Chart currency={h.currency} points={h.points} />
+          : h ? <Lacks>Prometheus has nothing of that time.</Lacks> : <Waits of={asked} what="Costs over time" />}
+    </>
+  )
+}
+
+/** Small amounts need more places. */
+const fine = (cents: number) => Math.abs(cents) < 100 ? (cents / 100).toFixed(4) : money(Math.round(cents))
+const width = 960, height = 190
+
+/** Stacked bars; what they show stands in a table below. */
+function Chart({ currency, points }: { currency: string; points: Point[] }) {
+  const { names, rows } = series(points), top = Math.max(...points.map((p) => p.total), 0.0001), total = points.reduce((sum, p) => sum + p.total, 0)
+  const w = width / points.length, tick = (p: Point) => moment(p.from).slice(5)
+  const span = age(points[0].to - points[0].from)
+  const most = points.reduce((a, b) => b.total > a.total ? b : a), least = points.reduce((a, b) => b.total < a.total ? b : a)
+  const says = `${currency} ${fine(total)} from ${moment(points[0].from)} to ${moment(points.at(-1)!.to)}: at most ${fine(most.total)} in ${span} (${tick(most)}), at least ${fine(least.total)} (${tick(least)})`
+  return (
+    <figure class="chart">
+      <figcaption>{says}</figcaption>
+      <svg viewBox={`0 0 ${width} ${height + 20}`} role="img" aria-label={says}>
+        <line x1="0" x2={width} y1={height} y2={height} class="axis" />
+        {rows.map((row, i) => {
+          let y = height
+          return (
+            <g key={i}>
+              <title>{`${tick(points[i])}: ${currency} ${fine(points[i].total)}`}</title>
+              {row.map((cost, j) => {
+                const h = Math.max(0, cost / top * (height - 8))
+                y -= h
+                return <rect key={j} x={i * w + 1} y={y} width={Math.max(1, w - 2)} height={h} class={'s' + j} />
+              })}
+            </g>
+          )
+        })}
+        {points.map((p, i) => i % Math.ceil(points.length / 8) === 0 && <text key={i} x={i * w + 1} y={height + 15}>{tick(p)}</text>)}
+      </svg>
+      <ul class="legend">{names.map((n, j) => <li key={n}><svg viewBox="0 0 12 12" aria-hidden="true"><rect width="12" height="12" class={'s' + j} /></svg> {short(n)}</li>)}</ul>
+      <details>
+        <summary>As a table</summary>
+        <div class="scroll" role="region" aria-label="Costs over time" tabIndex={0}>
+          <table>
+            <thead><tr><th scope="col">From</th>{names.map((n) => <th scope="col" class="num" key={n}>{short(n)}</th>)}<th scope="col" class="num">{currency}</th></tr></thead>
+            <tbody>{points.map((p, i) => <tr key={i}><th scope="row">{moment(p.from)}</th>{rows[i].map((c, j) => <td class="num" key={j}>{fine(c)}</td>)}<td class="num"><b>{fine(p.total)}</b></td></tr>)}</tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  )
 }

@@ -3,7 +3,8 @@
 import { h, render } from 'preact'
 import { Page } from './page.ts'
 import type { Picture } from './picture.ts'
+import { CostsView as costs, Findings as findings, Regulation as regulation } from './reports.ts'
 import { Shell } from './shell.tsx'
 
 const picture = JSON.parse(document.getElementById('picture')!.textContent!) as Picture
-render(h(Shell, { page: new Page(picture, null) }), document.getElementById('page')!)
+render(h(Shell, { page: new Page(picture, null), views: { costs, findings, regulation } }), document.getElementById('page')!)

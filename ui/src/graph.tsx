@@ -3,12 +3,13 @@
 
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks'
 import { GraphCard } from './graph_card.tsx'
-import { colors, draw, elements, type Colors } from './graph_draw.ts'
+import { colors, draw, elements, words, type Colors } from './graph_draw.ts'
 import { Legend } from './graph_legend.tsx'
 import { fit, inside, keep, neighbor, readable, reveal, scene, zoom, type Scene, type Size, type View } from './graph_scene.ts'
 import { gestures } from './graph_touch.ts'
 import type { Page } from './page.ts'
 import { all, type Shape } from './shape.ts'
+import { relations } from './words.ts'
 
 /** More cards in sight than this are drawn, however near they are: elements are what a page is slow of. */
 const fewElements = 120
@@ -192,6 +193,9 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
             <GraphCard key={s.cards[i].item.key} page={page} stack={stack} card={s.cards[i]} number={i} roots={shape.roots}
               selected={i === live.active} tabbable={i === first} />
           ))}
+          {s && said(live).map(([i, { text, relation }]) => (
+            <span key={'word' + i} class={`graph-word graph-${relations[relation]}`} aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{text}</span>
+          ))}
         </div>
         {s && !s.cards.length && <p class="graph-empty">Nothing in this stack is what the filters ask for.</p>}
       </div>
@@ -281,6 +285,11 @@ function mount(live: Live): void {
     if (live.mounted.length <= fewElements) return
   }
   live.mounted = []
+}
+
+/** The words above the cards that the selected one has lines to. */
+function said(live: Live) {
+  return live.active < 0 ? [] : [...words(live.scene!, live.active)].filter(([i]) => live.mounted.includes(i))
 }
 
 /** The cards that are elements: those in sight, and the one that the keyboard is at. */

@@ -28,7 +28,7 @@ export function healthOf(page: Page, item: Item): number {
 }
 
 export function nameOf(page: Page, stack: Stack, item: Item): { kind: string; name: string } {
-  if (item.fold) return { kind: item.bad === undefined ? '' : page.node(item.bad).n, name: titleOf(page, stack, item.fold) }
+  if (item.fold) return { kind: item.bad === undefined ? 'group' : page.node(item.bad).n, name: titleOf(page, stack, item.fold) }
   const n = page.node(item.node)
   return { kind: page.kind(n).kind, name: n.n }
 }
@@ -59,7 +59,7 @@ export function draw(ctx: Context, d: Drawing): void {
   const cards = seen.filter((i) => !d.mounted.has(i))
   if (z < named) blocks(ctx, d, cards)
   else labelled(ctx, d, cards)
-  if (scene.cards[d.active]) selected(ctx, d, seen)
+  if (scene.cards[d.active]) selected(ctx, d)
 }
 
 const color = (d: Drawing, relation: number) => d.colors[(relations[relation] || 'owns') as 'owns']
@@ -191,7 +191,7 @@ function labelled(ctx: Context, d: Drawing, cards: number[]): void {
   ctx.fill()
   ctx.stroke()
   fillTones(ctx, d, cards, (c) => ctx.fillRect(c.x * z + x, c.y * z + y, 5 * z, height))
-  const two = height > 26, size = Math.max(10, 15 * z)
+  const two = height > 26, size = Math.round(Math.max(10, 15 * z))
   ctx.font = `${size}px system-ui, sans-serif`
   ctx.textAlign = 'left'
   ctx.textBaseline = 'middle'
@@ -216,25 +216,27 @@ const widths = new Map<string, number>()
 
 /** Leaves out of the middle what has no room: the end of a name is what tells a pod from the next. */
 export function cut(ctx: Context, text: string, room: number, size: number): string {
-  let w = widths.get(text)
+  const key = size + text
+  let w = widths.get(key)
   if (w === undefined) {
     if (widths.size > 20_000) widths.clear()
-    widths.set(text, w = ctx.measureText(text).width / size)
+    widths.set(key, w = ctx.measureText(text).width)
   }
-  if (w * size <= room) return text
-  const keep = Math.max(Math.floor(text.length * room / (w * size)) - 1, 2), tail = Math.ceil(keep * 0.6)
+  if (w <= room) return text
+  const keep = Math.max(Math.floor(text.length * room / w) - 2, 2), tail = Math.ceil(keep * 0.6)
   return text.slice(0, keep - tail) + '…' + text.slice(-tail)
 }
 
 /** The selected card: a ring, and its lines with a word each. */
-function selected(ctx: Context, d: Drawing, seen: number[]): void {
+function selected(ctx: Context, d: Drawing): void {
   const { scene, view: { x, y, z }, colors } = d, c = scene.cards[d.active]
   ctx.lineWidth = 2
   const lines = (scene.at.get(d.active) ?? []).map((l) => scene.cross[l])
   strokes(ctx, d, lines, (l) => l, (l) => curve(ctx, bend(d, l)))
   if (c.parent >= 0) strokes(ctx, d, [c], () => c, () => elbow(ctx, d.view, scene.cards[c.parent], c))
   for (const l of lines) arrow(ctx, d, l)
-  if (z >= named) words(ctx, d, lines, seen)
+  if (z >= named) write(ctx, d)
+  if (d.mounted.has(d.active)) return
   ctx.strokeStyle = colors.accent
   ctx.lineWidth = 3
   ctx.strokeRect(c.x * z + x - 3, c.y * z + y - 3, cardWidth * z + 6, cardHeight * z + 6)
@@ -250,34 +252,29 @@ function arrow(ctx: Context, d: Drawing, l: Line): void {
   ctx.fill()
 }
 
-/** Where words are tried on a line, the middle first. */
-const along = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86, 0.93, 0.07]
-const fewWords = 40
-
-/** Writes the relation and the via of lines where nothing is: those without room stay without. */
-function words(ctx: Context, d: Drawing, lines: Line[], seen: number[]): void {
-  const { x, y, z } = d.view
-  const taken = seen.map((i) => [d.scene.cards[i].x * z + x, d.scene.cards[i].y * z + y, cardWidth * z, cardHeight * z])
-  ctx.font = '12px system-ui, sans-serif'
-  ctx.textAlign = 'center'
-  ctx.textBaseline = 'middle'
-  for (const l of lines.slice(0, fewWords)) {
-    const text = `${relations[l.relation]} · ${l.via}${l.inferred ? ' (a guess)' : ''}`, b = bend(d, l)
-    const w = ctx.measureText(text).width + 8
-    for (const t of along) {
-      const [px, py] = point(b, t), box = [px - w / 2, py - 9, w, 18]
-      if (taken.some((o) => o[0] < box[0] + box[2] && box[0] < o[0] + o[2] && o[1] < box[1] + box[3] && box[1] < o[1] + o[3])) continue
-      taken.push(box)
-      ctx.fillStyle = d.colors.panel
-      ctx.fillRect(box[0], box[1], box[2], box[3])
-      ctx.fillStyle = color(d, l.relation)
-      ctx.fillText(text, px, py)
-      break
-    }
+/** What the lines of a card say, by the card at their other end: the relation and the via, and which way. */
+export function words(s: Scene, active: number): Map<number, { text: string; relation: number }> {
+  const out = new Map<number, { text: string; relation: number }>()
+  for (const l of s.at.get(active) ?? []) {
+    const { from, to, relation, via, inferred } = s.cross[l], other = from === active ? to : from, before = out.get(other)?.text
+    const text = `${from === active ? '→' : '←'} ${relations[relation]} · ${via}${inferred ? ' (a guess)' : ''}`
+    out.set(other, { text: before ? before + ', ' + text : text, relation })
   }
+  return out
 }
 
-function point(b: Bend, t: number): [number, number] {
-  const u = 1 - t, at = (i: number) => u * u * u * b[i] + 3 * u * u * t * b[i + 2] + 3 * u * t * t * b[i + 4] + t * t * t * b[i + 6]
-  return [at(0), at(1)]
+/** Writes them above cards that are no elements. */
+function write(ctx: Context, d: Drawing): void {
+  const { x, y, z } = d.view
+  ctx.font = '11px system-ui, sans-serif'
+  ctx.textAlign = 'left'
+  ctx.textBaseline = 'middle'
+  for (const [i, { text, relation }] of words(d.scene, d.active)) {
+    if (d.mounted.has(i)) continue
+    const left = d.scene.cards[i].x * z + x, top = d.scene.cards[i].y * z + y - 7
+    ctx.fillStyle = d.colors.panel
+    ctx.fillRect(left, top - 7, ctx.measureText(text).width + 6, 14)
+    ctx.fillStyle = color(d, relation)
+    ctx.fillText(text, left + 3, top)
+  }
 }

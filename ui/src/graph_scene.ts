@@ -37,7 +37,7 @@ export interface Scene {
   at: Map<number, number[]>
 }
 
-const distances = { across: 56, between: 14, apart: 48 }
+const distances = { across: 56, between: 18, apart: 48 }
 
 export function scene(page: Page, stack: Stack, s: Shape, aspect: number): Scene {
   const number = new Map<Item, number>(), cards: Card[] = []

@@ -1,5 +1,128 @@
+// Of each System that was adopted: who is held, by whom and since when, and what waits.
+
+import type { ComponentChildren } from 'preact'
+import { Command, Health, Lacks, Ref, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
+import { age, health, moment, plural } from './words.ts'
+
+/** The document of kubectl sysop regulate status: docs/schema/regulate-status.json. */
+interface System {
+  name: string
+  namespace: string
+  /** Why nothing else of it is known. */
+  unavailable?: string
+  holds?: Hold[]
+  left?: Hold[]
+  apps?: { app: string; state: 'Free' | 'Held' | 'Cause' | 'Unknown'; health: string; needs: string[]; why?: string; message?: string }[]
+  gaps?: { resource: string; namespace?: string; reason: string; message: string }[]
+}
+interface Hold {
+  id: number
+  app: string
+  signal: string
+  phase: string
+  at: string
+  failed?: string
+  causes: { rule?: string; app?: string; hand?: string; run?: string; why: string; at?: string }[]
+  operations: { action: string; text: string; target?: string; state: string; at?: string; result?: string }[]
+}
+
+const states = { Free: ['✔', 'good', 'free'], Held: ['‖', 'info', 'held'], Cause: ['✖', 'bad', 'in trouble'], Unknown: ['?', 'faint', 'left alone'] } as const
+/** States of operations that are not over yet, and those that somebody should look at. */
+const waiting = ['Waiting', 'Intended', 'Undoing'], odd = ['Left', 'Gone', 'Errored']
 
 export function Regulation({ page }: { page: Page }) {
-  return <section aria-label="regulation">{page.picture.title}</section>
+  const lacks = page.picture.parts?.regulation, asked = useAsk<{ systems: System[]; unavailable?: string }>(page, lacks ? '' : 'regulation', {}, page.picture.at.slice(0, 18))
+  const { systems, unavailable } = asked.answer ?? {}
+  return (
+    <section aria-labelledby="regulation-title">
+      <div class="bar-head">
+        <h2 id="regulation-title">Regulation</h2>
+        {systems && <button type="button" disabled={asked.waiting} onClick={asked.again}>{asked.waiting ? 'Asking ...' : 'Ask again'}</button>}
+      </div>
+      {FILE || lacks || !page.server ? <Lacks>{(lacks ?? 'a file has nobody to ask').replace(/\.?$/, '.')} <Command text="kubectl sysop regulate status SYSTEM" /></Lacks>
+        : !systems ? <Waits of={asked} what="Asking how Systems are regulated" />
+          : <>{systems.length === 0 && <Empty why={unavailable} />}{systems.map((s) => <OneSystem key={s.namespace + '/' + s.name} page={page} system={s} />)}</>}
+    </section>
+  )
+}
+
+function Empty({ why }: { why?: string }) {
+  return (
+    <Lacks>
+      {why ? why[0].toUpperCase() + why.slice(1).replace(/\.?$/, '.') : 'No System was adopted here.'} A System is an application of several: its manifest says what it consists of, who needs whom, and what is done when one of them is in trouble. This writes a manifest, and this makes it known:
+      <Command text="kubectl sysop system init NAME > system.yaml" />
+      <Command text="kubectl sysop system adopt -f system.yaml" />
+    </Lacks>
+  )
+}
+
+function OneSystem({ page, system: s }: { page: Page; system: System }) {
+  const { apps = [], holds = [], left = [], gaps = [] } = s
+  const wait = holds.reduce((n, h) => n + h.operations.filter((o) => waiting.includes(o.state)).length, 0)
+  return (
+    <section class="system" aria-label={'System ' + s.name}>
+      <h3>{s.name} <span class="faint">{s.namespace}</span></h3>
+      {s.unavailable ? <Lacks>It could not be asked: {s.unavailable}</Lacks> : (
+        <>
+          <p>{holds.length ? `${plural(holds.length, 'app is held', 'holds are in force')}${wait ? `, ${plural(wait, 'action waits', 'actions wait')}` : ''}.` : 'Nobody is held.'}</p>
+          <div class="scroll" role="region" aria-label={'Apps of ' + s.name} tabIndex={0}>
+            <table>
+              <thead><tr><th scope="col">App</th><th scope="col">To regulation</th><th scope="col">Health</th><th scope="col">Needs</th><th scope="col">Why</th></tr></thead>
+              <tbody>
+                {apps.map((a) => {
+                  const [glyph, tone, word] = states[a.state] ?? ['?', 'faint', a.state], h = health.findIndex((x) => x.word === a.health)
+                  return (
+                    <tr key={a.app}>
+                      <th scope="row"><b>{a.app}</b></th>
+                      <td><span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span></td>
+                      <td>{<Health of={h} />}</td>
+                      <td>{a.needs.join(', ') || <span class="faint">–</span>}</td>
+                      <td>{[a.why, !(a.message && a.why?.includes(a.message)) && a.message].filter(Boolean).join('; ')}</td>
+                    </tr>
+                  )
+                })}
+              </tbody>
+            </table>
+          </div>
+          {holds.length > 0 && <><h4>Held</h4><ul class="holds">{holds.map((h) => <OneHold key={h.id} page={page} hold={h} />)}</ul></>}
+          {left.length > 0 && (
+            <>
+              <h4>Left as somebody had changed it</h4>
+              <ul class="holds">{left.map((h) => <OneHold key={h.id} page={page} hold={h}><Command text={`kubectl sysop regulate recover ${s.name} ${h.app} --force -n ${s.namespace}`} /></OneHold>)}</ul>
+            </>
+          )}
+          {gaps.length > 0 && <ul class="notes">{gaps.map((g, i) => <li key={i}>not read: {g.resource} {g.namespace}: {g.reason}: {g.message}</li>)}</ul>}
+        </>
+      )}
+    </section>
+  )
+}
+
+function OneHold({ page, hold: h, children }: { page: Page; hold: Hold; children?: ComponentChildren }) {
+  const ago = (at?: string) => at ? <span class="faint" title={moment(at)}>{age(page.now() - Date.parse(at) / 1000)} ago</span> : null
+  return (
+    <li class="hold">
+      <p><b>{h.app}</b> <span class="faint">{h.signal} #{h.id}</span> <span class={h.phase === 'Held' ? 'tone-info' : 'tone-warn'}>{h.phase.toLowerCase()}</span> {ago(h.at)}</p>
+      {h.failed && <p class="tone-bad"><span aria-hidden="true">✖</span> it could not be done: {h.failed}</p>}
+      <ul>{h.causes.map((c, i) => <li key={i}>{c.rule ? <>by the rule <b>{c.rule}</b>{c.app && <>, which saw <b>{c.app}</b></>}</> : c.hand ? <>by <b>{c.hand}</b></> : c.run ? <>during the run <b>{c.run}</b></> : null}{(c.rule || c.hand || c.run) && ': '}{c.why} {ago(c.at)}</li>)}</ul>
+      {h.operations.length > 0 && (
+        <table class="journal">
+          <caption>Journal</caption>
+          <thead><tr><th scope="col">State</th><th scope="col">Object</th><th scope="col">What</th><th scope="col">When</th></tr></thead>
+          <tbody>
+            {h.operations.map((o, i) => (
+              <tr key={i}>
+                <td><span class={waiting.includes(o.state) ? 'tone-info' : odd.includes(o.state) ? 'tone-warn' : 'tone-faint'}>{o.state}</span></td>
+                <td>{o.target ? <Ref page={page} of={o.target} /> : o.action}</td>
+                <td>{[o.text, o.result !== o.text && o.result].filter(Boolean).join(': ')}</td>
+                <td>{ago(o.at)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {children}
+    </li>
+  )
 }

@@ -95,13 +95,13 @@ function follow(open: (picture: Picture, server: Server) => Page, say: (what: st
     state('ended', why)
     if (!page) fail(new Error(why))
   }
-  const alive = () => {
+  const listen = () => {
     clearTimeout(timer)
     timer = window.setTimeout(() => again('no word from kubectl sysop ui for 30 s'), silence)
-    if (page) page.connection.at = Date.now()
   }
   const hear = ({ name, data }: Event) => {
-    alive()
+    listen()
+    if (page) page.connection.at = Date.now()
     if (name === 'end') return end(over)
     const said = JSON.parse(data)
     if (name === 'picture') {
@@ -128,7 +128,7 @@ function follow(open: (picture: Picture, server: Server) => Page, say: (what: st
   }
   const start = async () => {
     const mine = run = new AbortController()
-    alive()
+    listen()
     try {
       const answer = await ask('stream', { signal: mine.signal })
       const text = answer.body!.pipeThrough(new TextDecoderStream()).getReader(), read = reader(hear)

@@ -91,7 +91,9 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   for (let i = from; i < to; i++) {
     const p = tree[i], node = picture.nodes[p.n]
     if (!keep[i] || !node) continue
-    const above = parent[i] < 0 ? null : item[parent[i]]
+    let up = parent[i]
+    while (up >= 0 && !item[up]) up = parent[up]
+    const above = item[up] ?? null
     const it: Item = {
       key: page.ref(p.n) + (above ? '<' + page.ref(above.node) : ''), place: i, node: p.n, depth: above ? above.depth + 1 : 0, parent: above, children: [],
       worst: Math.max(node.h ?? 0, p.b ?? 0), cost: p.c, context: !want[i],

@@ -1,17 +1,14 @@
 // The frame: header with totals and connection, the choice of views, and the view.
 
 import type { ComponentType } from 'preact'
-import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, Dialog, Health, useMedia } from './bits.tsx'
-import { CostsView } from './costs.tsx'
 import { Details } from './details.tsx'
 import { Filters } from './filters.tsx'
-import { Findings } from './findings.tsx'
 import { Graph } from './graph.tsx'
 import type { Page } from './page.ts'
 import { viewNames } from './page.ts'
 import type { Picture, Stack, ViewName } from './picture.ts'
-import { Regulation } from './regulation.tsx'
 import { shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
@@ -19,17 +16,24 @@ import { age, count, moment, money, plural, quote, short } from './words.ts'
 
 const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack', costs: 'Costs', findings: 'Findings', regulation: 'Regulation', compose: 'Compose' }
 
-/** compose is of the live page alone: a file does not carry it. */
-export function Shell({ page, compose: Compose }: { page: Page; compose?: ComponentType<{ page: Page }> }) {
+/** The views that are handed in. compose is of the live page alone: a file does not carry it. */
+export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }> }
+
+export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
-  useEffect(() => page.watch(() => again(0)), [page])
+  // Before anything else can happen: news that come right after the first Picture are not missed.
+  useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
   useKeys(page, views, () => show('help'))
   const { view, stack } = page.choice, main = useRef<HTMLElement>(null)
   useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.picture.title} · System Operator` }, [view, stack, page.picture.title])
   // What had the focus may have gone with the view.
-  useEffect(() => { if (document.activeElement === document.body && performance.now() > 1000) main.current?.focus() }, [view, stack])
+  const drawn = useRef(false)
+  useEffect(() => {
+    if (drawn.current && document.activeElement === document.body) main.current!.focus()
+    drawn.current = true
+  }, [view, stack])
   return (
     <>
       <a class="skip" href="#content" onClick={(e) => { e.preventDefault(); main.current!.focus() }}>Skip to the content</a>
@@ -44,7 +48,7 @@ export function Shell({ page, compose: Compose }: { page: Page; compose?: Compon
       <main id="content" ref={main} tabIndex={-1} class={'view-' + view}>
         {view === 'stacks' && <Stacks page={page} />}
         {view === 'stack' && <StackView page={page} />}
-        {view === 'costs' && <CostsView page={page} />}
+        {view === 'costs' && <Costs page={page} />}
         {view === 'findings' && <Findings page={page} />}
         {view === 'regulation' && <Regulation page={page} />}
         {view === 'compose' && (Compose ? <Compose page={page} /> : <section class="panel" aria-label="Compose"><p>A file asks nobody, so a System is composed on the page that this serves:</p><Command text="kubectl sysop ui --open" /></section>)}
@@ -210,7 +214,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
 function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
   const { choice } = page, gone = page.gone(), { root } = choice
   return (
-    <>
+    <div class="trail-all">
       <nav class="trail" aria-label="Where">
         <ol>
           <li><button type="button" class="link" onClick={() => page.go('stacks')}>Stacks</button></li>
@@ -227,7 +231,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
           </p>
         ))}
       </div>
-    </>
+    </div>
   )
 }
 
@@ -296,7 +300,7 @@ function StackView({ page }: { page: Page }) {
         {shows('graph') && <div class="pane pane-graph"><Graph page={page} shape={s} /></div>}
         {shows('details') && (
           <aside class="pane pane-details" id="details" aria-label="Details" ref={aside} tabIndex={-1} onKeyDown={(e) => { if (e.key === 'Escape' && !e.defaultPrevented) { e.preventDefault(); shut() } }}>
-            {there ? <><button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button><Details page={page} /></> : <p class="lacks">Select an object to see its details.</p>}
+            {there ? <><button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button>{page.selected() < 0 ? <p class="lacks">{page.choice.node} is gone.</p> : <Details page={page} />}</> : <p class="lacks">Select an object to see its details.</p>}
           </aside>
         )}
       </div>

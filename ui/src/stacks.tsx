@@ -34,7 +34,7 @@ export function Stacks({ page }: { page: Page }) {
             <table class="stacks">
               <thead>
                 <tr>
-                  <Sort page={page} name="Health" by="health" />
+                  <Sort page={page} name="Health" by="health" down initial />
                   <Sort page={page} name="Stack" by="name" />
                   {!narrow && <th scope="col">Cause</th>}
                   {!narrow && <Sort page={page} name="Objects" by="objects" down num />}
@@ -70,14 +70,14 @@ function HealthChips({ page }: { page: Page }) {
 }
 
 function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: number; narrow: boolean }) {
-  const { namespace } = parse(s.name), [all, measured, well] = s.pods ?? []
+  const { kind, namespace, name } = parse(s.name), [all, measured, well] = s.pods ?? []
   const least = measured < all ? '≥' : '', u = s.usage
   const open = (e: MouseEvent) => { if (!(e.target as Element).closest('button') && !String(getSelection())) page.open(s.name) }
   return (
     <tr onClick={open}>
       <td class="stacks-health"><Health of={s.health} /></td>
       <th scope="row">
-        <button type="button" class="link stacks-name" title={s.name} onClick={() => page.open(s.name)}>{short(s.name)}</button>
+        <button type="button" class="link stacks-name" title={s.name} onClick={() => page.open(s.name)}>{name ? <>{kind}/<wbr />{name}</> : s.name}</button>
         <span class="faint stacks-where">{namespace || s.namespace}{s.by && <> · by {s.by}</>}{s.cluster && <> · the cluster's own</>}</span>
         {narrow && <Causes page={page} stack={s} />}
       </th>

@@ -24,7 +24,8 @@ export function wantedStacks(page: Page): Stack[] {
   const rows = picture.stacks.filter((s) => (cluster || !s.cluster)
     && (!choice.health.length || choice.health.includes(s.health ?? 0))
     && (!words.length || words.every((w) => textOf(page, s).includes(w))))
-  const turned = choice.sort[0] === '-', column = columns[choice.sort.replace(/^-/, '')] ?? columns.health
+  const turned = choice.sort[0] === '-', key = choice.sort.replace(/^-/, '')
+  const column = columns[Object.hasOwn(columns, key) ? key : 'health']
   return rows.map((s) => ({ s, by: column(s), name: columns.name(s) as string })).sort((a, b) => compare(a.by, b.by, turned) || compare(a.name, b.name, false)).map((r) => r.s)
 }
 
@@ -69,7 +70,7 @@ export function labelKeys(labels: string[]): string[] {
 }
 
 /** What a point in time cost. */
-export interface Point { from: string; to: string; total: number; stacks: { [name: string]: number } }
+export interface Point { from: number; to: number; total: number; stacks: { [name: string]: number } }
 
 /** The dearest stacks of a history, and for each point what they and all others cost. */
 export function series(points: Point[], most = 5): { names: string[]; rows: number[][] } {
@@ -80,5 +81,5 @@ export function series(points: Point[], most = 5): { names: string[]; rows: numb
     const known = names.map((name) => p.stacks[name] ?? 0)
     return [...known, p.total - known.reduce((a, b) => a + b, 0)]
   })
-  return rows.some((r) => r.at(-1) !== 0) ? { names: [...names, 'others'], rows } : { names, rows: rows.map((r) => r.slice(0, -1)) }
+  return rows.some((r) => Math.abs(r.at(-1)!) > 0.001) ? { names: [...names, 'others'], rows } : { names, rows: rows.map((r) => r.slice(0, -1)) }
 }

@@ -1,0 +1,2 @@
+/** Set by build.mjs: this is built into a file, which has nobody to ask. */
+declare const FILE: boolean

@@ -1,0 +1,21 @@
+// Views that are loaded when somebody goes there.
+
+import type { ComponentType } from 'preact'
+import { useEffect, useReducer } from 'preact/hooks'
+import type { Page } from './page.ts'
+
+type View = ComponentType<{ page: Page }>
+
+export function lazy(load: () => Promise<View>): View {
+  let view: View | undefined, failed = ''
+  return ({ page }) => {
+    const [, again] = useReducer((n: number) => n + 1, 0)
+    useEffect(() => {
+      let here = true
+      if (!view) load().then((v) => { view = v; failed = '' }, () => { failed = 'It could not be loaded: kubectl sysop ui may have ended.' }).then(() => here && again(0))
+      return () => { here = false }
+    }, [])
+    const V = view
+    return V ? <V page={page} /> : <p role={failed ? 'alert' : 'status'} class="lacks">{failed || 'Loading ...'}</p>
+  }
+}
