@@ -147,10 +147,10 @@ func randomGraph(random *rand.Rand) *graph.Graph {
 	b := graph.NewBuilder(relation.NewSet(rules...), object.NewKinds(kinds))
 	inv := inventory.New(nil, b.Extract)
 	for i, r := range things {
-		switch {
-		case i%7 == 3:
+		switch i % 7 {
+		case 3:
 			inv.Absent(r)
-		case i%7 == 5: // nobody looked
+		case 5: // nobody looked
 		default:
 			inv.Add(object.Object{Ref: r, Version: "v1", Meta: &metav1.ObjectMeta{Name: r.Name, Namespace: r.Namespace, UID: apitypes.UID("uid-" + r.String())}})
 		}
