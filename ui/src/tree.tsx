@@ -175,7 +175,7 @@ function remember(grid: HTMLElement, rows: Row[], live: Live): void {
 
 /** Scrolls no more than it takes to see a row. */
 function show(grid: HTMLElement, i: number): void {
-  const top = i * rowHeight, room = grid.clientHeight - rowHeight
+  const top = i * rowHeight, room = grid.clientHeight - rowHeight - 1 // the head has a line
   if (top < grid.scrollTop) grid.scrollTop = top
   else if (top + rowHeight > grid.scrollTop + room) grid.scrollTop = top + rowHeight - room
 }
