@@ -72,32 +72,31 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
           <thead>
             <tr>
               <Sort page={page} name={stacks ? 'Stack' : costs.by.replace(/^label /, '')} by="name" />
+              <Sort page={page} name={currency} by="cost" down num initial />
+              <th scope="col"><span class="unseen">Share of the dearest</span></th>
               <Sort page={page} name="Pods" by="pods" down num />
               {parts.map(([part]) => <Sort key={part} page={page} name={part} by={part} down num />)}
               {others && <th scope="col" class="num">other</th>}
-              <Sort page={page} name={currency} by="cost" down num initial />
-              <th scope="col"><span class="unseen">Share of the dearest</span></th>
             </tr>
           </thead>
           <tbody>
             {rows.slice(0, most).map((r) => (
               <tr key={r.name}>
                 <th scope="row">{stacks ? <><button type="button" class="link" title={r.name} onClick={() => page.open(r.name)}>{short(r.name)}</button> <span class="faint">{parse(r.name).namespace}</span></> : r.name || '(none)'}</th>
+                <td class="num"><b>{money(r.cost)}</b></td>
+                <td><Bar part={r.cost / top} /></td>
                 <td class="num">{r.pods ?? ''}</td>
                 {parts.map(([part]) => <td key={part} class="num">{r.parts?.[part] ? money(r.parts[part]) : <span class="faint">–</span>}</td>)}
                 {others && <td class="num">{money(other(r))}</td>}
-                <td class="num"><b>{money(r.cost)}</b></td>
-                <td><Bar part={r.cost / top} /></td>
               </tr>
             ))}
-            {listed !== costs.total && <tr><th scope="row">in none of them</th><td /><td colSpan={parts.length + (others ? 1 : 0)} /><td class="num"><b>{money(costs.total - listed)}</b></td><td /></tr>}
+            {listed !== costs.total && <tr><th scope="row">in none of them</th><td class="num"><b>{money(costs.total - listed)}</b></td><td colSpan={parts.length + 2 + (others ? 1 : 0)} /></tr>}
           </tbody>
           <tfoot>
             <tr>
-              <th scope="row">Total</th><td />
+              <th scope="row">Total</th><td class="num">{money(costs.total)}</td><td /><td />
               {parts.map(([part, sum]) => <td key={part} class="num">{money(sum)}</td>)}
               {others && <td class="num">{money(costs.rows.reduce((sum, r) => sum + other(r), 0))}</td>}
-              <td class="num">{money(costs.total)}</td><td />
             </tr>
           </tfoot>
         </table>
