@@ -2,9 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"os"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	pages "github.com/kubectl-sysop/kubectl-sysop/pkg/page"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -290,13 +289,7 @@ func TestPictureHidesValues(t *testing.T) {
 // pictureIn unpacks the Picture of a file.
 func pictureIn(t *testing.T, file []byte) string {
 	t.Helper()
-	_, text, _ := bytes.Cut(file, []byte(`id="picture">`))
-	text, _, _ = bytes.Cut(text, []byte("<"))
-	packed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := io.ReadAll(packed)
+	doc, err := pages.Unpack(file)
 	if err != nil {
 		t.Fatal(err)
 	}

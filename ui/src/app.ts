@@ -11,6 +11,7 @@ const views: Views = {
   costs: lazy(() => reports().then((m) => m.CostsView)),
   findings: lazy(() => reports().then((m) => m.Findings)),
   regulation: lazy(() => reports().then((m) => m.Regulation)),
+  dialogs: lazy(() => reports().then((m) => m.Dialogs)),
   compose: lazy(() => import('./compose.tsx').then((m) => m.Compose)),
 }
 

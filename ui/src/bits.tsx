@@ -48,23 +48,6 @@ export function Command({ text }: { text: string }) {
   )
 }
 
-/** A window above the page. The browser keeps the focus in it, closes it by Esc, and gives the focus back. */
-export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => { dialog.current!.showModal() }, [])
-  return (
-    <dialog ref={dialog} class="dialog" aria-labelledby="dialog-title" onClose={close} onClick={(e) => { if (e.target === dialog.current) dialog.current?.close() }}>
-      <div class="dialog-in">
-        <div class="dialog-head">
-          <h2 id="dialog-title">{title}</h2>
-          <button type="button" onClick={() => dialog.current!.close()}>Close</button>
-        </div>
-        {children}
-      </div>
-    </dialog>
-  )
-}
-
 /** An answer of the server: undefined while it is waited for. */
 export interface Asked<T> { answer?: T; error?: string; again: () => void; waiting: boolean }
 

@@ -3,8 +3,8 @@
 import { h, render } from 'preact'
 import { Page } from './page.ts'
 import type { Picture } from './picture.ts'
-import { CostsView as costs, Findings as findings, Regulation as regulation } from './reports.ts'
+import { CostsView as costs, Dialogs as dialogs, Findings as findings, Regulation as regulation } from './reports.ts'
 import { Shell } from './shell.tsx'
 
 const picture = JSON.parse(document.getElementById('picture')!.textContent!) as Picture
-render(h(Shell, { page: new Page(picture, null), views: { costs, findings, regulation } }), document.getElementById('page')!)
+render(h(Shell, { page: new Page(picture, null), views: { costs, dialogs, findings, regulation } }), document.getElementById('page')!)

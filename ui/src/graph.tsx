@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks'
 import { GraphCard } from './graph_card.tsx'
 import { colors, draw, elements, words, type Colors } from './graph_draw.ts'
 import { Legend } from './graph_legend.tsx'
-import { fit, inside, keep, neighbor, readable, reveal, scene, zoom, type Scene, type Size, type View } from './graph_scene.ts'
+import { bring, fit, inside, keep, neighbor, readable, reveal, scene, zoom, type Scene, type Size, type View } from './graph_scene.ts'
 import { gestures } from './graph_touch.ts'
 import type { Page } from './page.ts'
 import { all, type Shape } from './shape.ts'
@@ -77,7 +77,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
     live.colors ??= colors(pane.current!)
     draw(ctx, {
-      page, stack: page.stack()!, scene, view: { x: view.x + beyond, y: view.y + beyond, z: view.z }, size: { width, height },
+      page, scene, view: { x: view.x + beyond, y: view.y + beyond, z: view.z }, size: { width, height },
       colors: live.colors, active: live.active, mounted: new Set(view.z < elements ? [] : live.mounted),
     })
   }
@@ -165,7 +165,9 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     const i = cardOf(e)
     if (i < 0) {
       const hit = live.scene && at(live, e)
-      if (hit !== undefined && hit !== null && hit >= 0) select(hit)
+      if (hit === null || hit < 0) return
+      live.focus = true
+      select(hit)
       return
     }
     live.focus = true
@@ -199,6 +201,12 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
         </div>
         {s && !s.cards.length && <p class="graph-empty">Nothing in this stack is what the filters ask for.</p>}
       </div>
+      {page.choice.open.includes(all) && (
+        <p class="graph-capped">
+          Showing all {shape.of}, without groups.{' '}
+          <button type="button" onClick={() => page.set({ open: page.choice.open.filter((k) => k !== all) })}>Group</button>
+        </p>
+      )}
       {shape.capped > 0 && (
         <p class="graph-capped" role="status">
           Showing {shape.shown} of {shape.shown + shape.capped}: the rest is well, and in groups.{' '}
@@ -261,7 +269,7 @@ function choose(live: Live, page: Page): void {
   const id = node ? page.selected() : -1
   live.active = live.key ? s.cards.findIndex((c) => c.item.key === live.key) : -1
   if (live.active < 0) live.active = s.of.get(id) ?? -1
-  if (other && live.active >= 0) live.view = reveal(live.view, live.size, s.cards[live.active])
+  if (other && live.active >= 0) live.view = bring(live.view, live.size, s.cards[live.active])
 }
 
 /** Whether what is in sight is no longer what has elements. */

@@ -12,7 +12,7 @@ interface Props { page: Page; stack: Stack; card: Card; number: number; roots: I
 /** A card that is near enough to be read. */
 export function GraphCard({ page, stack, card, number, roots, selected, tabbable }: Props) {
   const { item } = card, node = page.node(item.node), place = stack.tree[item.place]
-  const { kind, name } = nameOf(page, stack, item), own = healthOf(page, item), is = health[own]
+  const { kind, name } = nameOf(page, item), own = healthOf(page, item), is = health[own]
   const below = item.fold ? 0 : place.b ?? 0, siblings = item.parent?.children ?? roots, open = item.children.length > 0
   const what = (item.fold ? 'group' : kind) + (place.s ? ' · shared' : '')
   const why = item.fold ? (item.bad === undefined ? '' : kind) : own < trouble ? '' : [node.r, node.m].filter(Boolean).join(': ')

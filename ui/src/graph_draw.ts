@@ -2,8 +2,9 @@
 
 import { cardHeight, cardWidth, inside, type Card, type Line, type Scene, type Size, type View } from './graph_scene.ts'
 import type { Page } from './page.ts'
-import type { Edge, Stack } from './picture.ts'
-import { titleOf, type Item } from './shape.ts'
+import type { Edge } from './picture.ts'
+import type { Item } from './shape.ts'
+import { titleOf } from './tree_rows.ts'
 import { health, relations, trouble } from './words.ts'
 
 /** Below, cards are blocks; from there on they have a name; from elements on they are buttons, as long as there are few. */
@@ -23,19 +24,18 @@ export function colors(el: Element): Colors {
 
 /** The health that a card shows as its own: of a fold the worst in it. */
 export function healthOf(page: Page, item: Item): number {
-  const n = page.node(item.node)
-  return item.fold ? item.worst : n.h ?? (n.t === 'missing' ? 5 : 0)
+  const n = page.picture.nodes[item.node]
+  return item.fold ? item.worst : n?.h ?? (n?.t === 'missing' ? 5 : 0)
 }
 
-export function nameOf(page: Page, stack: Stack, item: Item): { kind: string; name: string } {
-  if (item.fold) return { kind: item.bad === undefined ? 'group' : page.node(item.bad).n, name: titleOf(page, stack, item.fold) }
-  const n = page.node(item.node)
-  return { kind: page.kind(n).kind, name: n.n }
+/** The two lines of a card: kind and name; of a fold the name of the worst in it, where that is in trouble, and what it is of. */
+export function nameOf(page: Page, item: Item): { kind: string; name: string } {
+  const { kind, name } = titleOf(page, item)
+  return { kind: kind || (item.bad === undefined ? 'group' : page.node(item.bad).n), name }
 }
 
 export interface Drawing {
   page: Page
-  stack: Stack
   scene: Scene
   view: View
   size: Size
@@ -197,7 +197,7 @@ function labelled(ctx: Context, d: Drawing, cards: number[]): void {
   ctx.textBaseline = 'middle'
   for (const i of cards) {
     const c = d.scene.cards[i], left = c.x * z + x + 9 * z, top = c.y * z + y, h = health[healthOf(d.page, c.item)]
-    const { kind, name } = nameOf(d.page, d.stack, c.item)
+    const { kind, name } = nameOf(d.page, c.item)
     ctx.globalAlpha = c.item.context ? 0.55 : 1
     ctx.fillStyle = d.colors[h.tone]
     ctx.fillText(h.glyph, left, top + height * (two ? 0.3 : 0.5))

@@ -160,6 +160,13 @@ export function reveal(v: View, size: Size, c: { x: number; y: number }): View {
   }
 }
 
+/** Shows a card with what is around it, where it is out of sight. */
+export function bring(v: View, size: Size, c: { x: number; y: number }): View {
+  const near = reveal(v, size, c)
+  if (near.x === v.x && near.y === v.y) return v
+  return { z: v.z, x: Math.round(size.width / 2 - (c.x + cardWidth / 2) * v.z), y: Math.round(size.height / 2 - (c.y + cardHeight / 2) * v.z) }
+}
+
 /** The cards that a part of the scene has, given in points of it. */
 export function inside(s: Scene, left: number, top: number, right: number, bottom: number): number[] {
   const out: number[] = []

@@ -2,13 +2,10 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect, useReducer } from 'preact/hooks'
-import type { Page } from './page.ts'
 
-type View = ComponentType<{ page: Page }>
-
-export function lazy(load: () => Promise<View>): View {
-  let view: View | undefined, failed = ''
-  return ({ page }) => {
+export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let view: ComponentType<Props> | undefined, failed = ''
+  return (props) => {
     const [, again] = useReducer((n: number) => n + 1, 0)
     useEffect(() => {
       let here = true
@@ -16,6 +13,6 @@ export function lazy(load: () => Promise<View>): View {
       return () => { here = false }
     }, [])
     const V = view
-    return V ? <V page={page} /> : <p role={failed ? 'alert' : 'status'} class="lacks">{failed || 'Loading ...'}</p>
+    return V ? <V {...props} /> : <p role={failed ? 'alert' : 'status'} class="lacks">{failed || 'Loading ...'}</p>
   }
 }

@@ -14,6 +14,12 @@ const most = 30
 export function PathPanel({ page, id }: { page: Page; id: number }) {
   const { to } = page.choice, end = to ? page.find(to) : -1, [text, type] = useState('')
   const steps = useMemo(() => end < 0 ? null : path(page, id, end), [page.picture.nodes, id, end])
+  // What was pressed is gone then, so that the focus goes to the title.
+  const choose = (to: string) => {
+    type('')
+    page.set({ to })
+    requestAnimationFrame(() => document.getElementById('path-title')?.focus())
+  }
   const words = text.toLowerCase().split(/\s+/).filter(Boolean), offered: number[] = []
   if (words.length) {
     for (let i = 0; i < page.picture.nodes.length && offered.length < most; i++) {
@@ -22,12 +28,12 @@ export function PathPanel({ page, id }: { page: Page; id: number }) {
   }
   return (
     <section class="details-panel">
-      <h3>Path from {short(page.ref(id))}{end >= 0 && ' to ' + short(to)}</h3>
+      <h3 id="path-title" tabIndex={-1}>Path from {short(page.ref(id))}{end >= 0 && ' to ' + short(to)}</h3>
       {end < 0 && (
         <>
           <label>To <input type="search" value={text} placeholder="kind or name" autocomplete="off" onInput={(e) => type(e.currentTarget.value)} /></label>
           <p role="status" class="faint">{words.length > 0 && (offered.length === most ? `the first ${most} objects` : plural(offered.length, 'object'))}</p>
-          <ul class="details-list">{offered.map((i) => <li key={i}><button type="button" class="link" title={page.ref(i)} onClick={() => page.set({ to: page.ref(i) })}>{short(page.ref(i))}</button> <span class="faint">{page.namespace(page.node(i))}</span></li>)}</ul>
+          <ul class="details-list">{offered.map((i) => <li key={i}><button type="button" class="link" title={page.ref(i)} onClick={() => choose(page.ref(i))}>{short(page.ref(i))}</button> <span class="faint">{page.namespace(page.node(i))}</span></li>)}</ul>
         </>
       )}
       {end >= 0 && (
@@ -42,7 +48,7 @@ export function PathPanel({ page, id }: { page: Page; id: number }) {
               ))}
             </ol>
           )}
-          <button type="button" onClick={() => { page.set({ to: '' }); type('') }}>Another object</button>
+          <button type="button" onClick={() => choose('')}>Another object</button>
         </>
       )}
     </section>

@@ -290,14 +290,3 @@ function cap(f: Folding, roots: Item[]): void {
 
 /** Firm is what had trouble when its stack last changed, and a fold that somebody opened. */
 const isFirm = (f: Folding, it: Item) => it.fold ? it.children.length > 0 : f.bad.has(it.node)
-
-/** What a fold is called: 12 Pods, or 30 objects where they are of several kinds. */
-export function titleOf(page: Page, stack: Stack, fold: number[]): string {
-  const kinds = new Set(fold.map((p) => page.node(stack.tree[p].n).k))
-  return `${fold.length} ${kinds.size > 1 ? 'objects' : plural(page.kind(page.node(stack.tree[fold[0]].n)).kind)}`
-}
-
-function plural(kind: string): string {
-  if (/points$/.test(kind)) return kind
-  return /(s|x|ch|sh)$/.test(kind) ? kind + 'es' : kind.replace(/([^aeiou])y$/, '$1ie') + 's'
-}

@@ -2,24 +2,26 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
-import { Command, Dialog, Health, useMedia } from './bits.tsx'
+import { Command, Health, useMedia } from './bits.tsx'
 import { Details } from './details.tsx'
 import { Filters } from './filters.tsx'
 import { Graph } from './graph.tsx'
 import type { Page } from './page.ts'
 import { viewNames } from './page.ts'
-import type { Picture, Stack, ViewName } from './picture.ts'
+import type { Stack, ViewName } from './picture.ts'
 import { shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
-import { age, count, moment, money, plural, quote, short } from './words.ts'
+import { age, count, moment, money, plural, short } from './words.ts'
 
-const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack', costs: 'Costs', findings: 'Findings', regulation: 'Regulation', compose: 'Compose' }
+export const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack', costs: 'Costs', findings: 'Findings', regulation: 'Regulation', compose: 'Compose' }
 
-/** The views that are handed in. compose is of the live page alone: a file does not carry it. */
-export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }> }
+export interface DialogProps { page: Page; which: 'help' | 'gaps' | 'file'; views: ViewName[]; close: () => void }
 
-export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose } }: { page: Page; views: Views }) {
+/** What is handed in. compose is of the live page alone: a file does not carry it. */
+export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
+
+export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, dialogs: Dialogs } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
   // Before anything else can happen: news that come right after the first Picture are not missed.
@@ -53,14 +55,7 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
         {view === 'regulation' && <Regulation page={page} />}
         {view === 'compose' && (Compose ? <Compose page={page} /> : <section class="panel" aria-label="Compose"><p>A file asks nobody, so a System is composed on the page that this serves:</p><Command text="kubectl sysop ui --open" /></section>)}
       </main>
-      {dialog === 'help' && <Help close={() => show('')} views={views} />}
-      {dialog === 'gaps' && <Gaps picture={page.picture} close={() => show('')} />}
-      {dialog === 'file' && (
-        <Dialog title="Hand this on" close={() => show('')}>
-          <p>This writes what is shown here as one file, which opens in a browser without a network.</p>
-          <Command text={fileCommand(page)} />
-        </Dialog>
-      )}
+      {dialog && <Dialogs page={page} which={dialog} views={views} close={() => show('')} />}
     </>
   )
 }
@@ -129,67 +124,10 @@ function Connected({ page }: { page: Page }) {
   )
 }
 
-/** The command that writes what is shown as a file. */
-export function fileCommand(page: Page): string {
-  const { picture, choice } = page, { source = '', namespace } = picture
-  const stack = page.stack()
-  const words = choice.view === 'stack' && stack ? ['graph', stack.name] : choice.view === 'costs' ? ['metrics'] : ['stacks']
-  if (!words[1]) words.push(...(namespace ? ['-n', namespace] : ['-A']))
-  const [kind, ...name] = source.split(' ')
-  if (kind === 'snapshot') words.push('--from', name.join(' '))
-  if (kind === 'context') words.push('--context', name.join(' '))
-  return ['kubectl sysop', ...words.map(quote), '-o html >', words[0] + '.html'].join(' ')
-}
-
-function Gaps({ picture, close }: { picture: Picture; close: () => void }) {
-  const { gaps = [], notes = [], parts = {} } = picture
-  const forbidden = (gaps ?? []).filter((g) => g.reason === 'Forbidden')
-  return (
-    <Dialog title="What is not here, and why" close={close}>
-      {gaps?.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Not read">
-          <table>
-            <caption>{plural(gaps.length, 'resource')} not read</caption>
-            <thead><tr><th scope="col">What</th><th scope="col">Where</th><th scope="col">Why</th></tr></thead>
-            <tbody>{gaps.map((g, i) => <tr key={i}><th scope="row">{g.resource}</th><td>{g.namespace ?? 'all namespaces'}</td><td><b>{g.reason}</b> {g.message}</td></tr>)}</tbody>
-          </table>
-        </div>
-      )}
-      {forbidden.length > 0 && (
-        <>
-          <p>The rights that are missing: <b>get, list, watch</b> of {[...new Set(forbidden.map((g) => g.resource))].join(', ')}. This asks the cluster about one of them:</p>
-          <Command text={['kubectl auth can-i list', quote(forbidden[0].resource), ...(forbidden[0].namespace ? ['-n', quote(forbidden[0].namespace)] : ['-A'])].join(' ')} />
-        </>
-      )}
-      {Object.keys(parts ?? {}).length > 0 && <dl>{Object.entries(parts!).map(([part, why]) => <div key={part}><dt>{part}</dt><dd>{why}</dd></div>)}</dl>}
-      {notes?.length > 0 && (
-        <ul>{notes.map((n, i) => <li key={i}>{[n.source, n.about].filter(Boolean).join(' · ')} <b>{n.reason}</b> {n.message}</li>)}</ul>
-      )}
-    </Dialog>
-  )
-}
-
 /** Single keys can be switched off, for those who speak to their machine. */
-const keys = {
+export const keys = {
   get on() { try { return localStorage.getItem('sysop-keys') !== 'off' } catch { return true } },
   set on(on) { try { localStorage.setItem('sysop-keys', on ? 'on' : 'off') } catch { /* it stays as it is */ } },
-}
-
-function Help({ close, views }: { close: () => void; views: ViewName[] }) {
-  const [on, set] = useState(keys.on)
-  const list: [string, string][] = [
-    [`1 ... ${views.length}`, views.map((v) => titles[v]).join(', ')], ['/', 'search'], ['?', 'this list'],
-    ['arrows, Home, End, Page Up, Page Down', 'in the tree: move; in the graph: parent, child, siblings'], ['Right, Left', 'in the tree: open, close'],
-    ['a letter', 'in the tree: the next object that begins with it'], ['Enter', 'to the details of the selected object'], ['Esc', 'back from the details, and out of a window'],
-    ['f, +, −', 'in the graph: fit, zoom'], ['Shift and arrows', 'in the graph: move the window'],
-  ]
-  return (
-    <Dialog title="Keys" close={close}>
-      <dl class="keys">{list.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
-      <p><label><input type="checkbox" checked={on} onChange={(e) => { keys.on = e.currentTarget.checked; set(e.currentTarget.checked) }} /> single keys (1 ... {views.length}, /, ?) anywhere on the page</label></p>
-      <p>Health: {[1, 4, 6, 5, 2, 3].map((h) => <span key={h}><Health of={h} />{'  '}</span>)}. The address has all that is chosen; Back goes back.</p>
-    </Dialog>
-  )
 }
 
 function useKeys(page: Page, views: ViewName[], help: () => void) {
@@ -219,7 +157,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
         <ol>
           <li><button type="button" class="link" onClick={() => page.go('stacks')}>Stacks</button></li>
           {choice.stack && <li>{root ? <button type="button" class="link" onClick={() => page.set({ root: '' }, true)}>{short(choice.stack)}</button> : <span aria-current="location">{short(choice.stack)}</span>}</li>}
-          {root && <li><span aria-current="location">{short(root)}</span> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></li>}
+          {root && <li><span aria-current="location">{short(root)}</span>{choice.stack && <> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></>}</li>}
         </ol>
         {stack && !root && <p class="trail-says"><Health of={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.picture.currency)}</span></p>}
       </nav>

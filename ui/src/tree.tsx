@@ -1,7 +1,7 @@
 // The treegrid of a stack: its primary view. Only the rows in sight are elements, so that ten
 // thousand objects are no slower than fifty; what is beyond them is told by aria-rowcount.
 
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
 import type { Stack } from './picture.ts'
 import type { Item, Shape } from './shape.ts'
@@ -37,7 +37,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   const isOpen = opener(page, shape), rows = rowsOf(shape, isOpen), node = page.selected()
   const selected = node < 0 ? -1 : rowOf(rows, stack, live.key, node)
   const active = Math.max(0, selected >= 0 ? selected : rows.findIndex((r) => r.item.key === live.key))
-  const uses = usesOf(page, stack), need = needs(page, stack, shape, uses, size.letter), list = columns(size.width, need)
+  const uses = usesOf(page, stack), need = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter]), list = columns(size.width, need)
   const scrolled = grid.current?.scrollTop ?? 0
   const first = Math.max(0, Math.floor(scrolled / rowHeight) - beyond), last = Math.min(rows.length, Math.ceil((scrolled + size.height) / rowHeight) + beyond)
 
@@ -175,7 +175,7 @@ function remember(grid: HTMLElement, rows: Row[], live: Live): void {
 
 /** Scrolls no more than it takes to see a row. */
 function show(grid: HTMLElement, i: number): void {
-  const top = i * rowHeight, room = grid.clientHeight - rowHeight
+  const top = i * rowHeight, room = grid.clientHeight - rowHeight - 1 // the head has a line
   if (top < grid.scrollTop) grid.scrollTop = top
   else if (top + rowHeight > grid.scrollTop + room) grid.scrollTop = top + rowHeight - room
 }
@@ -199,14 +199,14 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
   const { item } = row, { kind, name } = titleOf(page, item), place = stack.tree[item.place], n = page.node(item.node)
   const how = hows[place.w ?? 'root'], mark = (text: string, says: string) => <span class="tree-mark" title={says}>{text}</span>
   return (
-    <div role="gridcell" class="tree-object" title={item.fold ? undefined : page.ref(item.node)} style={{ paddingLeft: Math.min(item.depth, 16) * 14 + 'px' }}>
+    <div role="gridcell" class="tree-object" title={item.fold ? undefined : page.ref(item.node)} style={{ paddingLeft: Math.min(item.depth, 16) * (tight ? 9 : 14) + 'px' }}>
       <span class="tree-expand" aria-hidden="true">{row.open === undefined ? '' : row.open ? '▾' : '▸'}</span>
-      {how && item.depth > 0 && <span class={'tree-how graph-' + (place.w === 'needed' ? 'needs' : 'serves')}>{how} </span>}
+      {how && item.depth > 0 && <span class={(tight ? 'unseen ' : '') + 'tree-how graph-' + (place.w === 'needed' ? 'needs' : 'serves')}>{how} </span>}
       {kind && <span class="faint">{kind} </span>}
       <b>{name}</b>
       {!item.fold && (
         <>
-          {n.t && mark(n.t, { missing: 'It is named, and it is not there', unread: 'It is named, and was not read', virtual: 'A name, and no object' }[n.t])}
+          {n.t && !(tight && n.h === 5) && mark(n.t, { missing: 'It is named, and it is not there', unread: 'It is named, and was not read', virtual: 'A name, and no object' }[n.t])}
           {place.a && mark('see above', 'It has its place elsewhere in this stack, and costs nothing here')}
           {place.s && (tight ? <span class="tree-mark" title="shared: other stacks have it as well"><span aria-hidden="true">∩</span><span class="unseen">shared</span></span> : mark('shared', 'Other stacks have it as well'))}
           {place.x && !n.b && !tight && mark('aside', 'The stack may be well without it')}

@@ -92,6 +92,13 @@ test('what is in sight is not moved, what is not is moved as little as can be', 
   assert.deepEqual(g.reveal(v, { width: 100, height: 50 }, { x: 500, y: 500 }), { x: 24 - 500, y: 24 - 500, z: 1 })
 })
 
+test('what is selected elsewhere comes to the middle, unless it is in sight', () => {
+  const v = { x: 0, y: 0, z: 0.5 }
+  assert.equal(g.bring(v, size, { x: 100, y: 100 }), v)
+  const to = g.bring(v, size, { x: 4000, y: 101 })
+  assert.deepEqual([(4000 + g.cardWidth / 2) * 0.5 + to.x, (101 + g.cardHeight / 2) * 0.5 + to.y, to.z], [500, 300, 0.5])
+})
+
 test('arrows go to parent, first child and siblings, and stay where there is none', () => {
   const { page, scene } = open(), s = scene()
   const by = (name) => s.cards.findIndex((c) => !c.item.fold && page.node(c.item.node).n === name)

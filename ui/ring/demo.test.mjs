@@ -1,0 +1,57 @@
+// Every view, on the embedded example: by mouse, by keyboard alone, narrow, dark.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { accessible, browsing, clean, paged, picture, world } from './lib.mjs'
+
+const origin = new URL(world.address).origin
+const views = { Stacks: 'table', Stack: 'treegrid', Costs: 'table', Findings: 'article', Regulation: 'heading', Compose: 'textbox' }
+const go = (page, view) => page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: view, exact: true }).click()
+const row = (page, name) => page.getByRole('row', { name })
+const selected = (page) => page.locator('[role=row][aria-selected=true]')
+const details = (page) => page.getByRole('complementary', { name: 'Details' })
+
+test("the page", () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.address)
+  await page.getByRole('table').waitFor()
+  assert.ok(!page.url().includes('token'), 'the token is not in the address any more')
+
+  // Trouble first, with its cause; the cause leads to the object in its stack.
+  assert.match(await page.getByRole('row').nth(1).textContent(), /Degraded/)
+  await page.getByRole('row', { name: /moodle-2/ }).getByRole('link', { name: /Secret\/moodle-2-smtp/ }).or(page.getByRole('row', { name: /moodle-2/ }).getByRole('button', { name: /Secret\/moodle-2-smtp/ })).first().click()
+  await page.getByRole('treegrid').waitFor()
+  assert.match(await selected(page).textContent(), /moodle-2-smtp.*Missing/s)
+  assert.match(await details(page).textContent(), /Secret\s*moodle-2-smtp/)
+  assert.match(await details(page).textContent(), /spec\.template\.spec\.containers\[0\]\.env\[5\]\.valueFrom\.secretKeyRef\.name = "moodle-2-smtp"/, 'why the edge is there')
+  await picture(page, 'stack')
+
+  // One selection in both: a card in the graph selects the row.
+  await page.locator('.graph-card', { hasText: 'Ingress' }).first().click()
+  assert.match(await selected(page).textContent(), /Ingress/)
+
+  // The address has all of it: loaded again, it shows the same.
+  const address = page.url()
+  await page.reload()
+  await page.getByRole('treegrid').waitFor()
+  assert.equal(page.url(), address)
+  assert.match(await selected(page).textContent(), /Ingress/)
+  await page.goBack()
+  await page.waitForFunction(() => /smtp/.test(document.querySelector('[role=row][aria-selected=true]')?.textContent ?? '') || !document.querySelector('[role=treegrid]'))
+  await clean(page, origin)
+
+  // Every view, light and dark, wide and narrow.
+  for (const [width, height] of [[1280, 800], [420, 800]]) {
+    await page.setViewportSize({ width, height })
+    for (const [view, role] of Object.entries(views)) {
+      await go(page, view)
+      await page.locator('main').getByRole(role).first().waitFor()
+      for (const colorScheme of ['light', 'dark']) {
+        await page.emulateMedia({ colorScheme })
+        await accessible(page, `${view}, ${width} wide, ${colorScheme}`)
+      }
+      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      assert.ok(beyond <= 0, `${view} is ${beyond} px wider than ${width}`)
+    }
+  }
+  await clean(page, origin)
+}))

@@ -1,0 +1,94 @@
+// The windows above the page: what is not here, keys, how to hand the page on.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Command, Health } from './bits.tsx'
+import type { Page } from './page.ts'
+import type { Picture, ViewName } from './picture.ts'
+import { type DialogProps, keys, titles } from './shell.tsx'
+import { plural, quote } from './words.ts'
+
+export function Dialogs({ page, which, views, close }: DialogProps) {
+  if (which === 'help') return <Help close={close} views={views} />
+  if (which === 'gaps') return <Gaps picture={page.picture} close={close} />
+  return (
+    <Dialog title="Hand this on" close={close}>
+      <p>This writes what is shown here as one file, which opens in a browser without a network.</p>
+      <Command text={fileCommand(page)} />
+    </Dialog>
+  )
+}
+
+/** The command that writes what is shown as a file. */
+export function fileCommand(page: Page): string {
+  const { picture, choice } = page, { source = '', namespace } = picture
+  const stack = page.stack()
+  const words = choice.view === 'stack' && stack ? ['graph', stack.name] : choice.view === 'costs' ? ['metrics'] : ['stacks']
+  if (!words[1]) words.push(...(namespace ? ['-n', namespace] : ['-A']))
+  const [kind, ...name] = source.split(' ')
+  if (kind === 'snapshot') words.push('--from', name.join(' '))
+  if (kind === 'context') words.push('--context', name.join(' '))
+  return ['kubectl sysop', ...words.map(quote), '-o html >', words[0] + '.html'].join(' ')
+}
+
+function Gaps({ picture, close }: { picture: Picture; close: () => void }) {
+  const { gaps = [], notes = [], parts = {} } = picture
+  const forbidden = (gaps ?? []).filter((g) => g.reason === 'Forbidden')
+  return (
+    <Dialog title="What is not here, and why" close={close}>
+      {gaps?.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Not read">
+          <table>
+            <caption>{plural(gaps.length, 'resource')} not read</caption>
+            <thead><tr><th scope="col">What</th><th scope="col">Where</th><th scope="col">Why</th></tr></thead>
+            <tbody>{gaps.map((g, i) => <tr key={i}><th scope="row">{g.resource}</th><td>{g.namespace ?? 'all namespaces'}</td><td><b>{g.reason}</b> {g.message}</td></tr>)}</tbody>
+          </table>
+        </div>
+      )}
+      {forbidden.length > 0 && (
+        <>
+          <p>The rights that are missing: <b>get, list, watch</b> of {[...new Set(forbidden.map((g) => g.resource))].join(', ')}. This asks the cluster about one of them:</p>
+          <Command text={['kubectl auth can-i list', quote(forbidden[0].resource), ...(forbidden[0].namespace ? ['-n', quote(forbidden[0].namespace)] : ['-A'])].join(' ')} />
+        </>
+      )}
+      {Object.keys(parts ?? {}).length > 0 && <dl>{Object.entries(parts!).map(([part, why]) => <div key={part}><dt>{part}</dt><dd>{why}</dd></div>)}</dl>}
+      {notes?.length > 0 && (
+        <ul>{notes.map((n, i) => <li key={i}>{[n.source, n.about].filter(Boolean).join(' · ')} <b>{n.reason}</b> {n.message}</li>)}</ul>
+      )}
+    </Dialog>
+  )
+}
+
+function Help({ close, views }: { close: () => void; views: ViewName[] }) {
+  const [on, set] = useState(keys.on)
+  const list: [string, string][] = [
+    [`1 ... ${views.length}`, views.map((v) => titles[v]).join(', ')], ['/', 'search'], ['?', 'this list'],
+    ['arrows, Home, End, Page Up, Page Down', 'in the tree: move; in the graph: parent, child, siblings'], ['Right, Left', 'in the tree: open, close'],
+    ['a letter', 'in the tree: the next object that begins with it'], ['Enter', 'to the details of the selected object'], ['Esc', 'back from the details, and out of a window'],
+    ['f, +, −', 'in the graph: fit, zoom'], ['Shift and arrows', 'in the graph: move the window'],
+  ]
+  return (
+    <Dialog title="Keys" close={close}>
+      <dl class="keys">{list.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      <p><label><input type="checkbox" checked={on} onChange={(e) => { keys.on = e.currentTarget.checked; set(e.currentTarget.checked) }} /> single keys (1 ... {views.length}, /, ?) anywhere on the page</label></p>
+      <p>Health: {[1, 4, 6, 5, 2, 3].map((h) => <span key={h}><Health of={h} />{'  '}</span>)}. The address has all that is chosen; Back goes back.</p>
+    </Dialog>
+  )
+}
+
+/** A window above the page. The browser keeps the focus in it, closes it by Esc, and gives the focus back. */
+function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => { dialog.current!.showModal() }, [])
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby="dialog-title" onClose={close} onClick={(e) => { if (e.target === dialog.current) dialog.current?.close() }}>
+      <div class="dialog-in">
+        <div class="dialog-head">
+          <h2 id="dialog-title">{title}</h2>
+          <button type="button" onClick={() => dialog.current!.close()}>Close</button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  )
+}
