@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -44,7 +43,7 @@ func (a *asking) stack(ctx context.Context, query url.Values) (json.RawMessage, 
 // alone makes the figures of one stack as if it were asked about alone; nil where not all that is
 // in it was measured.
 func (l *surveyed) alone(ctx context.Context, id graph.ID, stack *graph.Stack) *measured {
-	if !l.whole && slices.ContainsFunc(stack.Members(), func(m graph.ID) bool { return stack.Holds(m) && !l.measuredHere(l.graph.Ref(m)) }) {
+	if !l.whole && slices.ContainsFunc(stack.Members(), func(m graph.ID) bool { return stack.Holds(m) && !l.measuredHere(m) }) {
 		return nil
 	}
 	m, r, q := *l.measured, *l.reading, *l.q
@@ -59,11 +58,8 @@ func (l *surveyed) alone(ctx context.Context, id graph.ID, stack *graph.Stack) *
 	return &m
 }
 
-// measuredHere says whether the reading has all that is to be known of an object.
-func (l *surveyed) measuredHere(r object.Ref) bool {
-	if r.Group != "" || r.Kind != "Pod" && r.Kind != "PersistentVolumeClaim" && r.Kind != "Service" {
-		return true
-	}
-	_, placed := l.place.Of[r]
-	return placed || !l.asked && l.here(r)
+// measuredHere says whether the reading has all that is to be known of an object: what is in a stack
+// that is asked about, or in the namespace.
+func (l *surveyed) measuredHere(id graph.ID) bool {
+	return !l.asked && l.here(l.graph.Ref(id)) || slices.ContainsFunc(l.found, func(s surveyStack) bool { return s.Stack.Holds(id) })
 }

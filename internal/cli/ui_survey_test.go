@@ -336,6 +336,11 @@ func TestRerooted(t *testing.T) {
 	if p.Nodes[s.Tree[0].Node].Name != "cluster1" {
 		t.Errorf("the root is %q", p.Nodes[s.Tree[0].Node].Name)
 	}
+	alone, _ := surveyOfDemo(t, false, "moodle/moodle-1")
+	text, err = (&asking{o: &uiOptions{metricsOptions: alone.o}, v: alone}).stack(context.Background(), map[string][]string{"root": {"Deployment.apps/moodle/moodle-1"}})
+	if err != nil || !strings.Contains(string(text), `"cost":`) {
+		t.Errorf("of a stack that is asked about alone, the costs of a part are not known: %s %v", text, err)
+	}
 	for _, wrong := range []string{"", "nonsense", "Pod/moodle/nobody", "ConfigMap/moodle/moodle-1-theme"} {
 		if _, err := a.stack(context.Background(), map[string][]string{"root": {wrong}}); err == nil {
 			t.Errorf("%q has a stack", wrong)
