@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { accessible, browsing, clean, paged, picture, world } from './lib.mjs'
 
 const origin = new URL(world.address).origin
-const views = { Stacks: 'table', Stack: 'treegrid', Costs: 'table', Findings: 'article', Regulation: 'heading', Compose: 'textbox' }
+const views = { Stacks: 'table', Stack: 'treegrid', Costs: 'table', Findings: 'heading', Regulation: 'heading', Compose: 'textbox' }
 const go = (page, view) => page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: view, exact: true }).click()
 const row = (page, name) => page.getByRole('row', { name })
 const selected = (page) => page.locator('[role=row][aria-selected=true]')
