@@ -160,7 +160,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 		return err
 	}
 	a := &asking{o: o, v: v, flags: flags, kept: map[string]*keptAnswer{}}
-	server, err := web.New(l, web.Options{Questions: a.questions(), Idle: pageIdle, Log: func(format string, args ...any) {
+	server, err := web.New(l, web.Options{Questions: a.questions(), Compose: composed, Idle: pageIdle, Log: func(format string, args ...any) {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(fmt.Sprintf(format, args...)))
 	}})
 	if err != nil {

@@ -44,6 +44,8 @@ func (a *asking) questions() []web.Question {
 		{Name: "cost", Takes: []string{"by", "window"}, Answer: a.keeping(a.cost)},
 		{Name: "history", Takes: []string{"window"}, Answer: a.keeping(a.history)},
 		{Name: "regulation", Answer: a.keeping(a.regulation)},
+		{Name: "catalog", Answer: catalogue},
+		{Name: "schema", Takes: []string{"kind"}, Answer: a.schema},
 	}
 }
 

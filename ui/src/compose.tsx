@@ -1,5 +1,285 @@
+// Composes the manifest of a System: what there is on the left, the board, a form, the text below.
+// It writes no cluster: whoever composed it runs the commands.
+
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { Command, useAsk, Waits } from './bits.tsx'
+import { Group } from './compose_form.tsx'
+import {
+  addApp, addOperator, appNames, type As, connect, empty, type Fields, fields, get, links, list, type Path, place, remove, rename, type Schema, set, spec, text, type Value,
+} from './compose_model.ts'
+import { layout, type Node } from './layout.ts'
 import type { Page } from './page.ts'
 
+interface Problem { line: number; column?: number; path?: string; message: string }
+interface Answer { yaml: string; manifest: Fields | null; problems: Problem[]; commands: string[] }
+interface Entry { name: string; title: string; description: string; versions: string[]; kinds: { kind: string; group: string; versions: string[] }[] }
+
+/** The draft outlives the view: who looks at a stack meanwhile finds it as it was. */
+const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1, turn: 0, timer: 0 }
+let tell = () => {}
+
+function send(page: Page, body: { yaml: string } | { manifest: Fields }, pause = 300) {
+  const turn = ++draft.turn
+  clearTimeout(draft.timer)
+  Object.assign(draft, { waits: true, touched: true })
+  draft.timer = window.setTimeout(async () => {
+    try {
+      const a = await page.server!.post<Answer>('system', body)
+      if (turn !== draft.turn) return
+      Object.assign(draft, { ...a, manifest: a.manifest ?? ('manifest' in body ? body.manifest : null), failed: '', waits: false })
+    } catch (e) {
+      if (turn === draft.turn) Object.assign(draft, { failed: (e as Error).message, waits: false, commands: [] })
+    }
+    tell()
+  }, pause)
+  tell()
+}
+
 export function Compose({ page }: { page: Page }) {
-  return <section aria-label="compose">{page.picture.title}</section>
+  const [, again] = useReducer((n: number) => n + 1, 0)
+  const [link, join] = useState<{ from: string; to: string }>({ from: '', to: '' })
+  useEffect(() => {
+    tell = () => again(0)
+    // What no longer fits into the page is lost with it: that is asked, as browsers ask it.
+    const leave = (e: BeforeUnloadEvent) => { if (draft.touched) e.preventDefault() }
+    addEventListener('beforeunload', leave)
+    return () => { tell = () => {}; removeEventListener('beforeunload', leave) }
+  }, [])
+  const m = draft.manifest
+  const edit = (next: Fields) => {
+    draft.manifest = next
+    send(page, { manifest: next })
+  }
+  const open = (yaml: string) => {
+    if (draft.touched && draft.yaml && !confirm('Throw away the manifest that is here?')) return
+    Object.assign(draft, { yaml, manifest: null, chosen: -1 })
+    send(page, { yaml }, 0)
+  }
+  const file = async (f: File | null | undefined) => {
+    if (!f) return
+    if (f.size > 256 << 10) draft.failed = `${f.name} has more than 256 KiB`
+    else open(await f.text())
+    tell()
+  }
+  return (
+    <section class="compose" aria-labelledby="compose-title" onDragOver={(e) => e.preventDefault()} onDrop={(e) => { e.preventDefault(); void file(e.dataTransfer?.files[0]) }}>
+      <div class="bar-head">
+        <h2 id="compose-title">Compose a System</h2>
+        <label class="compose-open">Open a manifest <input type="file" accept=".yaml,.yml,.json" onChange={(e) => { void file(e.currentTarget.files?.[0]); e.currentTarget.value = '' }} /></label>
+        <button type="button" onClick={() => { if (!draft.touched || confirm('Throw away the manifest that is here?')) { draft.chosen = -1; edit(empty()); draft.yaml = ''; draft.touched = false } }}>New</button>
+        <span class="faint">Nothing here writes to a cluster.</span>
+      </div>
+      {m ? (
+        <div class="compose-panes">
+          <Catalogue page={page} m={m} edit={edit} />
+          <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Connect m={m} edit={edit} link={link} join={join} /></div>
+          <AppForm page={page} m={m} edit={edit} />
+        </div>
+      ) : <p class="lacks">The board shows the manifest once its text can be read. The text is kept as it is.</p>}
+      <Text page={page} />
+    </section>
+  )
+}
+
+interface Editing { m: Fields; edit: (m: Fields) => void }
+
+function Catalogue({ page, m, edit }: Editing & { page: Page }) {
+  const [search, find] = useState(''), ask = useAsk<{ entries: Entry[] }>(page, 'catalog')
+  const words = search.toLowerCase().split(/\s+/), fits = (...of: string[]) => words.every((w) => of.join(' ').toLowerCase().includes(w))
+  const entries = (ask.answer?.entries ?? []).filter((e) => fits(e.name, e.title, e.description, ...e.kinds.map((k) => k.kind)))
+  const stacks = page.picture.stacks.filter((s) => !s.cluster && fits(s.name))
+  const add = (name: string, more: Fields) => {
+    draft.chosen = appNames(m).length
+    edit(addApp(m, name, more))
+  }
+  return (
+    <section class="compose-catalogue" aria-label="What there is">
+      <input type="search" placeholder="Search operators, kinds, stacks" aria-label="Search operators, kinds and stacks" value={search} onInput={(e) => find(e.currentTarget.value)} />
+      <h3>Stacks that are there</h3>
+      <ul>{stacks.slice(0, 30).map((s) => <li key={s.name}><span>{s.name}</span> <button type="button" aria-label={'Add ' + s.name} onClick={() => add(s.name.split('/').pop()!, { roots: s.roots.map((id) => rootOf(page, id)) })}>Add</button></li>)}</ul>
+      {stacks.length > 30 && <p class="faint">showing 30 of {stacks.length}: search for others</p>}
+      <h3>Operators</h3>
+      <Waits of={ask} what="The catalogue" />
+      <ul>{entries.map((e) => <Operator key={e.name} e={e} m={m} edit={edit} add={add} />)}</ul>
+    </section>
+  )
+}
+
+/** A root as a manifest names it: the kind alone, where no other group has one of that name. */
+function rootOf(page: Page, id: number): string {
+  const n = page.node(id), k = page.kind(n), ns = page.namespace(n), twice = page.picture.kinds.filter((o) => o.kind === k.kind).length > 1
+  return [k.kind.toLowerCase() + (twice && k.group ? '.' + k.group : ''), ...(ns ? [ns] : []), n.n].join('/')
+}
+
+function Operator({ e, m, edit, add }: Editing & { e: Entry; add: (name: string, more: Fields) => void }) {
+  const [is, set] = useState(false), [version, choose] = useState('')
+  return (
+    <li class="compose-operator">
+      <button type="button" class="link" aria-expanded={is} onClick={() => set(!is)}><span aria-hidden="true">{is ? '▾' : '▸'}</span> {e.title}</button>
+      {is && (
+        <div>
+          <p>{e.description}</p>
+          {e.versions.length > 0 ? (
+            <p><select aria-label={'Version of ' + e.title} value={version} onChange={(v) => choose(v.currentTarget.value)}><option value="">newest</option>{e.versions.map((v) => <option key={v}>{v}</option>)}</select>{' '}
+              <button type="button" onClick={() => edit(addOperator(m, e.name, version))}>Add the operator</button></p>
+          ) : <p class="faint">The catalogue knows its kinds, and has no version to install.</p>}
+          <ul>{e.kinds.map((k) => (
+            <li key={k.kind + k.group}><span title={k.group}>{k.kind}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() => {
+              const name = k.kind.toLowerCase()
+              add(name, { ...(e.versions.length && { operator: e.name }), resources: [{ apiVersion: (k.group ? k.group + '/' : '') + (k.versions[0] ?? 'v1'), kind: k.kind, metadata: { name } }] })
+            }}>New</button></li>
+          ))}</ul>
+        </div>
+      )}
+    </li>
+  )
+}
+
+const wide = 190, high = 58
+
+function Board({ m, choose, join }: { m: Fields; choose: (i: number) => void; join: (from: string, to: string) => void }) {
+  const apps = spec(m, 'apps'), operators = spec(m, 'operators'), card = (children: Node[] = []): Node => ({ width: wide, height: high, children })
+  const runs = (o: Fields) => apps.flatMap((a, i) => a.operator === o.name ? [i] : []), free = apps.flatMap((a, i) => operators.some((o) => o.name === a.operator) ? [] : [i])
+  const nodes = [...operators.map((o) => card(runs(o).map(() => card()))), ...free.map(() => card())]
+  const order = [...operators.flatMap((o, i) => [-1 - i, ...runs(o)]), ...free]
+  const placed = layout(nodes, { across: 60, between: 16, apart: 24, aspect: 130 }), box = new Map(order.map((id, i) => [id, placed.boxes[i]]))
+  const at = (name: string) => box.get(apps.findIndex((a) => a.name === name)), held = useRef('')
+  const drop = (e: PointerEvent) => {
+    const to = document.elementFromPoint(e.clientX, e.clientY)?.closest<HTMLElement>('[data-app]')?.dataset.app
+    if (held.current && to && to !== held.current) join(held.current, to)
+    held.current = ''
+  }
+  const line = (a?: { x: number; y: number }, b?: { x: number; y: number }) => a && b && `M${a.x + wide} ${a.y + high / 2}C${a.x + wide + 40} ${a.y + high / 2} ${b.x - 40} ${b.y + high / 2} ${b.x} ${b.y + high / 2}`
+  return (
+    <section class="compose-board scroll" aria-label="Board" tabIndex={0}>
+      {order.length === 0 && <p class="lacks">Add a stack, an operator or a kind from the left; or open what <code>kubectl sysop system init</code> has written.</p>}
+      <div class="compose-cards" style={{ width: placed.width + 'px', height: placed.height + 'px' }}>
+        <svg aria-hidden="true" width={placed.width} height={placed.height}>
+          {operators.flatMap((o, i) => runs(o).map((a) => <path key={`o${i}-${a}`} class="runs" d={line(box.get(-1 - i), box.get(a)) || ''} />))}
+          {links(m).map((l) => <path key={l.key + l.i} class={l.key} d={line(at(l.from), at(l.to)) || ''} />)}
+        </svg>
+        {order.map((id) => {
+          const b = box.get(id)!, a = id < 0 ? operators[-1 - id] : apps[id], name = text(a.name)
+          const what = id < 0 ? 'operator ' + (text(a.version) || 'newest') : [...list(a.roots).map(String), ...list(a.resources).map((r) => text(get(r, ['kind'])) || 'template')][0] ?? 'nothing yet'
+          return (
+            <div key={id} class={'compose-card' + (id < 0 ? ' is-operator' : '')} data-app={id < 0 ? undefined : name} style={{ left: b.x + 'px', top: b.y + 'px', width: wide + 'px', height: high + 'px' }}>
+              <button type="button" class="compose-name" aria-pressed={draft.chosen === id} onClick={() => choose(id)}><b>{name}</b><span>{what}</span></button>
+              {id >= 0 && <span class="compose-port" aria-hidden="true" title="drag to another app to connect" onPointerDown={(e) => { held.current = name; e.currentTarget.setPointerCapture(e.pointerId) }} onPointerUp={drop}>●</span>}
+            </div>
+          )
+        })}
+      </div>
+    </section>
+  )
+}
+
+const kinds: { [as in As]: [string, string] } = {
+  dependency: ['dependency: the order alone', 'Reason'], spec: ['reference in spec', 'Field of its spec'], label: ['label', 'Key of the label'],
+  annotation: ['annotation', 'Key of the annotation'], value: ['value of any field', 'Path of the field'],
+}
+
+function Connect({ m, edit, link, join }: Editing & { link: { from: string; to: string }; join: (l: { from: string; to: string }) => void }) {
+  const [as, be] = useState<As>('dependency'), [fromPath, read] = useState('metadata.name'), [toPath, write] = useState(''), apps = appNames(m), { from, to } = link
+  const wrong = !from || !to ? 'Choose two apps.' : from === to ? 'Choose two different apps.' : as !== 'dependency' && (!fromPath || !toPath) ? 'Say which fields.' : ''
+  const choice = (label: string, value: string, on: (v: string) => void) => <label>{label} <select value={value} onChange={(e) => on(e.currentTarget.value)}><option value="">–</option>{apps.map((a) => <option key={a}>{a}</option>)}</select></label>
+  return (
+    <section class="compose-connect" aria-labelledby="compose-connect">
+      <h3 id="compose-connect">Connect</h3>
+      <form onSubmit={(e) => { e.preventDefault(); if (!wrong) { edit(connect(m, as, from, to, fromPath, toPath)); write('') } }}>
+        {choice('From', from, (v) => join({ ...link, from: v }))}
+        {choice('to', to, (v) => join({ ...link, to: v }))}
+        <label>as <select id="compose-as" value={as} onChange={(e) => be(e.currentTarget.value as As)}>{Object.entries(kinds).map(([k, [words]]) => <option key={k} value={k}>{words}</option>)}</select></label>
+        {as !== 'dependency' && <label>Value at <input value={fromPath} onInput={(e) => read(e.currentTarget.value)} /></label>}
+        <label>{kinds[as][1]} <input value={toPath} onInput={(e) => write(e.currentTarget.value)} /></label>
+        <button type="submit" disabled={!!wrong}>Connect</button> <span class="faint">{wrong}</span>
+      </form>
+      <ul>{links(m).map((l) => <li key={l.key + l.i}>{l.words} <button type="button" aria-label={'Remove: ' + l.words} onClick={() => edit(remove(m, l.key, l.i))}>×</button></li>)}</ul>
+    </section>
+  )
+}
+
+function AppForm({ page, m, edit }: Editing & { page: Page }) {
+  const i = draft.chosen, operator = i < 0, key = operator ? 'operators' : 'apps', at = operator ? -1 - i : i, a = spec(m, key)[at]
+  const put = (path: Path, v: Value | undefined) => edit(fields(set(m, path, v)))
+  const input = (label: string, path: Path, on = (v: string) => put(path, v || undefined)) => <label class="form-field">{label} <input value={text(get(m, path))} spellcheck={false} onInput={(e) => on(e.currentTarget.value)} /></label>
+  if (!a) {
+    return (
+      <section class="compose-form" aria-label="Form">
+        <h3>The System</h3>
+        {input('Name', ['metadata', 'name'])}{input('Namespace', ['metadata', 'namespace'])}{input('Description', ['spec', 'description'])}
+        <p class="form-help">Choose a card of the board for its fields.</p>
+      </section>
+    )
+  }
+  const where: Path = ['spec', key, at]
+  return (
+    <section class="compose-form" aria-label="Form" key={key + at}>
+      <h3>{operator ? 'Operator' : 'App'} {text(a.name)}</h3>
+      {operator ? <>{input('Version', [...where, 'version'])}{input('Namespace', [...where, 'namespace'])}</> : (
+        <>
+          {input('Name', [...where, 'name'], (v) => edit(rename(m, at, v)))}
+          <label class="form-field">Roots, one a line <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...where, 'roots'], all.length ? all : undefined) }} /></label>
+          {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...where, 'resources', n, ...path], v)} rename={(v) => {
+            // The writer names a resource among the roots as well: the old name goes with the old object.
+            const old = `${text(get(r, ['kind'])).toLowerCase()}`, name = text(get(r, ['metadata', 'name']))
+            const roots = list(a.roots).filter((t) => !(String(t).toLowerCase().startsWith(old) && String(t).endsWith('/' + name)))
+            edit(fields(set(set(m, [...where, 'resources', n, 'metadata', 'name'], v), [...where, 'roots'], roots.length ? roots : undefined)))
+          }} />)}
+        </>
+      )}
+      <button type="button" onClick={() => { draft.chosen = -1e6; edit(remove(m, key, at)) }}>Remove {text(a.name)}</button> <button type="button" onClick={() => { draft.chosen = -1e6; tell() }}>Done</button>
+    </section>
+  )
+}
+
+function Resource({ page, value, change, rename }: { page: Page; value: Fields; change: (path: Path, v: Value | undefined) => void; rename: (v: string) => void }) {
+  const group = text(value.apiVersion).includes('/') ? '.' + text(value.apiVersion).split('/')[0] : '', kind = text(value.kind)
+  const ask = useAsk<{ schema?: Schema; description?: string; unavailable?: string }>(page, kind && 'schema', { kind: kind + group })
+  if (!kind) return <p class="form-help">A template: it is written in the manifest below.</p>
+  return (
+    <fieldset>
+      <legend>{kind}</legend>
+      <p class="form-help">{ask.answer?.description}</p>
+      <label class="form-field">Name of the object <input value={text(get(value, ['metadata', 'name']))} spellcheck={false} onChange={(e) => rename(e.currentTarget.value)} /></label>
+      <Waits of={ask} what="The schema" />
+      {ask.answer?.unavailable && <p class="lacks">{ask.answer.unavailable}: in the manifest below.</p>}
+      {ask.answer?.schema && <Group schema={ask.answer.schema} value={value.spec} path={['spec']} change={change} />}
+    </fieldset>
+  )
+}
+
+function Text({ page }: { page: Page }) {
+  const area = useRef<HTMLTextAreaElement>(null), [said, say] = useState('')
+  const go = (p: Problem) => {
+    const [from] = place(draft.yaml, p.line, p.column), [, to] = place(draft.yaml, p.line)
+    area.current!.focus()
+    area.current!.setSelectionRange(from, to)
+    area.current!.scrollTop = (p.line - 4) * 18
+  }
+  const copy = async () => {
+    try { await navigator.clipboard.writeText(draft.yaml); say('copied') } catch { area.current!.select(); say('selected: copy it with the keyboard') }
+  }
+  const download = () => {
+    const a = document.createElement('a'), url = URL.createObjectURL(new Blob([draft.yaml], { type: 'application/yaml' }))
+    Object.assign(a, { href: url, download: 'system.yaml' }).click()
+    draft.touched = false
+    setTimeout(() => URL.revokeObjectURL(url), 1000)
+  }
+  const valid = draft.yaml && !draft.waits && !draft.failed && !draft.problems.length
+  return (
+    <section class="compose-text" aria-labelledby="compose-manifest">
+      <div class="bar-head">
+        <h3 id="compose-manifest">Manifest</h3>
+        <span role="status" class={valid ? 'tone-good' : draft.failed || draft.problems.length ? 'tone-bad' : 'faint'}>
+          {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? 'valid ✔' : `✖ not valid: ${draft.problems.length} to look at`}
+        </span>
+        <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{said}</span>
+      </div>
+      <textarea ref={area} aria-labelledby="compose-manifest" aria-describedby="compose-problems" aria-invalid={draft.problems.length > 0} rows={16} spellcheck={false} wrap="off" value={draft.yaml}
+        onInput={(e) => { draft.yaml = e.currentTarget.value; send(page, { yaml: draft.yaml }, 400) }} />
+      <ul id="compose-problems">{draft.problems.map((p, i) => <li key={i}><button type="button" class="link" onClick={() => go(p)}>line {p.line}</button>{p.path && <> <code>{p.path}</code></>}: {p.message}</li>)}</ul>
+      {/(^|\s)#/m.test(draft.yaml) && <p class="faint">What is changed on the board or in the form is written anew: comments are lost then. What is changed here stays as it is written.</p>}
+      {valid && draft.commands.map((c) => <Command key={c} text={c} />)}
+    </section>
+  )
 }

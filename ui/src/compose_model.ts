@@ -1,0 +1,171 @@
+// What a form is made of, and how a manifest is changed. Nothing here knows of the page.
+
+export type Value = string | number | boolean | null | Value[] | { [key: string]: Value }
+export type Fields = { [key: string]: Value }
+export type Path = (string | number)[]
+export interface Schema {
+  type?: string; format?: string; description?: string; default?: Value; enum?: Value[]; pattern?: string; nullable?: boolean
+  minimum?: number; maximum?: number; exclusiveMinimum?: boolean; exclusiveMaximum?: boolean
+  minLength?: number; maxLength?: number; minItems?: number; maxItems?: number
+  required?: string[]; properties?: { [name: string]: Schema }; items?: Schema; additionalProperties?: Schema
+  'x-kubernetes-int-or-string'?: boolean; 'x-kubernetes-preserve-unknown-fields'?: boolean
+}
+export type Form = 'text' | 'number' | 'bool' | 'enum' | 'group' | 'list' | 'map' | 'free'
+
+const isFields = (v: unknown): v is Fields => typeof v === 'object' && v !== null && !Array.isArray(v)
+/** An own key alone: names come from a manifest, and may be toString. */
+const at = (v: Value | undefined, key: string | number): Value | undefined =>
+  typeof v === 'object' && v !== null && Object.hasOwn(v, key) ? (v as Fields)[key] : undefined
+
+export const get = (v: Value | undefined, path: Path): Value | undefined => path.reduce(at, v)
+export const fields = (v: Value | undefined): Fields => isFields(v) ? v : {}
+export const list = (v: Value | undefined): Value[] => Array.isArray(v) ? v : []
+export const text = (v: Value | undefined): string => typeof v === 'string' ? v : ''
+
+/** A copy in which there is another value; undefined takes it away, and what is empty then. */
+export function set(v: Value | undefined, [key, ...rest]: Path, value: Value | undefined): Value | undefined {
+  if (key === undefined) return value
+  const next = set(at(v, key), rest, value)
+  if (typeof key === 'number') {
+    const copy = [...list(v)]
+    if (next === undefined) copy.splice(key, 1)
+    else copy[key] = next
+    return copy.length ? copy : undefined
+  }
+  const all = Object.entries(fields(v)).filter(([k]) => k !== key)
+  if (next !== undefined) {
+    const i = Object.keys(fields(v)).indexOf(key)
+    all.splice(i < 0 ? all.length : i, 0, [key, next])
+  }
+  return all.length ? Object.fromEntries(all) : undefined
+}
+
+export function formOf(s: Schema): Form {
+  if (s['x-kubernetes-int-or-string']) return 'text'
+  if (s.enum) return 'enum'
+  if (s.type === 'boolean') return 'bool'
+  if (s.type === 'integer' || s.type === 'number') return 'number'
+  if (s.type === 'string') return 'text'
+  if (s.properties) return 'group'
+  if (s.type === 'array' && s.items && !s['x-kubernetes-preserve-unknown-fields']) return 'list'
+  if (s.additionalProperties && !s['x-kubernetes-preserve-unknown-fields']) return 'map'
+  return 'free'
+}
+
+/** Names of what is no business of a manifest. A reference to a Secret is. */
+export const isSecret = (name: string, s: Schema) =>
+  s.type === 'string' && /passw|passphrase|secret|token|credential|private_?key|api_?key|access_?key/i.test(name) && !/(name|ref|key_?name|file|path)$/i.test(name)
+
+/** What was typed, as the schema has it; undefined where nothing was. */
+export function read(s: Schema, typed: string): Value | undefined {
+  if (typed === '') return undefined
+  const form = formOf(s)
+  if (form === 'enum') return s.enum!.find((v) => String(v) === typed) ?? typed
+  if (form === 'bool') return typed === 'true'
+  if (form === 'free') { try { return JSON.parse(typed) } catch { return typed } }
+  if (form === 'number' || s['x-kubernetes-int-or-string'] && /^-?\d+$/.test(typed)) {
+    const n = Number(typed)
+    return Number.isFinite(n) && typed.trim() ? n : typed
+  }
+  return typed
+}
+
+/** What is wrong with a value; empty where nothing is. */
+export function check(s: Schema, v: Value | undefined, required = false): string {
+  if (v === undefined) return required && s.default === undefined ? 'wanted' : ''
+  if (v === null) return s.nullable ? '' : 'null is not taken'
+  if (s.enum && !s.enum.includes(v)) return 'want one of ' + s.enum.join(', ')
+  if (formOf(s) === 'free' && typeof v === 'string' && s.type !== 'string') return 'no JSON: texts stand in quotes'
+  if (s.type === 'integer' || s.type === 'number') return checkNumber(s, v)
+  if (typeof v === 'string') {
+    const n = [...v].length
+    if (n < (s.minLength ?? 0)) return `want ${s.minLength} characters at least`
+    if (n > (s.maxLength ?? Infinity)) return `want ${s.maxLength} characters at most`
+    if (s.pattern && !matches(s.pattern, v)) return 'want text like ' + s.pattern
+  }
+  if (Array.isArray(v) && v.length < (s.minItems ?? 0)) return `want ${s.minItems} at least`
+  if (Array.isArray(v) && v.length > (s.maxItems ?? Infinity)) return `want ${s.maxItems} at most`
+  return ''
+}
+
+function checkNumber(s: Schema, v: Value): string {
+  if (typeof v !== 'number') return 'want a number'
+  if (s.type === 'integer' && !Number.isInteger(v)) return 'want a whole number'
+  const { minimum: low, maximum: high } = s
+  if (low !== undefined && (s.exclusiveMinimum ? v <= low : v < low)) return `want ${s.exclusiveMinimum ? 'more than' : 'at least'} ${low}`
+  if (high !== undefined && (s.exclusiveMaximum ? v >= high : v > high)) return `want ${s.exclusiveMaximum ? 'less than' : 'at most'} ${high}`
+  return ''
+}
+
+/** Patterns are those of Go; what a browser does not read is left to the API server. Long text is
+    not tried: a pattern of somebody else's may take for ever. */
+function matches(pattern: string, v: string): boolean {
+  try { return v.length > 256 || new RegExp(pattern).test(v) } catch { return true }
+}
+
+/** A name that none of the taken ones is: a DNS label. */
+export function nameFor(of: string, taken: string[]): string {
+  const base = of.toLowerCase().replace(/[^a-z0-9-]+/g, '-').replace(/^[^a-z]+/, '').slice(0, 50).replace(/-+$/, '') || 'app'
+  for (let n = 1; ; n++) {
+    const name = n > 1 ? `${base}-${n}` : base
+    if (!taken.includes(name)) return name
+  }
+}
+
+export const empty = (): Fields => ({ apiVersion: 'sysop.dev/v1alpha1', kind: 'System', metadata: { name: 'my-system' } })
+export const spec = (m: Fields, key: string): Fields[] => list(get(m, ['spec', key])).map(fields)
+export const appNames = (m: Fields) => spec(m, 'apps').map((a) => text(a.name))
+const put = (m: Fields, path: Path, value: Value | undefined) => fields(set(m, path, value))
+const append = (m: Fields, key: string, value: Value) => put(m, ['spec', key, list(get(m, ['spec', key])).length], value)
+
+export const addApp = (m: Fields, name: string, more: Fields) => append(m, 'apps', { name: nameFor(name, appNames(m)), ...more })
+
+export function addOperator(m: Fields, name: string, version: string): Fields {
+  const i = spec(m, 'operators').findIndex((o) => o.name === name), o: Fields = version ? { name, version } : { name }
+  return i < 0 ? append(m, 'operators', o) : put(m, ['spec', 'operators', i, 'version'], version || undefined)
+}
+
+/** Without an app or an operator, and without what names it in edges. Rules stay: they are told as wrong. */
+export function remove(m: Fields, key: 'apps' | 'operators' | 'dependencies' | 'connections', i: number): Fields {
+  const name = key === 'apps' ? appNames(m)[i] : '', next = put(m, ['spec', key, i], undefined)
+  if (!name) return next
+  const without = (m: Fields, key: string, names: (e: Fields) => (Value | undefined)[]) => {
+    const rest = spec(m, key).filter((e) => !names(e).includes(name))
+    return put(m, ['spec', key], rest.length ? rest : undefined)
+  }
+  return without(without(next, 'dependencies', (e) => [e.from, e.to]), 'connections', (e) => [get(e, ['from', 'app']), get(e, ['to', 'app'])])
+}
+
+export function rename(m: Fields, i: number, name: string): Fields {
+  const old = appNames(m)[i], swap = (v: Value | undefined) => v === old ? name : v
+  let next = put(m, ['spec', 'apps', i, 'name'], name)
+  if (!old || appNames(next).filter((n) => n === old).length) return next
+  const paths: [string, Path[]][] = [['dependencies', [['from'], ['to']]], ['connections', [['from', 'app'], ['to', 'app']]]]
+  for (const [key, ends] of paths) spec(m, key).forEach((e, k) => ends.forEach((p) => { next = put(next, ['spec', key, k, ...p], swap(get(e, p))) }))
+  return next
+}
+
+export type As = 'dependency' | 'spec' | 'label' | 'annotation' | 'value'
+/** How a connection is written, by what it is made as: where from, and where to. */
+export function connect(m: Fields, as: As, from: string, to: string, fromPath: string, toPath: string): Fields {
+  if (as === 'dependency') return append(m, 'dependencies', { from: to, to: from, ...(toPath && { reason: toPath }) })
+  const key = (in_: string) => `metadata.${in_}[${JSON.stringify(toPath)}]`
+  const path = as === 'label' ? key('labels') : as === 'annotation' ? key('annotations') : as === 'spec' && !/^spec\b/.test(toPath) ? 'spec.' + toPath : toPath
+  return append(m, 'connections', { from: { app: from, path: fromPath }, to: { app: to, path } })
+}
+
+export interface Link { key: 'dependencies' | 'connections'; i: number; from: string; to: string; words: string }
+/** Who gives something to whom: the arrow of a value; what is needed gives. */
+export const links = (m: Fields): Link[] => [
+  ...spec(m, 'dependencies').map((d, i): Link => ({ key: 'dependencies', i, from: text(d.to), to: text(d.from), words: `${text(d.from)} needs ${text(d.to)}${d.reason ? ': ' + text(d.reason) : ''}` })),
+  ...spec(m, 'connections').map((c, i): Link => {
+    const from = fields(c.from), to = fields(c.to)
+    return { key: 'connections', i, from: text(from.app), to: text(to.app), words: `${text(from.path)} of ${text(from.app)} flows into ${text(to.path)} of ${text(to.app)}` }
+  }),
+]
+
+/** Where a line of a text begins and ends, counted from 1. */
+export function place(all: string, line: number, column = 1): [number, number] {
+  const lines = all.split('\n'), before = lines.slice(0, Math.max(0, line - 1)).reduce((n, l) => n + l.length + 1, 0), here = lines[line - 1] ?? ''
+  return [Math.min(all.length, before + Math.min(here.length, Math.max(0, column - 1))), Math.min(all.length, before + here.length)]
+}
