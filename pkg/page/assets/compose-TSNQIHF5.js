@@ -1,1 +1,0 @@
-import{e}from"./chunk-UYZLWOJC.js";function t({page:o}){return e("section",{"aria-label":"compose",children:o.picture.title})}export{t as Compose};
