@@ -2,14 +2,13 @@ package ui
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
@@ -54,7 +53,8 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// failing has one of the pods of an app fail, named NAMESPACE/VALUE of the label app, and says which.
+// failing has one of the pods of an app crash, as its kubelet would tell, and says which. of is the
+// namespace, and the value of the label app.
 func failing(ctx context.Context, c *cluster.Cluster, of string) (any, error) {
 	var namespace, app string
 	if _, err := fmt.Sscanf(of, "%s %s", &namespace, &app); err != nil {
@@ -65,13 +65,19 @@ func failing(ctx context.Context, c *cluster.Cluster, of string) (any, error) {
 	if err != nil || len(list.Items) == 0 {
 		return nil, fmt.Errorf("no pods of app=%s in %s: %w", app, namespace, err)
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{cluster.FailAnnotation: "CrashLoopBackOff"}}})
-	if err != nil {
-		return nil, err
+	pod := &list.Items[0]
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady || c.Type == corev1.ContainersReady {
+			c.Status, c.Reason = corev1.ConditionFalse, "ContainersNotReady"
+		}
 	}
-	name := list.Items[0].Name
-	_, err = pods.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
-	return map[string]string{"pod": name}, err
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		s.Ready, s.RestartCount = false, 5
+		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 2m40s restarting failed container"}}
+	}
+	_, err = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	return map[string]string{"pod": pod.Name}, err
 }
 
 // TestCompose makes a System on the page, and has the server say whether it would take it.

@@ -1,0 +1,38 @@
+// A real cluster, while things happen to it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { accessible, browsing, clean, deed, paged, world } from './lib.mjs'
+
+const origin = new URL(world.address).origin
+
+/** Where every card is, by its text without what health says. */
+const cards = (page) => page.evaluate(() => Object.fromEntries([...document.querySelectorAll('.graph-card')].map((c) => {
+  const { x, y, width, height } = c.getBoundingClientRect()
+  return [c.querySelector('.graph-name')?.textContent ?? c.textContent, [x, y, width, height].map(Math.round)]
+})))
+
+/** Where every row of the tree is, by the number of the row. */
+const rows = (page) => page.evaluate(() => [...document.querySelectorAll('[role=treegrid] [role=row][aria-rowindex]')].map((r) => `${r.getAttribute('aria-rowindex')} ${Math.round(r.getBoundingClientRect().y)}`))
+
+test('a pod fails, and the program ends', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.address)
+  await page.getByRole('status').filter({ hasText: 'live' }).waitFor()
+  await page.getByRole('searchbox').first().fill('web')
+  await page.getByRole('row', { name: /Deployment\/web/ }).getByRole('button', { name: /web/ }).or(page.getByRole('row', { name: /Deployment\/web/ }).getByRole('link', { name: /web/ })).first().click()
+  await page.getByRole('treegrid').waitFor()
+  await page.locator('.graph-card').first().waitFor()
+  const before = await cards(page), lines = await rows(page)
+  assert.ok(Object.keys(before).length > 3, 'cards in sight')
+  const { pod } = await deed('fail', 'shop web')
+  const failed = page.getByRole('row', { name: new RegExp(pod) }).filter({ hasText: 'Degraded' })
+  const began = Date.now()
+  await failed.waitFor({ timeout: 20_000 })
+  console.log(`it shows ${Date.now() - began} ms after the pod was told to fail`)
+  assert.deepEqual(await cards(page), before, 'a card has moved')
+  assert.deepEqual(await rows(page), lines, 'a row has moved')
+  await accessible(page, 'a stack in trouble')
+  await clean(page, origin)
+  await deed('end')
+  await page.getByRole('status').filter({ hasText: 'has ended' }).waitFor()
+}))
