@@ -44,7 +44,7 @@ func (a *asking) questions() []web.Question {
 		{Name: "cost", Takes: []string{"by", "window"}, Answer: a.keeping(a.cost)},
 		{Name: "history", Takes: []string{"window"}, Answer: a.keeping(a.history)},
 		{Name: "regulation", Answer: a.keeping(a.regulation)},
-		{Name: "catalog", Answer: catalogue},
+		{Name: "catalog", Answer: a.catalogue},
 		{Name: "schema", Takes: []string{"kind"}, Answer: a.schema},
 	}
 }

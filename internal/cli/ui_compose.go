@@ -42,10 +42,12 @@ type catalogKind struct {
 	Kind     string   `json:"kind"`
 	Group    string   `json:"group"`
 	Versions []string `json:"versions"`
+	// Served says that the cluster has it: whoever wants one needs no operator installed.
+	Served bool `json:"served,omitempty"`
 }
 
 // catalogue answers which operators there are to choose from.
-func catalogue(context.Context, url.Values) (json.RawMessage, error) {
+func (a *asking) catalogue(context.Context, url.Values) (json.RawMessage, error) {
 	answer := catalogAnswer{Entries: []catalogEntry{}}
 	for _, e := range catalog.Embedded().Entries() {
 		entry := catalogEntry{Name: e.Name, Title: e.Title, Description: e.Description, Versions: []string{}, Kinds: []catalogKind{}}
@@ -54,7 +56,8 @@ func catalogue(context.Context, url.Values) (json.RawMessage, error) {
 		}
 		for _, k := range e.Kinds {
 			gk := declare.GroupKind(k.Kind)
-			entry.Kinds = append(entry.Kinds, catalogKind{gk.Kind, gk.Group, k.Versions})
+			_, served := a.v.session.kinds.Kind(gk)
+			entry.Kinds = append(entry.Kinds, catalogKind{gk.Kind, gk.Group, k.Versions, served})
 		}
 		answer.Entries = append(answer.Entries, entry)
 	}
@@ -137,8 +140,8 @@ func located(p strict.Problem) composedProblem {
 	return composedProblem{Problem: p}
 }
 
-// written is the text of a manifest that was given as values: in the normal form where it is right;
-// else, and where that would fill in its templates, as it is, in the order of the documentation.
+// written is the text of a manifest that was given as values, in the order of the documentation.
+// It says what was given: defaults are not filled in, nor are templates.
 func written(manifest json.RawMessage) (string, error) {
 	var fields map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(manifest))
@@ -159,35 +162,13 @@ func written(manifest json.RawMessage) (string, error) {
 	if err := encoder.Close(); err != nil {
 		return "", fmt.Errorf("write the manifest: %w", err)
 	}
-	if sys, problems := system.Parse("system.yaml", out.Bytes()); len(problems) == 0 && !templated(fields) {
-		text, err := sys.YAML()
-		return string(text), err
-	}
 	return out.String(), nil
-}
-
-// templated says whether an app has resources that are filled in.
-func templated(manifest map[string]any) bool {
-	spec, _ := manifest["spec"].(map[string]any)
-	apps, _ := spec["apps"].([]any)
-	for _, a := range apps {
-		app, _ := a.(map[string]any)
-		resources, _ := app["resources"].([]any)
-		if slices.ContainsFunc(resources, func(r any) bool {
-			o, _ := r.(map[string]any)
-			_, ok := o["template"]
-			return ok
-		}) {
-			return true
-		}
-	}
-	return false
 }
 
 // manifestOrder is in which order keys are written; others follow by name.
 var manifestOrder = []string{
-	"apiVersion", "kind", "metadata", "name", "when", "signal", "to", "cascade", "recover", "namespace", "spec", "description", "values",
-	"apps", "roots", "operator", "operators", "version", "resources", "gitops", "on", "inputs", "upgrade", "from", "app", "root", "path", "dependencies",
+	"apiVersion", "kind", "metadata", "name", "when", "signal", "from", "to", "cascade", "recover", "namespace", "spec", "description", "values",
+	"apps", "roots", "operator", "operators", "version", "resources", "gitops", "on", "inputs", "upgrade", "app", "root", "path", "dependencies",
 	"connections", "reason", "regulation", "chargeback", "waivers",
 }
 

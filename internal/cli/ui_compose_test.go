@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -63,7 +64,7 @@ func TestComposeKeepsText(t *testing.T) {
 	}
 }
 
-// TestComposeWrites holds that values are written as the program writes them, and come back.
+// TestComposeWrites holds that values are written as they were given, and come back.
 func TestComposeWrites(t *testing.T) {
 	example, err := os.ReadFile("../../examples/demo-system.yaml")
 	if err != nil {
@@ -76,12 +77,20 @@ func TestComposeWrites(t *testing.T) {
 		if len(problems) > 0 || len(second.Problems) > 0 {
 			t.Fatal(problems, second.Problems)
 		}
+		// It says what was given, and no default besides: both mean the same.
+		again, problems := system.Parse("x", []byte(second.YAML))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
 		want, err := sys.YAML()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if second.YAML != string(want) {
-			t.Errorf("got\n%s\nwant\n%s", second.YAML, want)
+		if got, err := again.YAML(); err != nil || string(got) != string(want) {
+			t.Errorf("%v: got\n%s\nwant\n%s", err, got, want)
+		}
+		if !reflect.DeepEqual(second.Manifest, first.Manifest) {
+			t.Errorf("got %v, want %v", second.Manifest, first.Manifest)
 		}
 		if third := composeOf(t, map[string]any{"manifest": second.Manifest}); third.YAML != second.YAML {
 			t.Errorf("written again it is\n%s", third.YAML)
@@ -116,7 +125,8 @@ func TestComposeRefuses(t *testing.T) {
 }
 
 func TestComposeCatalogue(t *testing.T) {
-	text, err := catalogue(t.Context(), nil)
+	v, _ := surveyOfDemo(t, true)
+	text, err := (&asking{v: v}).catalogue(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,15 +134,23 @@ func TestComposeCatalogue(t *testing.T) {
 	if err := json.Unmarshal(text, &answer); err != nil {
 		t.Fatal(err)
 	}
-	versions := 0
+	versions, served := 0, 0
 	for _, e := range answer.Entries {
 		versions += len(e.Versions)
+		for _, k := range e.Kinds {
+			if k.Served {
+				served++
+			}
+		}
 		if e.Name == "" || e.Title == "" {
 			t.Errorf("an entry without a name: %+v", e)
 		}
 	}
 	if len(answer.Entries) < 10 || versions == 0 {
 		t.Errorf("%d entries with %d versions", len(answer.Entries), versions)
+	}
+	if served == 0 {
+		t.Error("the example has kinds of the catalogue, and none is said to be served")
 	}
 }
 

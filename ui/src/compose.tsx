@@ -12,7 +12,7 @@ import type { Page } from './page.ts'
 
 interface Problem { line: number; column?: number; path?: string; message: string }
 interface Answer { yaml: string; manifest: Fields | null; problems: Problem[]; commands: string[] }
-interface Entry { name: string; title: string; description: string; versions: string[]; kinds: { kind: string; group: string; versions: string[] }[] }
+interface Entry { name: string; title: string; description: string; versions: string[]; kinds: { kind: string; group: string; versions: string[]; served?: boolean }[] }
 
 /** The draft outlives the view: who looks at a stack meanwhile finds it as it was. */
 const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1, turn: 0, timer: 0 }
@@ -124,9 +124,9 @@ function Operator({ e, m, edit, add }: Editing & { e: Entry; add: (name: string,
               <button type="button" onClick={() => edit(addOperator(m, e.name, version))}>Add the operator</button></p>
           ) : <p class="faint">The catalogue knows its kinds, and has no version to install.</p>}
           <ul>{e.kinds.map((k) => (
-            <li key={k.kind + k.group}><span title={k.group}>{k.kind}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() => {
+            <li key={k.kind + k.group}><span title={k.group}>{k.kind}{k.served && <span class="faint"> · is here</span>}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() => {
               const name = k.kind.toLowerCase()
-              add(name, { ...(e.versions.length && { operator: e.name }), resources: [{ apiVersion: (k.group ? k.group + '/' : '') + (k.versions[0] ?? 'v1'), kind: k.kind, metadata: { name } }] })
+              add(name, { ...(e.versions.length && !k.served && { operator: e.name }), resources: [{ apiVersion: (k.group ? k.group + '/' : '') + (k.versions[0] ?? 'v1'), kind: k.kind, metadata: { name } }] })
             }}>New</button></li>
           ))}</ul>
         </div>
@@ -219,12 +219,7 @@ function AppForm({ page, m, edit }: Editing & { page: Page }) {
         <>
           {input('Name', [...where, 'name'], (v) => edit(rename(m, at, v)))}
           <label class="form-field">Roots, one a line <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...where, 'roots'], all.length ? all : undefined) }} /></label>
-          {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...where, 'resources', n, ...path], v)} rename={(v) => {
-            // The writer names a resource among the roots as well: the old name goes with the old object.
-            const old = `${text(get(r, ['kind'])).toLowerCase()}`, name = text(get(r, ['metadata', 'name']))
-            const roots = list(a.roots).filter((t) => !(String(t).toLowerCase().startsWith(old) && String(t).endsWith('/' + name)))
-            edit(fields(set(set(m, [...where, 'resources', n, 'metadata', 'name'], v), [...where, 'roots'], roots.length ? roots : undefined)))
-          }} />)}
+          {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...where, 'resources', n, ...path], v)} />)}
         </>
       )}
       <button type="button" onClick={() => { draft.chosen = -1e6; edit(remove(m, key, at)) }}>Remove {text(a.name)}</button> <button type="button" onClick={() => { draft.chosen = -1e6; tell() }}>Done</button>
@@ -232,7 +227,7 @@ function AppForm({ page, m, edit }: Editing & { page: Page }) {
   )
 }
 
-function Resource({ page, value, change, rename }: { page: Page; value: Fields; change: (path: Path, v: Value | undefined) => void; rename: (v: string) => void }) {
+function Resource({ page, value, change }: { page: Page; value: Fields; change: (path: Path, v: Value | undefined) => void }) {
   const group = text(value.apiVersion).includes('/') ? '.' + text(value.apiVersion).split('/')[0] : '', kind = text(value.kind)
   const ask = useAsk<{ schema?: Schema; description?: string; unavailable?: string }>(page, kind && 'schema', { kind: kind + group })
   if (!kind) return <p class="form-help">A template: it is written in the manifest below.</p>
@@ -240,7 +235,7 @@ function Resource({ page, value, change, rename }: { page: Page; value: Fields; 
     <fieldset>
       <legend>{kind}</legend>
       <p class="form-help">{ask.answer?.description}</p>
-      <label class="form-field">Name of the object <input value={text(get(value, ['metadata', 'name']))} spellcheck={false} onChange={(e) => rename(e.currentTarget.value)} /></label>
+      <label class="form-field">Name of the object <input value={text(get(value, ['metadata', 'name']))} spellcheck={false} onInput={(e) => change(['metadata', 'name'], e.currentTarget.value)} /></label>
       <Waits of={ask} what="The schema" />
       {ask.answer?.unavailable && <p class="lacks">{ask.answer.unavailable}: in the manifest below.</p>}
       {ask.answer?.schema && <Group schema={ask.answer.schema} value={value.spec} path={['spec']} change={change} />}

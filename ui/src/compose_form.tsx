@@ -16,7 +16,7 @@ export function Group({ schema, value, path, change }: Omit<Of, 'name'>) {
 function Field(of: Of) {
   const { schema, value, name, required, path, change } = of, form = formOf(schema)
   if (form === 'group' || form === 'list' || form === 'map') {
-    return <Nest title={name + (required ? ' *' : '')} help={schema.description} open={value !== undefined || required} error={check(schema, value)}>{() => form === 'group' ? <Group schema={schema} value={value} path={path} change={change} />
+    return <Nest title={name + (required ? ' *' : '')} help={schema.description} open={value !== undefined || required} error={check(schema, value)}>{() => form === 'group' ? <>{value === undefined && <button type="button" onClick={() => change(path, {})}>Set {name}</button>}<Group schema={schema} value={value} path={path} change={change} /></>
       : form === 'list' ? <Items {...of} /> : <Entries {...of} />}</Nest>
   }
   return <Leaf {...of} form={form} />

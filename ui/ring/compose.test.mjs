@@ -1,0 +1,54 @@
+// A System of a Certificate and who issues it, put together from the catalogue; the server says
+// whether it would take it. And what system init writes is opened and shown.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { accessible, browsing, clean, deed, paged, picture, world } from './lib.mjs'
+
+const origin = new URL(world.address).origin
+
+test('from the catalogue to a dry run', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.address)
+  await page.getByRole('button', { name: 'Compose', exact: true }).click()
+  const manifest = page.getByRole('textbox', { name: 'Manifest' }), form = page.getByRole('region', { name: 'Form' })
+  const valid = () => page.getByRole('status').filter({ hasText: 'valid ✔' }).waitFor()
+  const settled = () => page.waitForFunction(() => ![...document.querySelectorAll('[role=status]')].some((s) => /reading/.test(s.textContent)))
+
+  await form.getByLabel('Name', { exact: true }).fill('site')
+  await form.getByLabel('Namespace', { exact: true }).fill('shop')
+  await page.getByRole('searchbox', { name: /Search operators/ }).fill('cert-manager')
+  await page.getByRole('button', { name: 'cert-manager', exact: true }).click()
+
+  // The one who issues: a form made of the schema that the cluster has.
+  await page.getByRole('button', { name: 'New Issuer', exact: true }).click()
+  await form.getByLabel('Name of the object').fill('ours')
+  await form.getByLabel('Name of the object').press('Tab')
+  await form.getByRole('button', { name: /selfSigned/ }).click()
+  await form.getByRole('button', { name: 'Set selfSigned' }).click()
+  await settled()
+
+  await page.getByRole('button', { name: 'New Certificate', exact: true }).click()
+  await form.getByLabel('Name of the object').fill('web')
+  await form.getByLabel('Name of the object').press('Tab')
+  await form.getByLabel(/^secretName/).fill('web-tls')
+  await form.getByRole('button', { name: /dnsNames/ }).click()
+  await form.getByRole('button', { name: 'Add to dnsNames' }).click()
+  await form.getByLabel('dnsNames 1', { exact: true }).fill('shop.example.com')
+  await settled()
+  const lists = page.getByRole('region', { name: 'Connect' }).getByRole('combobox')
+  await lists.nth(0).selectOption('issuer')
+  await lists.nth(1).selectOption('certificate')
+  await lists.nth(2).selectOption('spec')
+  await page.getByLabel('Field of its spec').fill('issuerRef.name')
+  await page.getByRole('button', { name: 'Connect', exact: true }).click()
+  await settled()
+  console.log(await manifest.inputValue())
+  console.log(await page.locator('#compose-problems').textContent())
+  await valid()
+  await accessible(page, 'a composed System')
+  await picture(page, 'compose')
+  const answer = await deed('install', await manifest.inputValue())
+  assert.equal(answer.code, 0, answer.talk + answer.out)
+  assert.match(answer.out, /Certificate/)
+  await clean(page, origin)
+}))
