@@ -90,7 +90,7 @@ func TestCompose(t *testing.T) {
 			return map[string]any{"code": code, "out": out, "talk": talk}, nil
 		},
 		"init": func(context.Context, []byte) (any, error) {
-			out, talk, code := sysop(t, c.Kubeconfig, nil, "system", "init", "-n", "shop", "shop")
+			out, talk, code := sysop(t, c.Kubeconfig, nil, "system", "init", "-n", "shop", "--name", "shop")
 			return map[string]any{"code": code, "out": out, "talk": talk}, nil
 		},
 	})
