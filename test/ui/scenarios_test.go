@@ -21,6 +21,12 @@ func TestDemo(t *testing.T) {
 	scenario(t, "demo", map[string]any{"address": s.URL}, nil)
 }
 
+// TestKeyboard goes from the stacks to a cause and back without a mouse.
+func TestKeyboard(t *testing.T) {
+	s := serve(t, os.DevNull, "--from", "demo", "-A")
+	scenario(t, "keyboard", map[string]any{"address": s.URL}, nil)
+}
+
 // TestFile opens exported files from disk.
 func TestFile(t *testing.T) {
 	files := map[string]any{}

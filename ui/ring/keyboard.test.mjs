@@ -1,0 +1,92 @@
+// By keyboard alone: from the stacks to a cause, its path to another object, what goes with it, and back.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { accessible, browsing, clean, paged, world } from './lib.mjs'
+
+const origin = new URL(world.address).origin
+const focused = (page) => page.evaluate(() => {
+  const e = document.activeElement
+  return `${e.getAttribute('role') ?? e.tagName.toLowerCase()} ${e.getAttribute('aria-label') ?? e.textContent}`.replace(/\s+/g, ' ').slice(0, 120)
+})
+/** Tabs until the focus is on what is looked for; more than 60 is a trap. */
+async function tabTo(page, what) {
+  for (let i = 0; i < 60; i++) {
+    if (what.test(await focused(page))) return
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`Tab does not lead to ${what}; it is at ${await focused(page)}`)
+}
+const selected = (page) => page.locator('[role=row][aria-selected=true]').textContent()
+
+test('the keyboard alone', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.address)
+  await page.getByRole('table').waitFor()
+  await page.keyboard.press('/')
+  assert.match(await focused(page), /^(input|searchbox)/)
+  await page.keyboard.type('moodle-2')
+  await page.getByRole('status').filter({ hasText: /^1 stack|1 of/ }).waitFor()
+  await tabTo(page, /^(a|button|link) .*moodle-2$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('treegrid').waitFor()
+
+  // The tree: one stop of Tab, arrows within.
+  await tabTo(page, /^row /)
+  await page.keyboard.press('Home')
+  assert.match(await selected(page), /Moodle.*moodle-2/)
+  await page.keyboard.press('ArrowDown')
+  assert.match(await selected(page), /Deployment/)
+  const open = () => page.locator('[role=row][aria-selected=true]').getAttribute('aria-expanded')
+  assert.equal(await open(), 'true')
+  await page.keyboard.press('ArrowLeft')
+  assert.equal(await open(), 'false')
+  await page.keyboard.press('ArrowRight')
+  assert.equal(await open(), 'true')
+  await page.keyboard.press('ArrowRight')
+  assert.match(await selected(page), /ReplicaSet/)
+  await page.keyboard.press('ArrowLeft')
+  assert.equal(await open(), 'false')
+  await page.keyboard.press('ArrowLeft')
+  assert.match(await selected(page), /Deployment/)
+  await page.keyboard.press('End')
+  const last = await selected(page)
+  await page.keyboard.press('Control+Home')
+  assert.notEqual(await selected(page), last)
+  await page.keyboard.type('moodle-2-smtp')
+  assert.match(await selected(page), /moodle-2-smtp/)
+
+  // To the details, and what goes if it does.
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => document.activeElement?.closest('#details'))
+  await tabTo(page, /Impact$/)
+  await page.keyboard.press('Enter')
+  await page.locator('#details').getByText(/Deployment\/moodle-2|Deployment moodle-2/).first().waitFor()
+  await accessible(page, 'the details with an impact')
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => document.activeElement?.closest('[role=treegrid]'))
+
+  // Filters narrow the tree, and are taken away again; what leads to a hit stays.
+  await page.keyboard.press('/')
+  await page.keyboard.type('smtp')
+  await page.getByRole('status').filter({ hasText: /\d+ of \d+ objects/ }).waitFor()
+  assert.ok(await page.getByRole('row').count() < 8)
+  await page.keyboard.press('Control+A')
+  await page.keyboard.press('Delete')
+
+  // The graph: arrows go to neighbours, and the tree follows.
+  await tabTo(page, /^treeitem /)
+  await page.keyboard.press('ArrowLeft')
+  assert.match(await selected(page), /Deployment|Moodle/)
+
+  for (const [key, view] of [['1', 'Stacks'], ['3', 'Costs'], ['4', 'Findings'], ['5', 'Regulation'], ['6', 'Compose'], ['2', 'Stack']]) {
+    await page.evaluate(() => document.activeElement?.blur())
+    await page.keyboard.press(key)
+    await page.getByRole('button', { name: view, exact: true }).and(page.locator('[aria-current=page]')).waitFor()
+  }
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await accessible(page, 'the keys')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await clean(page, origin)
+}))
