@@ -28,7 +28,7 @@ const common = {
 function builds(outdir) {
   return [
     { ...common, outdir, entryPoints: { app: 'src/app.ts', page: 'src/page.css' }, format: 'esm', splitting: true, chunkNames: '[name]-[hash]', define: { FILE: 'false' }, metafile: true },
-    { ...common, outdir, entryPoints: { file: 'src/file.ts' }, format: 'iife', define: { FILE: 'true' } },
+    { ...common, outdir, entryPoints: { file: 'src/file.ts', 'file-style': 'src/file.css' }, format: 'iife', define: { FILE: 'true' } },
   ]
 }
 

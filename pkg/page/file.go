@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -20,18 +21,22 @@ const loader = `(async () => {
 const digits = '` + digits + `'
 const trusted = self.trustedTypes ? trustedTypes.createPolicy('file', { createScript: (s) => s }) : { createScript: (s) => s }
 const unpack = async (id) => {
-const text = document.getElementById(id).textContent, bytes = new Uint8Array(Math.floor(text.length * 4 / 5))
-for (let i = 0, at = 0; i < text.length; i += 5) {
-let v = 0
-for (let j = 0; j < 5; j++) v = v * 85 + (i + j < text.length ? digits.indexOf(text[i + j]) : 84)
-for (let j = 24; j >= 0 && at < bytes.length; j -= 8) bytes[at++] = v >>> j & 255
+const text = document.getElementById(id).textContent, bytes = []
+let queue = 0, bits = 0
+for (let i = 0; i < text.length; i += 2) {
+const v = digits.indexOf(text[i]) + (i + 1 < text.length ? digits.indexOf(text[i + 1]) * 91 : 0)
+queue |= v << bits
+if (i + 1 === text.length) bits = 8
+else bits += (v & 8191) > 88 ? 13 : 14
+for (; bits > 7; bits -= 8, queue >>>= 8) bytes.push(queue & 255)
 }
-return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
+return new Response(new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
 }
 const style = document.createElement('style'), code = document.createElement('script')
-style.textContent = await unpack('style')
+const [script, css] = (await unpack('code')).split('\0')
+style.textContent = css
 document.getElementById('picture').textContent = trusted.createScript(await unpack('picture'))
-code.textContent = trusted.createScript(await unpack('code'))
+code.textContent = trusted.createScript(script)
 document.head.append(style, code)
 })().catch(() => {
 document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Edge 80, Firefox 113, Safari 16.4 or newer can.'
@@ -52,8 +57,8 @@ func File(w io.Writer, p *view.Picture) error {
 
 // parts are what is the same in every file.
 type parts struct {
-	policy      string
-	style, code string // packed
+	policy string
+	code   string // and the styles, packed
 }
 
 func build() (*parts, error) {
@@ -61,16 +66,13 @@ func build() (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	style, err := Asset("page.css")
+	style, err := Asset("file-style.css")
 	if err != nil {
 		return nil, err
 	}
-	same := &parts{policy: policy(style, code)}
-	if same.style, err = pack(style); err != nil {
-		return nil, err
-	}
-	same.code, err = pack(code)
-	return same, err
+	// Neither has a NUL in it; packed together they are smaller.
+	packed, err := pack(bytes.Join([][]byte{code, style}, []byte{0}))
+	return &parts{policy: policy(style, code), code: packed}, err
 }
 
 func (same *parts) write(w io.Writer, p *view.Picture) error {
@@ -87,24 +89,23 @@ func (same *parts) write(w io.Writer, p *view.Picture) error {
 	// The policy holds for what comes after it.
 	_, err = fmt.Fprintf(w, `%s<meta http-equiv="Content-Security-Policy" content="%s">
 <meta name="referrer" content="no-referrer">
-%s<title>%s</title>
+<title>%s</title>
 </head>
 <body>
 <div id="page"></div>
 <noscript>This page draws what is in it, which takes JavaScript. It asks nobody for anything.</noscript>
 <script type="text/plain" id="picture">%s</script>
-<script type="text/plain" id="style">%s</script>
 <script type="text/plain" id="code">%s</script>
 <script>%s</script>
 </body>
 </html>
-`, head, same.policy, mark, title(p.Title), picture, same.style, same.code, loader)
+`, head, same.policy, title(p.Title), picture, same.code, loader)
 	return err
 }
 
 // policy allows what has the hash of what is written here.
 func policy(style, code []byte) string {
-	return fmt.Sprintf("default-src 'none'; script-src '%s' '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'; "+
+	return fmt.Sprintf("default-src 'none'; script-src '%s' '%s'; style-src '%s'; base-uri 'none'; form-action 'none'; "+
 		"require-trusted-types-for 'script'; trusted-types file", hash([]byte(loader)), hash(code), hash(style))
 }
 

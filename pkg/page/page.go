@@ -2,7 +2,10 @@
 // shows a view.Picture without a server.
 package page
 
-import "embed"
+import (
+	"embed"
+	"strings"
+)
 
 //go:embed assets
 var assets embed.FS
@@ -15,7 +18,7 @@ func Live() ([]string, error) {
 	entries, err := assets.ReadDir("assets")
 	var names []string
 	for _, e := range entries {
-		if e.Name() != "file.js" {
+		if !strings.HasPrefix(e.Name(), "file") {
 			names = append(names, e.Name())
 		}
 	}

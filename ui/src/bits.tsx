@@ -54,6 +54,7 @@ export interface Asked<T> { answer?: T; error?: string; again: () => void; waiti
 /** Asks the server, anew whenever what is asked changes, or fresh does; nothing where path is empty.
     The last answer stays until there is another one to the same question. */
 export function useAsk<T>(page: Page, path: string, query: { [key: string]: string } = {}, fresh: unknown = 0): Asked<T> {
+  if (FILE) return { waiting: false, again: () => {} }
   const question = path && page.server ? path + '?' + new URLSearchParams(query) : ''
   const [turn, next] = useState(0)
   const [got, set] = useState<{ question: string; answer?: T; error?: string; waiting: boolean }>({ question: '', waiting: false })
@@ -73,6 +74,7 @@ export function useAsk<T>(page: Page, path: string, query: { [key: string]: stri
 
 /** That something is waited for, or why it did not come, with a way to ask again. */
 export function Waits({ of, what }: { of: Asked<unknown>; what: string }) {
+  if (FILE) return null
   return (
     <p class="waits" role="status">
       {of.error ? <><span class="tone-bad"><span aria-hidden="true">✖</span> {what}: {of.error}</span> <button type="button" onClick={of.again}>Try again</button></>

@@ -32,7 +32,7 @@ export function CostsView({ page }: { page: Page }) {
       </div>
       {picture.parts?.cost ? <Lacks>{picture.parts.cost}</Lacks>
         : costs ? <CostTable page={page} costs={costs} />
-          : page.server ? <Waits of={asked} what="What it costs" />
+          : !FILE && page.server ? <Waits of={asked} what="What it costs" />
             : <Lacks>This file has no costs by {by}. <Command text={`kubectl sysop metrics -A --by ${label ? 'label:' + by.slice(6) : by}`} /></Lacks>}
       <Unmeasured page={page} />
       <History page={page} />

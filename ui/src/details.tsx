@@ -241,7 +241,7 @@ function Yaml({ page, of, n }: { page: Page; of: string; n: Node }) {
   const got = useAsk<Object>(page, open ? 'object' : '', { ref: of }), { answer } = got
   const get = ['kubectl get', quote((kind + (group && '.' + group)) + '/' + name), ...(namespace ? ['-n', quote(namespace)] : []), '-o yaml'].join(' ')
   if (n.t) return <p class="faint">There is none: it is {n.t}.</p>
-  if (!page.server || manifest) return <><p class="faint">{manifest ? 'It is not here: ' + manifest : 'A file has no YAML in it.'}{page.picture.source?.startsWith('snapshot') ? '' : ' This shows it:'}</p>{!page.picture.source?.startsWith('snapshot') && <Command text={get} />}</>
+  if (FILE || !page.server || manifest) return <><p class="faint">{manifest ? 'It is not here: ' + manifest : 'A file has no YAML in it.'}{page.picture.source?.startsWith('snapshot') ? '' : ' This shows it:'}</p>{!page.picture.source?.startsWith('snapshot') && <Command text={get} />}</>
   return (
     <details class="details-yaml" open={open} onToggle={(e) => set(e.currentTarget.open)}>
       <summary>YAML of {short(of)}</summary>

@@ -10,7 +10,7 @@ import { plural, quote } from './words.ts'
 
 export function Dialogs({ page, which, views, close }: DialogProps) {
   if (which === 'help') return <Help close={close} views={views} />
-  if (which === 'gaps') return <Gaps picture={page.picture} close={close} />
+  if (FILE || which === 'gaps') return <Gaps picture={page.picture} close={close} />
   return (
     <Dialog title="Hand this on" close={close}>
       <p>This writes what is shown here as one file, which opens in a browser without a network.</p>
@@ -70,7 +70,7 @@ function Help({ close, views }: { close: () => void; views: ViewName[] }) {
   return (
     <Dialog title="Keys" close={close}>
       <dl class="keys">{list.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
-      <p><label><input type="checkbox" checked={on} onChange={(e) => { keys.on = e.currentTarget.checked; set(e.currentTarget.checked) }} /> single keys (1 ... {views.length}, /, ?) anywhere on the page</label></p>
+      {!FILE && <p><label><input type="checkbox" checked={on} onChange={(e) => { keys.on = e.currentTarget.checked; set(e.currentTarget.checked) }} /> single keys (1 ... {views.length}, /, ?) anywhere on the page</label></p>}
       <p>Health: {[1, 4, 6, 5, 2, 3].map((h) => <span key={h}><Health of={h} />{'  '}</span>)}. The address has all that is chosen; Back goes back.</p>
     </Dialog>
   )

@@ -125,6 +125,7 @@ export class Page {
 
   /** Takes in what changed. */
   apply(change: Change): void {
+    if (FILE) return
     const { picture } = this, { head, order } = change
     const nodes = change.nodes ? picture.nodes.slice() : picture.nodes
     const next: Picture = { ...(head ?? picture), at: change.at, nodes, stacks: picture.stacks }
@@ -154,6 +155,7 @@ export class Page {
 
   /** Takes a whole Picture, after a time without news. What was chosen stays. */
   replace(next: Picture): void {
+    if (FILE) return
     const { nodes, stacks } = this.picture
     const same = nodes.length === next.nodes.length && nodes.every((n, i) => sameObject(n, next.nodes[i]))
       && stacks.length === next.stacks.length && stacks.every((s, i) => s.name === next.stacks[i].name && sameStack(s, next.stacks[i]))
@@ -164,6 +166,7 @@ export class Page {
   }
 
   connected(connection: Partial<Connection>): void {
+    if (FILE) return
     const { state, why } = this.connection
     Object.assign(this.connection, connection)
     if (state !== this.connection.state || why !== this.connection.why) this.tell()

@@ -79,7 +79,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
           {missing ? <><span aria-hidden="true">▲</span> {count(missing)} not read</> : plural(notes, 'note')}
         </button>
       )}
-      <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save as file</button>
+      {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save as file</button>}
       <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
     </header>
   )
@@ -104,6 +104,7 @@ function Totals({ page }: { page: Page }) {
 
 /** Whether what is shown is of now. Its age ticks beside the status, which is read out only when it changes. */
 function Connected({ page }: { page: Page }) {
+  if (FILE) return <p class="connected"><span role="status" class="tone-faint"><span aria-hidden="true">■</span> file of {moment(page.picture.at)}</span></p>
   const [, tick] = useReducer((n: number) => n + 1, 0)
   const { state, why, at } = page.connection, { mode, at: read } = page.picture
   useEffect(() => {
@@ -126,8 +127,8 @@ function Connected({ page }: { page: Page }) {
 
 /** Single keys can be switched off, for those who speak to their machine. */
 export const keys = {
-  get on() { try { return localStorage.getItem('sysop-keys') !== 'off' } catch { return true } },
-  set on(on) { try { localStorage.setItem('sysop-keys', on ? 'on' : 'off') } catch { /* it stays as it is */ } },
+  get on() { if (FILE) return true; try { return localStorage.getItem('sysop-keys') !== 'off' } catch { return true } },
+  set on(on) { if (!FILE) try { localStorage.setItem('sysop-keys', on ? 'on' : 'off') } catch { /* it stays as it is */ } },
 }
 
 function useKeys(page: Page, views: ViewName[], help: () => void) {
@@ -184,7 +185,7 @@ function useRooted(page: Page): string {
       page.rooted = null
       return
     }
-    if (!server) {
+    if (FILE || !server) {
       fail('it is in no stack of this file')
       return
     }
