@@ -127,12 +127,13 @@ function Catalogue({ page, m, edit }: Editing & { page: Page }) {
   return (
     <section class="compose-catalogue" aria-label="What there is">
       <input type="search" placeholder="Search operators, kinds, stacks" aria-label="Search operators, kinds and stacks" value={search} onInput={(e) => find(e.currentTarget.value)} />
-      <h3>Stacks that are there</h3>
+      {stacks.length > 0 && <h3>Stacks that are there</h3>}
       <ul>{stacks.slice(0, 30).map((s) => <li key={s.name}><span>{s.name}</span> <button type="button" aria-label={'Add ' + s.name} onClick={() => add(s.name.split('/').pop()!, { roots: s.roots.map((id) => rootOf(page, id)) })}>Add</button></li>)}</ul>
       {stacks.length > 30 && <p class="faint">showing 30 of {stacks.length}: search for others</p>}
       <h3>Operators</h3>
       <Waits of={ask} what="The catalogue" />
       <ul>{entries.map((e) => <Operator key={e.name} e={e} m={m} edit={edit} add={add} />)}</ul>
+      {ask.answer && !entries.length && <p class="faint">None of them is like this.</p>}
       {here.length > 0 && <><h3>Other kinds that are here</h3><ul>{here.slice(0, 60).map((k) => (
         <li key={k.kind + k.group}><span title={k.group}>{k.kind}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() => add(k.kind.toLowerCase(), fresh(k.kind, k.group, k.version))}>New</button></li>
       ))}</ul>{here.length > 60 && <p class="faint">showing 60 of {here.length}: search for others</p>}</>}
@@ -206,7 +207,7 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
       <div ref={field} class="compose-cards" style={{ width: placed.width + 'px', height: placed.height + 'px' }}>
         <svg aria-hidden="true" width={placed.width} height={placed.height}>
           {[...drawn].map(([key, { a, b, words, type }]) => a && b && (
-            <g key={key}><path class={type} d={line(a, b)} /><text x={(a.x + wide + b.x) / 2} y={(a.y + b.y + high) / 2 - 3}>{[...words].join(', ')}</text></g>
+            <g key={key}><path class={type} d={line(a, b)} />{[...words].map((w, i) => <text key={w} x={(a.x + wide + b.x) / 2} y={(a.y + b.y + high) / 2 - 4 - 14 * (words.size - 1 - i)}>{w}</text>)}</g>
           ))}
           <path ref={band} class="band" />
         </svg>
@@ -310,7 +311,7 @@ function Resource({ page, value, change }: { page: Page; value: Fields; change: 
       <p class="form-help">{ask.answer?.description}</p>
       <label class="form-field">Name of the object <input value={text(get(value, ['metadata', 'name']))} spellcheck={false} onInput={(e) => change(['metadata', 'name'], e.currentTarget.value)} /></label>
       <Waits of={ask} what="The schema" />
-      {ask.answer?.unavailable && <><p class="lacks">{ask.answer.unavailable}: its spec is written as JSON.</p><Group schema={{ properties: { spec: {} } }} value={value} path={[]} change={change} /></>}
+      {ask.answer?.unavailable && <><p class="lacks">{ask.answer.unavailable}; or here, as JSON.</p><Group schema={{ properties: { spec: {} } }} value={value} path={[]} change={change} /></>}
       {ask.answer?.schema && <Group schema={ask.answer.schema} value={value.spec} path={['spec']} change={change} />}
     </fieldset>
   )
