@@ -5,11 +5,12 @@ import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, useAsk, Waits } from './bits.tsx'
 import { Group } from './compose_form.tsx'
 import {
-  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, links, list, objects, type Path, paths, place, remove, rename, says,
+  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, lacks, links, list, objects, type Path, paths, place, remove, rename, says,
   type Schema, set, spec, text, type Twig, type Value,
 } from './compose_model.ts'
 import { type Box, layout, type Node } from './layout.ts'
 import type { Page } from './page.ts'
+import { plural } from './words.ts'
 
 interface Problem { line: number; column?: number; path?: string; message: string }
 interface Answer { yaml: string; manifest: Fields | null; problems: Problem[]; commands: string[] }
@@ -22,6 +23,8 @@ interface Described { schema?: Schema; description?: string; unavailable?: strin
 const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1e6, turn: 0, timer: 0, typed: false, said: '' }
 /** What there was before each change of the board, the newest last. */
 const undos: { yaml: string; manifest: Fields | null }[] = []
+/** The schemas that forms were made of: what is written is held against them. */
+const schemas = new Map<string, Schema>()
 let tell = () => {}
 
 function send(page: Page, body: { yaml: string } | { manifest: Fields }, pause = 300) {
@@ -288,7 +291,7 @@ function AppForm({ page, m, edit, drop }: Editing & { page: Page; drop: (key: 'a
   }
   const where: Path = ['spec', key, at]
   return (
-    <section class="compose-form" aria-label="Form" key={key + at}>
+    <section id="compose-form" class="compose-form" aria-label="Form" key={key + at} tabIndex={-1}>
       <h3>{operator ? 'Operator' : 'App'} {text(a.name)}</h3>
       {operator ? <>{input('Version', [...where, 'version'])}{input('Namespace', [...where, 'namespace'])}</> : (
         <>
@@ -304,6 +307,8 @@ function AppForm({ page, m, edit, drop }: Editing & { page: Page; drop: (key: 'a
 
 function Resource({ page, value, change }: { page: Page; value: Fields; change: (path: Path, v: Value | undefined) => void }) {
   const kind = text(value.kind), ask = useAsk<Described>(page, kind && 'schema', { kind: kindOf(value) })
+  const schema = ask.answer?.schema
+  useEffect(() => { if (schema) { schemas.set(kindOf(value), schema); tell() } }, [schema])
   if (!kind) return <p class="form-help">A template: it is written in the manifest below.</p>
   return (
     <fieldset>
@@ -312,7 +317,7 @@ function Resource({ page, value, change }: { page: Page; value: Fields; change: 
       <label class="form-field">Name of the object <input value={text(get(value, ['metadata', 'name']))} spellcheck={false} onInput={(e) => change(['metadata', 'name'], e.currentTarget.value)} /></label>
       <Waits of={ask} what="The schema" />
       {ask.answer?.unavailable && <><p class="lacks">{ask.answer.unavailable}; or here, as JSON.</p><Group schema={{ properties: { spec: {} } }} value={value} path={[]} change={change} /></>}
-      {ask.answer?.schema && <Group schema={ask.answer.schema} value={value.spec} path={['spec']} change={change} />}
+      {schema && <Group schema={schema} value={value.spec} path={['spec']} change={change} />}
     </fieldset>
   )
 }
@@ -334,19 +339,25 @@ function Text({ page }: { page: Page }) {
     draft.touched = false
     setTimeout(() => URL.revokeObjectURL(url), 1000)
   }
-  const valid = draft.yaml && !draft.waits && !draft.failed && !draft.problems.length
+  const valid = draft.yaml && !draft.waits && !draft.failed && !draft.problems.length, wrong = draft.manifest ? lacks(draft.manifest, schemas) : []
+  const lead = (app: number) => {
+    draft.chosen = app
+    tell()
+    setTimeout(() => document.getElementById('compose-form')?.focus())
+  }
   return (
     <section class="compose-text" aria-labelledby="compose-manifest">
       <div class="bar-head">
         <h3 id="compose-manifest">Manifest</h3>
-        <span role="status" class={valid ? 'tone-good' : draft.failed || draft.problems.length ? 'tone-bad' : 'faint'}>
-          {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? 'valid ✔' : `✖ not valid: ${draft.problems.length} to look at`}
+        <span role="status" class={valid ? wrong.length ? 'tone-warn' : 'tone-good' : draft.failed || draft.problems.length ? 'tone-bad' : 'faint'}>
+          {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? 'valid ✔' + (wrong.length ? `, with ${plural(wrong.length, 'field')} to look at` : '') : `✖ not valid: ${draft.problems.length} to look at`}
         </span>
         <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{said}</span>
       </div>
       <textarea ref={area} aria-labelledby="compose-manifest" aria-describedby="compose-problems" aria-invalid={draft.problems.length > 0} rows={16} spellcheck={false} wrap="off" value={draft.yaml}
         onInput={(e) => { draft.yaml = e.currentTarget.value; Object.assign(draft, { typed: true, said: '' }); send(page, { yaml: draft.yaml }, 400) }} />
-      <ul id="compose-problems">{draft.problems.map((p, i) => <li key={i}><button type="button" class="link" onClick={() => go(p)}>line {p.line}</button>{p.path && <> <code>{p.path}</code></>}: {p.message}</li>)}</ul>
+      <ul id="compose-problems">{draft.problems.map((p, i) => <li key={i}><button type="button" class="link" onClick={() => go(p)}>line {p.line}</button>{p.path && <> <code>{p.path}</code></>}: {p.message}</li>)}
+        {wrong.map((f) => <li key={f.app + f.path}><button type="button" class="link" onClick={() => lead(f.app)}>app {appNames(draft.manifest!)[f.app]}</button> <code>{f.path}</code>: {f.message}</li>)}</ul>
       {/(^|\s)#/m.test(draft.yaml) && <p class="faint">What is changed on the board or in the form is written anew: comments are lost then. What is changed here stays as it is written.</p>}
       {valid && draft.commands.map((c) => <Command key={c} text={c} />)}
     </section>

@@ -88,6 +88,16 @@ export function check(s: Schema, v: Value | undefined, required = false): string
   return ''
 }
 
+export interface Fault { path: string; message: string }
+/** All that is wrong with a value, and with what is in it. */
+export function faults(s: Schema, v: Value | undefined, path = 'spec', required = false): Fault[] {
+  const message = check(s, v, required), form = formOf(s)
+  if (message) return [{ path, message }]
+  if (form === 'list') return list(v).flatMap((one, i) => faults(s.items!, one, `${path}[${i}]`))
+  if (form === 'map') return Object.entries(fields(v)).flatMap(([k, one]) => faults(s.additionalProperties!, one, `${path}[${JSON.stringify(k)}]`))
+  return form === 'group' && isFields(v) ? Object.entries(s.properties!).flatMap(([k, p]) => faults(p, at(v, k), `${path}.${k}`, s.required?.includes(k))) : []
+}
+
 function checkNumber(s: Schema, v: Value): string {
   if (typeof v !== 'number') return 'want a number'
   if (s.type === 'integer' && !Number.isInteger(v)) return 'want a whole number'
@@ -202,6 +212,18 @@ export const links = (m: Fields): Link[] => [
     }
   }),
 ]
+
+/** What is wrong with the objects that apps bring along, by the schemas that are known; not what a connection will put there. */
+export function lacks(m: Fields, schemas: Map<string, Schema>): (Fault & { app: number })[] {
+  const filled = (app: Value | undefined, path: string) => spec(m, 'connections').some(({ to }) => {
+    const p = text(get(to, ['path']))
+    return get(to, ['app']) === app && (p === path || p.startsWith(path + '.') || p.startsWith(path + '['))
+  })
+  return spec(m, 'apps').flatMap((a, app) => list(a.resources).map(fields).flatMap((r) => {
+    const s = schemas.get(kindOf(r))
+    return s ? faults(s, r.spec ?? {}).filter((f) => !filled(a.name, f.path)).map((f) => ({ ...f, app })) : []
+  }))
+}
 
 /** A card of the board: an app by its place, an operator by -1 less its place; under it who gets something from it. */
 export interface Twig { id: number; children: Twig[] }
