@@ -17,7 +17,7 @@ import (
 // code are taken since the policy of the file has their hashes; nothing else is, wherever it comes
 // from.
 const loader = `(async () => {
-const digits = '`+digits+`'
+const digits = '` + digits + `'
 const trusted = self.trustedTypes ? trustedTypes.createPolicy('file', { createScript: (s) => s }) : { createScript: (s) => s }
 const unpack = async (id) => {
 const text = document.getElementById(id).textContent, bytes = new Uint8Array(Math.floor(text.length * 4 / 5))
