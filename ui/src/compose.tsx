@@ -75,7 +75,7 @@ export function Compose({ page }: { page: Page }) {
     const { yaml, manifest } = undos.pop()!
     Object.assign(draft, { yaml, manifest, chosen: nothing, said: 'undone', problems: [], commands: [] })
     if (yaml) send(page, { yaml }, 0)
-    else { clearTimeout(draft.timer); Object.assign(draft, { turn: draft.turn + 1, waits: false, touched: false }); tell() }
+    else { clearTimeout(draft.timer); Object.assign(draft, { turn: draft.turn + 1, waits: false, touched: false, failed: '' }); tell() }
     if (!undos.length) document.getElementById('compose-board')?.focus()
   }
   const open = (yaml: string) => {
