@@ -88,6 +88,16 @@ export function check(s: Schema, v: Value | undefined, required = false): string
   return ''
 }
 
+export interface Fault { path: string; message: string }
+/** All that is wrong with a value, and with what is in it. */
+export function faults(s: Schema, v: Value | undefined, path = 'spec', required = false): Fault[] {
+  const message = check(s, v, required), form = formOf(s)
+  if (message) return [{ path, message }]
+  if (form === 'list') return list(v).flatMap((one, i) => faults(s.items!, one, `${path}[${i}]`))
+  if (form === 'map') return Object.entries(fields(v)).flatMap(([k, one]) => faults(s.additionalProperties!, one, `${path}[${JSON.stringify(k)}]`))
+  return form === 'group' && isFields(v) ? Object.entries(s.properties!).flatMap(([k, p]) => faults(p, at(v, k), `${path}.${k}`, s.required?.includes(k))) : []
+}
+
 function checkNumber(s: Schema, v: Value): string {
   if (typeof v !== 'number') return 'want a number'
   if (s.type === 'integer' && !Number.isInteger(v)) return 'want a whole number'
@@ -146,23 +156,95 @@ export function rename(m: Fields, i: number, name: string): Fields {
 }
 
 export type As = 'dependency' | 'spec' | 'label' | 'annotation' | 'value'
-/** How a connection is written, by what it is made as: where from, and where to. */
-export function connect(m: Fields, as: As, from: string, to: string, fromPath: string, toPath: string): Fields {
-  if (as === 'dependency') return append(m, 'dependencies', { from: to, to: from, ...(toPath && { reason: toPath }) })
-  const key = (in_: string) => `metadata.${in_}[${JSON.stringify(toPath)}]`
-  const path = as === 'label' ? key('labels') : as === 'annotation' ? key('annotations') : as === 'spec' && !/^spec\b/.test(toPath) ? 'spec.' + toPath : toPath
-  return append(m, 'connections', { from: { app: from, path: fromPath }, to: { app: to, path } })
+/** One end of a connection: a field of an object of an app, of its first one where root is empty. */
+export interface End { app: string; root: string; path: string }
+/** Where a value is put, by what the connection is made as. */
+export function target(as: As, path: string): string {
+  const key = (of: string) => path && `metadata.${of}[${JSON.stringify(path)}]`
+  return as === 'label' ? key('labels') : as === 'annotation' ? key('annotations') : as === 'spec' && path && !/^spec[.[]/.test(path) ? 'spec.' + path : path
 }
 
-export interface Link { key: 'dependencies' | 'connections'; i: number; from: string; to: string; words: string }
-/** Who gives something to whom: the arrow of a value; what is needed gives. */
-export const links = (m: Fields): Link[] => [
-  ...spec(m, 'dependencies').map((d, i): Link => ({ key: 'dependencies', i, from: text(d.to), to: text(d.from), words: `${text(d.from)} needs ${text(d.to)}${d.reason ? ': ' + text(d.reason) : ''}` })),
-  ...spec(m, 'connections').map((c, i): Link => {
-    const from = fields(c.from), to = fields(c.to)
-    return { key: 'connections', i, from: text(from.app), to: text(to.app), words: `${text(from.path)} of ${text(from.app)} flows into ${text(to.path)} of ${text(to.app)}` }
+/** How a connection is written; the path of what depends is the reason. */
+export function connect(m: Fields, as: As, from: End, to: End): Fields {
+  if (as === 'dependency') return append(m, 'dependencies', { from: to.app, to: from.app, ...(to.path && { reason: to.path }) })
+  const end = ({ app, root, path }: End): Fields => ({ app, ...(root && { root }), path })
+  return append(m, 'connections', { from: end(from), to: end({ ...to, path: target(as, to.path) }) })
+}
+
+/** What a connection will do, before it is made. */
+export const says = (as: As, from: End, to: End) => as === 'dependency' ? `${to.app} needs ${from.app}: ${from.app} is installed first, and ${to.app} is held by the rules when it is in trouble.`
+  : `${from.path} of ${from.root || from.app} is waited for, and put into ${target(as, to.path)} of ${to.root || to.app} before ${to.app} is installed.`
+
+/** The objects of an app as a manifest names them: its roots, and what it brings along. */
+export const objects = (a: Fields): string[] => [
+  ...list(a.roots).map(text),
+  ...list(a.resources).flatMap((r) => {
+    const kind = text(get(r, ['kind'])), of = fields(get(r, ['metadata'])), name = text(of.name)
+    return kind && name ? [[kind.toLowerCase(), ...(text(of.namespace) ? [text(of.namespace)] : []), name].join('/')] : []
   }),
 ]
+
+/** The kind of an object as Kind.group. */
+export const kindOf = (o: Fields) => text(o.kind) + (text(o.apiVersion).includes('/') ? '.' + text(o.apiVersion).split('/')[0] : '')
+
+/** Fields of a spec that take a text, those that refer to something first. */
+export function paths(s: Schema, depth = 5): string[] {
+  const all: string[] = [], refers = /(ref|name|reference)(\.name)?$/i
+  const walk = (s: Schema, path: string, left: number) => {
+    if (s.type === 'string' || s['x-kubernetes-int-or-string']) all.push(path)
+    else if (left > 0 && s.type === 'array' && s.items) walk(s.items, path + '[0]', left - 1)
+    else if (left > 0) for (const [name, p] of Object.entries(s.properties ?? {})) if (!isSecret(name, p)) walk(p, `${path}.${name}`, left - 1)
+  }
+  walk(s, 'spec', depth)
+  return all.sort((a, b) => Number(refers.test(b)) - Number(refers.test(a)) || a.split('.').length - b.split('.').length).slice(0, 200)
+}
+
+export interface Link { key: 'dependencies' | 'connections'; i: number; from: string; to: string; word: string; words: string }
+const wordOf = (path: string) => path.startsWith('metadata.labels') ? 'label' : path.startsWith('metadata.annotations') ? 'annotation' : path.startsWith('spec.') ? 'spec' : 'value'
+/** Who gives something to whom: the arrow of a value; what is needed gives. */
+export const links = (m: Fields): Link[] => [
+  ...spec(m, 'dependencies').map((d, i): Link => ({ key: 'dependencies', i, from: text(d.to), to: text(d.from), word: 'needed by', words: `${text(d.from)} needs ${text(d.to)}${d.reason ? ': ' + text(d.reason) : ''}` })),
+  ...spec(m, 'connections').map((c, i): Link => {
+    const from = fields(c.from), to = fields(c.to)
+    return {
+      key: 'connections', i, from: text(from.app), to: text(to.app), word: wordOf(text(to.path)),
+      words: `${text(from.path)} of ${text(from.root) || text(from.app)} flows into ${text(to.path)} of ${text(to.root) || text(to.app)}`,
+    }
+  }),
+]
+
+/** What is wrong with the objects that apps bring along, by the schemas that are known; not what a connection will put there. */
+export function lacks(m: Fields, schemas: Map<string, Schema>): (Fault & { app: number })[] {
+  const filled = (app: Value | undefined, path: string) => spec(m, 'connections').some(({ to }) => {
+    const p = text(get(to, ['path']))
+    return get(to, ['app']) === app && (p === path || p.startsWith(path + '.') || p.startsWith(path + '['))
+  })
+  return spec(m, 'apps').flatMap((a, app) => list(a.resources).map(fields).flatMap((r) => {
+    const s = schemas.get(kindOf(r))
+    return s ? faults(s, r.spec ?? {}).filter((f) => !filled(a.name, f.path)).map((f) => ({ ...f, app })) : []
+  }))
+}
+
+/** A card of the board: an app by its place, an operator by -1 less its place; under it who gets something from it. */
+export interface Twig { id: number; children: Twig[] }
+/** The cards as a forest: an app is under the first that gives it something, or else under its operator. Circles are cut. */
+export function forest(m: Fields): Twig[] {
+  const apps = spec(m, 'apps'), operators = spec(m, 'operators'), twigs = apps.map((_, id): Twig => ({ id, children: [] })), names = appNames(m)
+  const over = apps.map((a) => { const o = operators.findIndex((o) => o.name === a.operator); return o < 0 ? undefined : -1 - o })
+  const given = new Set<number>()
+  for (const l of links(m)) {
+    const to = names.indexOf(l.to), from = names.indexOf(l.from)
+    if (to < 0 || from < 0 || given.has(to)) continue
+    let up: number | undefined = from
+    while (up !== undefined && up >= 0 && up !== to) up = over[up]
+    if (up === to) continue
+    over[to] = from
+    given.add(to)
+  }
+  const roots = operators.map((_, o): Twig => ({ id: -1 - o, children: [] }))
+  twigs.forEach((t, i) => { const up = over[i]; (up === undefined ? roots : up < 0 ? roots[-1 - up].children : twigs[up].children).push(t) })
+  return roots
+}
 
 /** Where a line of a text begins and ends, counted from 1. */
 export function place(all: string, line: number, column = 1): [number, number] {

@@ -41,16 +41,19 @@ test('what is typed is read, and judged', () => {
 })
 
 test('apps are added, connected, renamed and removed', () => {
+  const end = (app) => (path) => ({ app, root: '', path }), db = end('db'), web = end('web')
   let m = c.addApp(c.addApp(c.empty(), 'Web', { roots: ['deployment/web'] }), 'db', { roots: ['statefulset/db'] })
   m = c.addApp(m, 'web', {})
   assert.deepEqual(c.appNames(m), ['web', 'db', 'web-2'])
   m = c.addOperator(c.addOperator(m, 'strimzi', ''), 'strimzi', '1.2.3')
   assert.deepEqual(m.spec.operators, [{ name: 'strimzi', version: '1.2.3' }])
-  m = c.connect(m, 'dependency', 'db', 'web', '', 'it reads')
-  m = c.connect(m, 'annotation', 'db', 'web', 'status.rev', 'example.com/db')
-  m = c.connect(m, 'spec', 'db', 'web', 'metadata.name', 'dbName')
+  m = c.connect(m, 'dependency', db(''), web('it reads'))
+  m = c.connect(m, 'annotation', db('status.rev'), { ...web('example.com/db'), root: 'deployment/web' })
+  m = c.connect(m, 'spec', db('metadata.name'), web('dbName'))
   assert.deepEqual(m.spec.dependencies, [{ from: 'web', to: 'db', reason: 'it reads' }])
   assert.deepEqual(m.spec.connections.map((x) => x.to.path), ['metadata.annotations["example.com/db"]', 'spec.dbName'])
+  assert.deepEqual(m.spec.connections.map((x) => x.to.root), ['deployment/web', undefined])
+  assert.deepEqual(c.links(m).map((l) => l.word), ['needed by', 'annotation', 'spec'])
   assert.deepEqual(c.links(m).map((l) => l.from + '>' + l.to), ['db>web', 'db>web', 'db>web'])
   m = c.rename(m, 1, 'data')
   assert.ok(!JSON.stringify(m).includes('"db"'))
@@ -61,4 +64,51 @@ test('apps are added, connected, renamed and removed', () => {
 test('a problem is found in the text', () => {
   assert.deepEqual(c.place('ab\ncdef\n', 2, 3), [5, 7])
   assert.deepEqual(c.place('ab', 9), [2, 2])
+})
+
+test('a sentence says what a connection will do', () => {
+  const from = { app: 'db', root: '', path: 'status.host' }, to = { app: 'web', root: 'deployment/web', path: 'db' }
+  assert.equal(c.says('label', from, to), 'status.host of db is waited for, and put into metadata.labels["db"] of deployment/web before web is installed.')
+  assert.match(c.says('dependency', from, to), /^web needs db: /)
+  for (const [as, path, want] of [['spec', 'spec.a', 'spec.a'], ['spec', 'specs', 'spec.specs'], ['spec', '', ''], ['label', '', ''], ['value', 'data.a', 'data.a']]) assert.equal(c.target(as, path), want)
+})
+
+test('fields that refer to something come first, and no secret is among them', () => {
+  const text = { type: 'string' }, s = { properties: {
+    a: text, size: { type: 'integer' }, password: text, port: { 'x-kubernetes-int-or-string': true }, issuerRef: { type: 'object', properties: { kind: text, name: text } },
+    users: { type: 'array', items: { type: 'object', properties: { secretName: text } } },
+  } }
+  assert.deepEqual(c.paths(s), ['spec.issuerRef.name', 'spec.users[0].secretName', 'spec.a', 'spec.port', 'spec.issuerRef.kind'])
+  const loop = { type: 'object', properties: {} }
+  loop.properties.next = loop
+  assert.deepEqual(c.paths(loop), [], 'a depth is the last')
+})
+
+test('the objects of an app are named as a root names them', () => {
+  const a = { roots: ['statefulset/db'], resources: [{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'db', namespace: 'shop' } }, { template: 'x' }, { kind: 'ConfigMap', metadata: { name: 'c' } }] }
+  assert.deepEqual(c.objects(a), ['statefulset/db', 'service/shop/db', 'configmap/c'])
+  assert.equal(c.kindOf({ apiVersion: 'cert-manager.io/v1', kind: 'Issuer' }), 'Issuer.cert-manager.io')
+  assert.equal(c.kindOf(a.resources[0]), 'Service')
+})
+
+test('on the board an app is under who gives it something, and a circle ends', () => {
+  const app = (name, operator) => ({ name, ...(operator && { operator }) })
+  const shape = (all) => all.map((t) => t.children.length ? [t.id, ...shape(t.children)] : t.id)
+  const m = { spec: { operators: [{ name: 'op' }], apps: [app('web'), app('db', 'op'), app('worker', 'op'), app('alone')], dependencies: [{ from: 'web', to: 'db' }, { from: 'db', to: 'web' }] } }
+  assert.deepEqual(shape(c.forest(m)), [[-1, [1, 0], 2], 3])
+  const circle = [['a', 'b'], ['b', 'c'], ['c', 'a'], ['a', 'a'], ['a', 'gone']].map(([from, to]) => ({ from, to }))
+  assert.deepEqual(shape(c.forest({ spec: { apps: ['a', 'b', 'c'].map((n) => app(n)), dependencies: circle } })), [[2, [1, 0]]])
+})
+
+test('what is wrong in an object is said, but for what a connection puts there', () => {
+  const ref = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
+  const s = { required: ['secretName', 'issuerRef'], properties: { secretName: { type: 'string' }, issuerRef: ref, names: { type: 'array', items: { type: 'string', minLength: 2 } }, size: { type: 'integer', minimum: 1 }, toString: ref } }
+  const r = { apiVersion: 'a/v1', kind: 'C', spec: { names: ['ab', 'c'], size: 0 } }, schemas = new Map([['C.a', s]])
+  const m = { spec: { apps: [{ name: 'x', roots: ['a/b'] }, { name: 'web', resources: [{ template: '' }, r] }] } }
+  const said = (m) => c.lacks(m, schemas).map((f) => `${f.app} ${f.path}: ${f.message}`)
+  const rest = ['1 spec.names[1]: want 2 characters at least', '1 spec.size: want at least 1']
+  assert.deepEqual(said(m), ['1 spec.secretName: wanted', '1 spec.issuerRef: wanted', ...rest])
+  m.spec.connections = ['spec.issuerRef.name', 'spec.secretName'].map((path) => ({ from: { app: 'x', path: 'metadata.name' }, to: { app: 'web', path } }))
+  assert.deepEqual(said(m), rest)
+  assert.deepEqual(c.lacks({ spec: { apps: [{ name: 'web', resources: [r] }] } }, new Map()), [], 'no schema, no word')
 })
