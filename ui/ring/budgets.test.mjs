@@ -36,7 +36,7 @@ async function moving(page) {
   return (await spent(page) - before) / frames
 }
 
-for (const [objects, budget] of [[2000, { paint: 200, frame: 4, elements: 1500 }], [10000, { paint: 1000, frame: 20, elements: 1500 }]]) {
+for (const [objects, budget] of [[2000, { paint: 200, frame: 4, elements: 1500 }], [10000, { paint: 1000, frame: 12, elements: 1500 }]]) {
   test(`${objects} objects`, () => browsing(async (browser) => {
     const page = await paged(browser)
     const address = world[`address${objects}`]
@@ -46,7 +46,7 @@ for (const [objects, budget] of [[2000, { paint: 200, frame: 4, elements: 1500 }
     const frame = await moving(page)
     const count = await elements(page)
     console.log(`${objects} objects: ${paint.toFixed(0)} ms until drawn, ${frame.toFixed(2)} ms a frame, ${count} elements`)
-    const shown = await page.getByText(/of [\d,]+ objects/).first().textContent()
+    const shown = await page.getByText(/showing [\d,]+ of [\d,]+ objects/).first().textContent()
     assert.match(shown, /\d/)
     assert.ok(count <= budget.elements, `${count} elements`)
     assert.ok(paint <= budget.paint, `${paint} ms of CPU until drawn`)

@@ -54,7 +54,7 @@ export function Filters({ page }: { page: Page }) {
           </div>
         ))}
         {any && <button type="button" onClick={() => { page.set(noFilters()); root.current!.querySelector('input')!.focus() }}>Reset</button>}
-        <span class="filters-count" role="status">{any ? `${count(s.shown)} of ${plural(s.of, 'object')}` : plural(s.of, 'object')}{s.capped > 0 && `, ${count(s.capped)} of them in groups`}</span>
+        <span class="filters-count" role="status">{s.capped ? `showing ${count(s.shown)} of ${plural(s.shown + s.capped, 'object')}, the rest is well and in groups` : any ? `${count(s.shown)} of ${plural(s.of, 'object')}` : plural(s.of, 'object')}</span>
       </div>
       {keys.some((k) => choice[k].length) && (
         <ul class="filters-chips" aria-label="Filters that are set">

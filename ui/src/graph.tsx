@@ -33,6 +33,8 @@ interface Live {
   colors: Colors | null
   frame: number
   timer: number
+  /** When it rests, it is drawn anew. */
+  rest: number
   /** The cards that are elements, and the part of the scene that they fill. */
   mounted: number[]
   part: [number, number, number, number]
@@ -49,7 +51,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   const canvas = useRef<HTMLCanvasElement>(null), world = useRef<HTMLDivElement>(null), pane = useRef<HTMLDivElement>(null)
   const live = useRef<Live>({
     scene: null, shape: null, of: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
-    frame: 0, timer: 0, mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
+    frame: 0, timer: 0, rest: 0, mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
   }).current
 
   function look(view: View) {
@@ -60,15 +62,17 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     live.frame = 0
     const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
     if (!ctx || !scene || !size.width) return
-    if (stale(live) && !live.timer) live.timer = window.setTimeout(() => { live.timer = 0; again(0) }, 60)
+    // What is drawn moves and grows as a picture, which costs next to nothing, and is drawn sharp when it rests.
+    const { drawn } = live, grown = view.z / drawn.z, dx = view.x - drawn.x, dy = view.y - drawn.y
+    const kept = !live.dirty && (grown === 1 ? Math.max(Math.abs(dx), Math.abs(dy)) <= beyond : grown > 0.5 && grown < 2 && view.z < elements === drawn.z < elements)
+    clearTimeout(live.rest)
+    if (kept && grown !== 1) live.rest = window.setTimeout(() => { live.dirty = true; look(live.view) }, 120)
+    else if (stale(live) && !live.timer) live.timer = window.setTimeout(() => { live.timer = 0; again(0) }, 60)
     world.current!.classList.toggle('graph-far', view.z < elements)
-    // A layer of its own moves for nothing, but is blurred when it grows.
-    world.current!.style.willChange = view.z === live.drawn.z ? 'transform' : ''
+    world.current!.style.willChange = kept ? 'transform' : ''
     world.current!.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.z})`
-    const dx = view.x - live.drawn.x, dy = view.y - live.drawn.y
-    const moved = !live.dirty && view.z === live.drawn.z && Math.max(Math.abs(dx), Math.abs(dy)) <= beyond
-    canvas.current!.style.transform = moved ? `translate(${dx}px, ${dy}px)` : ''
-    if (moved) return
+    canvas.current!.style.transform = kept ? `translate(${view.x + beyond - (drawn.x + beyond) * grown}px, ${view.y + beyond - (drawn.y + beyond) * grown}px) scale(${grown})` : ''
+    if (kept) return
     live.drawn = view
     live.dirty = false
     const ratio = devicePixelRatio || 1, width = size.width + 2 * beyond, height = size.height + 2 * beyond
@@ -111,6 +115,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
       off()
       cancelAnimationFrame(live.frame)
       clearTimeout(live.timer)
+      clearTimeout(live.rest)
       live.frame = live.timer = 0
     }
   }, [])

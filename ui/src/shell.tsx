@@ -70,7 +70,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
   return (
     <header class="head">
       <h1>{picture.title}</h1>
-      <p class="head-source">{[picture.source, picture.namespace && 'namespace ' + picture.namespace].filter(Boolean).join(' · ')}</p>
+      <p class="head-source">{[picture.source, picture.namespace && 'namespace ' + picture.namespace, picture.objects > picture.nodes.length && `showing ${count(picture.nodes.length)} of ${plural(picture.objects, 'object')}, those in trouble among them`].filter(Boolean).join(' · ')}</p>
       <Totals page={page} />
       <span class="head-space" />
       <Connected page={page} />
