@@ -33,6 +33,8 @@ interface Live {
   colors: Colors | null
   frame: number
   timer: number
+  /** What was drawn, to draw it anew when one of it is another. */
+  was: unknown[]
   /** When it rests, it is drawn anew. */
   rest: number
   /** The cards that are elements, and the part of the scene that they fill. */
@@ -51,13 +53,14 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   const canvas = useRef<HTMLCanvasElement>(null), world = useRef<HTMLDivElement>(null), pane = useRef<HTMLDivElement>(null)
   const live = useRef<Live>({
     scene: null, shape: null, of: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
-    frame: 0, timer: 0, rest: 0, mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
+    frame: 0, timer: 0, rest: 0, was: [], mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
   }).current
 
   function look(view: View) {
     live.view = view
     live.frame ||= requestAnimationFrame(paint)
   }
+  const what = () => [live.scene, live.active, live.mounted, live.size, page.picture, page.choice.to]
   function paint() {
     live.frame = 0
     const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
@@ -75,6 +78,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     if (kept) return
     live.drawn = view
     live.dirty = false
+    live.was = what()
     const ratio = devicePixelRatio || 1, width = size.width + 2 * beyond, height = size.height + 2 * beyond
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
     if (canvas.current!.width !== w || canvas.current!.height !== h) Object.assign(canvas.current!, { width: w, height: h })
@@ -121,7 +125,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   }, [])
 
   useEffect(() => {
-    live.dirty = true
+    live.dirty ||= what().some((v, i) => v !== live.was[i])
     look(live.view)
     if (!live.focus) return
     live.focus = false
