@@ -144,7 +144,7 @@ ui-checked: $(NODE_MODULES)
 	cd ui && npx --no-install tsc --noEmit && node build.mjs --check && node --test test/*.test.mjs
 
 # krew's users fetch it: Helm's library is most of it, and it must not grow without notice.
-LARGEST := 85000000
+LARGEST := 86000000
 size: build
 	@bytes=$$(wc -c < $(BIN)); test $$bytes -lt $(LARGEST) || { echo "$(BIN) has $$bytes bytes, and $(LARGEST) are the most" >&2; exit 1; }
 
@@ -161,11 +161,14 @@ fuzz-blind:
 	printf '%s\n' $(FUZZ) | DIR=$$dir xargs -P 2 -I {} $(SHELL) -c 'target={}; cd pkg/$${target%:*} && \
 		"$$DIR/$${target%:*}.test" -test.run "^$$" -test.fuzz "^$${target#*:}$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 20x -test.parallel 1 -test.fuzzcachedir "$$DIR/corpus/$$target"'
 
+# The page is looked at in a browser, where nothing of this process is raced.
+#
 # The control plane is built first, by itself: that can take longer than go test
 # lets a package run.
 cluster-test:
 	$(SANDBOX) build
-	$(RACE) -timeout 30m -p 1 -parallel 4 ./test/...
+	$(RACE) -timeout 30m -p 1 -parallel 4 $$($(GO) list ./test/... | grep -v '/test/ui$$')
+	$(TEST) -timeout 10m ./test/ui
 
 # What is known of the libraries that the plugin is made of, and called by it. It asks
 # vuln.go.dev, so it is no part of test.

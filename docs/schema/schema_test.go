@@ -4,9 +4,7 @@ package schema_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"os"
@@ -22,6 +20,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/page"
 )
 
 // schemas are the files beside this one.
@@ -199,13 +198,7 @@ func TestPictures(t *testing.T) {
 // unpacked is the Picture in a file.
 func unpacked(t *testing.T, file []byte) []byte {
 	t.Helper()
-	_, text, _ := bytes.Cut(file, []byte(`id="picture">`))
-	text, _, _ = bytes.Cut(text, []byte("<"))
-	packed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := io.ReadAll(packed)
+	doc, err := page.Unpack(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -163,6 +163,7 @@ var namedQuestions = []string{"/api/check", "/api/regulation"}
 // The page shows what the commands show, to whom may only read, and never asks for the data of a
 // Secret, nor for that of a ConfigMap that is not named for it; and it writes nothing.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	settledExample(t, c)
 	roles(t, c, "view.yaml", "operators.yaml", "optional.yaml")

@@ -111,7 +111,7 @@ interface HistoryAnswer { currency: string; points: Point[]; unavailable?: strin
 function History({ page }: { page: Page }) {
   const [window, choose] = useState('24h'), lacks = page.picture.parts?.history
   const asked = useAsk<HistoryAnswer>(page, lacks ? '' : 'history', { window }), h = asked.answer
-  const why = lacks ?? h?.unavailable ?? (FILE || !page.server ? 'a file has nobody to ask' : '')
+  const why = lacks ?? h?.unavailable ?? (FILE || !page.server ? 'costs over time are what a Prometheus recorded, and a file asks nobody' : '')
   return (
     <>
       <div class="bar-head costs-time">
@@ -122,7 +122,7 @@ function History({ page }: { page: Page }) {
           </div>
         )}
       </div>
-      {FILE || why ? <Lacks>Costs over time are what a Prometheus recorded: {why} <Command text="kubectl sysop ui --prometheus URL" /></Lacks>
+      {FILE || why ? <Lacks>{why[0].toUpperCase() + why.slice(1)}. <Command text="kubectl sysop ui --prometheus URL" /></Lacks>
         : h?.points.length ? <Chart currency={h.currency} points={h.points} />
           : h ? <Lacks>Prometheus has nothing of that time.</Lacks> : <Waits of={asked} what="Costs over time" />}
     </>
