@@ -56,6 +56,26 @@ func (v *survey) head(l *surveyed) view.Picture {
 	return p
 }
 
+// legible makes visible what hides in what others wrote freely, or turns it around: somebody's
+// status says on a page what it says on a terminal. The ends of lines are blanks there.
+func legible(p *view.Picture) *view.Picture {
+	text := func(s *string) { *s = safe(oneLine.Replace(*s)) }
+	for _, n := range p.Nodes {
+		if n == nil {
+			continue
+		}
+		text(&n.Reason)
+		text(&n.Message)
+		for i := range n.Events {
+			text(&n.Events[i].Reason)
+			text(&n.Events[i].Message)
+		}
+	}
+	return p
+}
+
+var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
+
 // title is what is asked about.
 func (v *survey) title(l *surveyed) string {
 	switch {

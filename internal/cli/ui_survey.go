@@ -126,7 +126,7 @@ func (v *survey) look(ctx context.Context) (*view.Picture, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.last = l
-	return view.NewPicture(v.picture(l, costs), v.numbers), nil
+	return legible(view.NewPicture(v.picture(l, costs), v.numbers)), nil
 }
 
 // find finds the stacks, to be measured.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -345,5 +346,14 @@ func TestRerooted(t *testing.T) {
 		if _, err := a.stack(context.Background(), map[string][]string{"root": {wrong}}); err == nil {
 			t.Errorf("%q has a stack", wrong)
 		}
+	}
+}
+
+func TestPictureTurnsNothingAround(t *testing.T) {
+	n := &view.PictureNode{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []view.PictureEvent{{Reason: "\u2066x", Message: "y\r\nz"}}}
+	got := legible(&view.Picture{Nodes: []*view.PictureNode{nil, n}}).Nodes[1]
+	want := &view.PictureNode{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []view.PictureEvent{{Reason: `\u2066x`, Message: "y z"}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
