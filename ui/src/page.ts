@@ -310,7 +310,8 @@ function browserAddress(): Address | null {
         clearTimeout(late)
         late = 0
         const now = location.hash.slice(1)
-        if (isToken(now)) write(false)
+        // The address of a server that was started again at the same port, opened in the same tab.
+        if (isToken(now)) location.reload()
         else if (now !== text) {
           text = now
           changed()
