@@ -3,7 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
-import { health, short } from './words.ts'
+import type { Picture } from './picture.ts'
+import { health, plural, short } from './words.ts'
 
 /** Health by glyph and word. */
 export function Health({ of }: { of: number | undefined }) {
@@ -26,6 +27,12 @@ export function Bar({ part }: { part: number }) {
 /** What a part of the page says instead of what is not there. */
 export function Lacks({ children }: { children: ComponentChildren }) {
   return <div class="lacks">{children}</div>
+}
+
+/** That what is looked for may be among what could not be read. */
+export function Unread({ of }: { of: Picture['gaps'] }) {
+  const [first] = of ?? []
+  return first ? <p><span class="tone-warn"><span aria-hidden="true">▲</span> {plural(of!.length, 'resource')} could not be read:</span> {first.resource}: {first.reason}: {first.message}{of!.length > 1 && ' ...'}</p> : null
 }
 
 /** A command, with a button that copies it. */
