@@ -161,14 +161,15 @@ fuzz-blind:
 	printf '%s\n' $(FUZZ) | DIR=$$dir xargs -P 2 -I {} $(SHELL) -c 'target={}; cd pkg/$${target%:*} && \
 		"$$DIR/$${target%:*}.test" -test.run "^$$" -test.fuzz "^$${target#*:}$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 20x -test.parallel 1 -test.fuzzcachedir "$$DIR/corpus/$$target"'
 
-# The page is looked at in a browser, where nothing of this process is raced.
+# The page is looked at in a browser, where nothing of this process is raced; -v, since it says what
+# it measured, and that it did not run where it cannot.
 #
 # The control plane is built first, by itself: that can take longer than go test
 # lets a package run.
 cluster-test:
 	$(SANDBOX) build
 	$(RACE) -timeout 30m -p 1 -parallel 4 $$($(GO) list ./test/... | grep -v '/test/ui$$')
-	$(TEST) -timeout 10m ./test/ui
+	$(TEST) -v -timeout 10m ./test/ui
 
 # What is known of the libraries that the plugin is made of, and called by it. It asks
 # vuln.go.dev, so it is no part of test.

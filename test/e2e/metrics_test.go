@@ -54,8 +54,8 @@ type amounts struct {
 }
 
 type money struct {
-	Hour, Month *decimal.Decimal
-	Parts       map[string]decimal.Decimal
+	Hour, Month, Window *decimal.Decimal
+	Parts               map[string]decimal.Decimal
 }
 
 // row returns the row of an object, wherever it is; an empty one if there is none.
