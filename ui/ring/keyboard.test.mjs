@@ -65,6 +65,26 @@ test('the keyboard alone', () => browsing(async (browser) => {
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => document.activeElement?.closest('[role=treegrid]'))
 
+  // To another root and back: neither button is there afterwards, and the focus stays on the page.
+  const kept = () => page.waitForFunction(() => document.activeElement !== document.body)
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await tabTo(page, /Re-root here$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Back to the whole stack' }).waitFor()
+  await kept()
+  await tabTo(page, /Back to the whole stack$/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Back to the whole stack' }).waitFor({ state: 'detached' })
+  await kept()
+
+  // Details that were closed open again by a click on what is selected.
+  await page.getByRole('button', { name: 'Close the details' }).click()
+  await page.locator('#details').waitFor({ state: 'detached' })
+  await page.locator('[role=row][aria-selected=true]').click()
+  await page.locator('#details').waitFor()
+
   // Filters narrow the tree, and are taken away again; what leads to a hit stays.
   await page.keyboard.press('/')
   await page.keyboard.type('smtp')

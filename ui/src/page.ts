@@ -82,7 +82,7 @@ export class Page {
 
   private read(): Choice {
     const text = this.address?.read() ?? ''
-    return (text && !isToken(text) ? decode(text) : null) ?? this.home()
+    return (text && (FILE || !isToken(text)) ? decode(text) : null) ?? this.home()
   }
 
   /** What is shown where the address says nothing. */

@@ -28,14 +28,14 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
   useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
   useKeys(page, views, () => show('help'))
-  const { view, stack } = page.choice, main = useRef<HTMLElement>(null)
+  const { view, stack, root, node, to } = page.choice, main = useRef<HTMLElement>(null)
   useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.picture.title} · System Operator` }, [view, stack, page.picture.title])
-  // What had the focus may have gone with the view.
+  // What had the focus may have gone with the view, or with what was let go.
   const drawn = useRef(false)
   useEffect(() => {
     if (drawn.current && document.activeElement === document.body) main.current!.focus()
     drawn.current = true
-  }, [view, stack])
+  }, [view, stack, root, node, to])
   return (
     <>
       <a class="skip" href="#content" onClick={(e) => { e.preventDefault(); main.current!.focus() }}>Skip to the content</a>

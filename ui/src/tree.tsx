@@ -84,7 +84,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     live.key = item.key
     see(i)
     live.node = page.ref(item.bad ?? item.node)
-    if (live.node === page.choice.node) again(0)
+    if (live.node === page.choice.node && page.details) again(0)
     else page.set({ node: live.node })
   }
   function move(i: number) {
@@ -231,7 +231,7 @@ function Cell({ page, stack, uses, list, now, of, item }: Cells & { of: Column; 
       return (
         <div role="gridcell" class={'tree-health tone-' + is.tone} title={item.fold ? foldHealth(page, stack, item) : undefined}>
           {is.word && <><span aria-hidden="true">{is.glyph} </span>{item.fold ? foldHealth(page, stack, item) : is.word}</>}
-          {under && <span class={'tone-' + under.tone} title={'below: ' + under.word}> ▾{under.glyph}<span class="unseen"> below: {under.word}</span></span>}
+          {under && <span class={'tone-' + under.tone} title={'below: ' + under.word}><span aria-hidden="true"> ▾{under.glyph}</span><span class="unseen"> below: {under.word}</span></span>}
         </div>
       )
     }
