@@ -72,6 +72,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     if (kept && grown !== 1) live.rest = window.setTimeout(() => { live.dirty = true; look(live.view) }, 120)
     else if (stale(live) && !live.timer) live.timer = window.setTimeout(() => { live.timer = 0; again(0) }, 60)
     world.current!.classList.toggle('graph-far', view.z < elements)
+    if (view.z < elements) world.current!.style.setProperty('--z', String(view.z))
     world.current!.style.willChange = kept ? 'transform' : ''
     world.current!.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.z})`
     canvas.current!.style.transform = kept ? `translate(${view.x + beyond - (drawn.x + beyond) * grown}px, ${view.y + beyond - (drawn.y + beyond) * grown}px) scale(${grown})` : ''

@@ -3,7 +3,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, Health, useMedia } from './bits.tsx'
-import { Details } from './details.tsx'
 import { Filters } from './filters.tsx'
 import { Graph } from './graph.tsx'
 import type { Page } from './page.ts'
@@ -19,9 +18,9 @@ export const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack:
 export interface DialogProps { page: Page; which: 'help' | 'gaps' | 'file'; views: ViewName[]; close: () => void }
 
 /** What is handed in. compose is of the live page alone: a file does not carry it. */
-export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
+export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; details: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
 
-export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, dialogs: Dialogs } }: { page: Page; views: Views }) {
+export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, details, dialogs: Dialogs } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
   // Before anything else can happen: news that come right after the first Picture are not missed.
@@ -49,7 +48,7 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
       </nav>
       <main id="content" ref={main} tabIndex={-1} class={'view-' + view}>
         {view === 'stacks' && <Stacks page={page} />}
-        {view === 'stack' && <StackView page={page} />}
+        {view === 'stack' && <StackView page={page} details={details} />}
         {view === 'costs' && <Costs page={page} />}
         {view === 'findings' && <Findings page={page} />}
         {view === 'regulation' && <Regulation page={page} />}
@@ -199,7 +198,7 @@ function useRooted(page: Page): string {
   return error
 }
 
-function StackView({ page }: { page: Page }) {
+function StackView({ page, details: Details }: { page: Page; details: Views['details'] }) {
   const stack = page.stack(), narrow = useMedia('(max-width: 760px)'), error = useRooted(page)
   const [tab, turn] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
   const aside = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)
