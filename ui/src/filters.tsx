@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { noFilters, type Page } from './page.ts'
 import type { Choice } from './page.ts'
-import { shape } from './shape.ts'
+import { range, shape } from './shape.ts'
 import { filtered } from './tree_rows.ts'
 import { count, health, plural, relations } from './words.ts'
 
@@ -104,7 +104,8 @@ const textOf = (key: Key, value: string | number) =>
 /** What there is to choose in the stack, with how many objects of it there are. */
 export function optionsOf(page: Page, key: Key): Option[] {
   const counts = new Map<string | number, number>(), { picture } = page, add = (v: string | number) => counts.set(v, (counts.get(v) ?? 0) + 1)
-  for (const p of page.stack()!.tree) {
+  const { tree } = page.stack()!
+  for (const p of tree.slice(...range(page, tree))) {
     const n = picture.nodes[p.n]
     if (!n || p.a) continue
     const k = picture.kinds[n.k], relation = relationOf[p.w ?? 'root']

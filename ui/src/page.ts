@@ -233,7 +233,7 @@ const begins = (a: string[], b: string[]) => a.every((x, i) => x === b[i])
 const isToken = (text: string) => /(^|&)token=/.test(text)
 
 const sameEdges = (a: Edge[] = [], b: Edge[] = []) =>
-  a.length === b.length && a.every((x, i) => { const y = b[i]; return x.t === y.t && x.r === y.r && x.v === y.v && x.w === y.w && x.u === y.u && !x.i === !y.i && !x.o === !y.o })
+  a.length === b.length && a.every((x, i) => { const y = b[i]; return x.t === y.t && x.r === y.r && x.v === y.v && x.w === y.w && x.u === y.u && (x.f ?? 0) === (y.f ?? 0) && !x.i === !y.i && !x.o === !y.o })
 
 const sameObject = (a: Node | null | undefined, b: Node | null | undefined) =>
   a === b || !a && !b || !!a && !!b && a.k === b.k && (a.s ?? 0) === (b.s ?? 0) && a.n === b.n && a.t === b.t && sameEdges(a.e, b.e)

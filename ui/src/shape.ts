@@ -33,7 +33,7 @@ export interface Shape {
   roots: Item[]
   /** All items, in preorder, whether opened in the tree or not. */
   items: Item[]
-  /** Objects that are shown (folds of equal leaves show theirs), and those of the stack. */
+  /** Objects that are shown (folds of equal leaves show theirs), and those of the stack below the chosen root. */
   shown: number
   of: number
   /** Objects that are wanted, and that the limit put into folds. */
@@ -113,11 +113,11 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   for (const it of items) {
     if (it.key.startsWith(`(${more})`) && !it.children.length) for (const p of it.fold!) if (want[p] && !tree[p].a) capped++
   }
-  return { roots, items, shown: shown - capped, of: tree.reduce((n, p) => n + (p.a ? 0 : 1), 0), capped }
+  return { roots, items, shown: shown - capped, of: tree.slice(from, to).filter((p) => !p.a).length, capped }
 }
 
 /** Where the tree is looked at: all of it, or the part below the chosen root. */
-function range(page: Page, tree: Place[]): [number, number] {
+export function range(page: Page, tree: Place[]): [number, number] {
   const root = page.choice.root ? page.find(page.choice.root) : -1
   const at = root < 0 ? -1 : tree.findIndex((p) => p.n === root && !p.a)
   if (at < 0) return [0, tree.length]
