@@ -215,6 +215,7 @@ export class Page {
 
   /** What was chosen and is not there, or not any more. The choice stays: it may come back. */
   gone(): { what: 'stack' | 'root' | 'node' | 'to'; ref: string }[] {
+    if (FILE) return []
     const { stack, root, node, to } = this.choice
     return [
       ...(stack && !this.picture.stacks.some((s) => s.name === stack) ? [{ what: 'stack' as const, ref: stack }] : []),
@@ -310,7 +311,8 @@ function browserAddress(): Address | null {
         clearTimeout(late)
         late = 0
         const now = location.hash.slice(1)
-        if (isToken(now)) write(false)
+        // The address of a server that was started again at the same port, opened in the same tab.
+        if (!FILE && isToken(now)) location.reload()
         else if (now !== text) {
           text = now
           changed()

@@ -161,14 +161,14 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
         </ol>
         {stack && !root && <p class="trail-says"><Health of={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.picture.currency)}</span></p>}
       </nav>
-      <div role="status">
+      {!FILE && <div role="status">
         {gone.map(({ what, ref }) => (
           <p key={what} class="gone">
             <span class="tone-warn"><span aria-hidden="true">▲</span> {ref} is gone</span>
             <button type="button" onClick={() => what === 'stack' ? page.go('stacks') : page.set({ [what]: '' })}>{what === 'stack' ? 'To the stacks' : 'Let go'}</button>
           </p>
         ))}
-      </div>
+      </div>}
     </div>
   )
 }

@@ -6,7 +6,7 @@ import type { Page } from './page.ts'
 import type { Stack } from './picture.ts'
 import type { Item, Shape } from './shape.ts'
 import {
-  above, columns, foldHealth, needs, opener, rowOf, rowsOf, template, titleOf, toggled, typed, usesOf, usesOfItem, usesText, type Column, type Row, type Uses,
+  above, activeOf, columns, foldHealth, needs, opener, rowOf, rowsOf, template, titleOf, toggled, typed, usesOf, usesOfItem, usesText, type Column, type Row, type Uses,
 } from './tree_rows.ts'
 import { age, health, moment, money, trouble } from './words.ts'
 
@@ -27,16 +27,21 @@ interface Live {
   /** The row on top, so that it stays there when rows come and go. */
   top: string
   offset: number
+  /** The row that Tab leads to, and of which stack: where its object goes, the one that takes its place is next. */
+  at: number
+  stack: string
 }
 
 export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   const stack = page.stack()!, grid = useRef<HTMLDivElement>(null)
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [size, resize] = useState({ width: 0, height: 600, letter: 7.2 })
-  const live = useRef<Live>({ key: '', node: '', focus: false, text: '', typed: 0, top: '', offset: 0 }).current
+  const live = useRef<Live>({ key: '', node: '', focus: false, text: '', typed: 0, top: '', offset: 0, at: 0, stack: '' }).current
   const isOpen = opener(page, shape), rows = rowsOf(shape, isOpen), node = page.selected()
   const selected = node < 0 ? -1 : rowOf(rows, stack, live.key, node)
-  const active = Math.max(0, selected >= 0 ? selected : rows.findIndex((r) => r.item.key === live.key))
+  const active = selected >= 0 ? selected : activeOf(rows, live.key, live.stack === stack.name ? live.at : 0)
+  live.at = active
+  live.stack = stack.name
   const uses = usesOf(page, stack), need = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter]), list = columns(size.width, need)
   const scrolled = grid.current?.scrollTop ?? 0
   const first = Math.max(0, Math.floor(scrolled / rowHeight) - beyond), last = Math.min(rows.length, Math.ceil((scrolled + size.height) / rowHeight) + beyond)

@@ -75,6 +75,12 @@ export function rowOf(rows: Row[], stack: Stack, key: string, node: number): num
   return rows.findIndex((r) => (!r.item.fold || !r.open) && has(r.item, stack, node))
 }
 
+/** The row that Tab leads to where none is selected: the one that was moved to; or, where it is gone, the one that took its place. */
+export function activeOf(rows: Row[], key: string, last: number): number {
+  const at = rows.findIndex((r) => r.item.key === key)
+  return at >= 0 ? at : Math.max(0, Math.min(last, rows.length - 1))
+}
+
 const has = (it: Item, stack: Stack, node: number) => it.fold ? it.fold.some((p) => stack.tree[p].n === node) : it.node === node
 
 /** The items above the place of a node, which are to be opened for it to be seen. */

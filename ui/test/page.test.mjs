@@ -174,3 +174,24 @@ test('a whole picture keeps the choice, and moves only what is other', () => {
   page.replace({ ...now, nodes: [{ k: 0, n: 'b' }, { k: 0, n: 'a' }] })
   assert.deepEqual([page.topology, page.selected()], [1, 1])
 })
+
+test('the address of a server that was started again, opened in the same tab, is loaded', () => {
+  const heard = {}, was = ['window', 'location', 'history', 'addEventListener'].map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)])
+  let loaded = 0
+  const give = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true })
+  give('window', { setTimeout: () => 0 })
+  give('location', { hash: '', reload: () => { loaded++ } })
+  give('history', { pushState() {}, replaceState() {} })
+  give('addEventListener', (name, f) => { heard[name] = f })
+  try {
+    new Page(picture([]), null)
+    location.hash = '#stacks?q=web'
+    heard.popstate()
+    assert.equal(loaded, 0)
+    location.hash = '#token=abc'
+    heard.popstate()
+    assert.equal(loaded, 1)
+  } finally {
+    for (const [name, d] of was) if (d) Object.defineProperty(globalThis, name, d); else delete globalThis[name]
+  }
+})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { above, columns, foldHealth, kinds, large, needs, opener, rowOf, rowsOf, toggled, typed, usesOf } = await load('tree_rows.ts')
+const { above, activeOf, columns, foldHealth, kinds, large, needs, opener, rowOf, rowsOf, toggled, typed, usesOf } = await load('tree_rows.ts')
 const { shape } = await load('shape.ts')
 const { Page } = await load('page.ts')
 
@@ -122,3 +122,11 @@ test('what is used below counts each pod once, and says how many were measured',
 })
 
 test('kinds in the plural', () => assert.deepEqual(['Pod', 'Ingress', 'NetworkPolicy', 'Gateway'].map(kinds), ['Pods', 'Ingresses', 'NetworkPolicies', 'Gateways']))
+
+test('where the row that was moved to goes, the one in its place is next, and not the first', () => {
+  const before = rows(pageOf(small)), after = rows(pageOf(small.replace('    Pod b\n', ''))), key = before[3].item.key
+  assert.equal(activeOf(before, key, 0), 3)
+  assert.equal(activeOf(after, 'of one that is gone', 3), 3)
+  assert.equal(activeOf(after, 'of one that is gone', 99), after.length - 1)
+  assert.equal(activeOf([], key, 3), 0)
+})
