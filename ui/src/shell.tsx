@@ -11,7 +11,7 @@ import type { Stack, ViewName } from './picture.ts'
 import { shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
-import { age, count, moment, money, plural, short } from './words.ts'
+import { age, capital, count, moment, money, plural, short } from './words.ts'
 
 export const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack', costs: 'Costs', findings: 'Findings', regulation: 'Regulation', compose: 'Compose' }
 
@@ -179,15 +179,9 @@ function useRooted(page: Page): string {
   const within = id < 0 || !!page.picture.stacks.find((s) => s.name === page.choice.stack)?.tree.some((p) => p.n === id)
   const [error, fail] = useState('')
   useEffect(() => {
-    fail('')
-    if (within) {
-      page.rooted = null
-      return
-    }
-    if (FILE || !server) {
-      fail('it is in no stack of this file')
-      return
-    }
+    fail(within || !FILE && server ? '' : 'it is in no stack of this file')
+    if (within) page.rooted = null
+    if (FILE || within || !server) return
     const run = new AbortController()
     server.get<Stack>('stack', { root }, run.signal).then(
       (stack) => { page.rooted = { root, stack }; page.tell() },
@@ -221,14 +215,14 @@ function StackView({ page, details: Details }: { page: Page; details: Views['det
   }, [page])
   if (!stack) return <><Trail page={page} stack={stack} />{!page.choice.stack && <p class="lacks">There is no stack here. <button type="button" class="link" onClick={() => page.go('stacks')}>To the stacks</button></p>}</>
   const s = shape(page, stack), shows = (what: 'tree' | 'graph' | 'details') => narrow ? tab === what : what === 'details' ? there : page.choice.show === 'both' || page.choice.show === what
-  const pick = (show: 'tree' | 'graph' | 'both') => page.set({ show })
   return (
     <>
       <div class="stack-head">
         <Trail page={page} stack={stack} />
         <div class="switch" role="group" aria-label="Show">
-          {narrow ? (['tree', 'graph', 'details'] as const).map((t) => <button key={t} type="button" aria-pressed={tab === t} onClick={() => turn(t)}>{t[0].toUpperCase() + t.slice(1)}</button>)
-            : (['tree', 'both', 'graph'] as const).map((t) => <button key={t} type="button" aria-pressed={page.choice.show === t} onClick={() => pick(t)}>{t[0].toUpperCase() + t.slice(1)}</button>)}
+          {(narrow ? ['tree', 'graph', 'details'] as const : ['tree', 'both', 'graph'] as const).map((t) => (
+            <button key={t} type="button" aria-pressed={(narrow ? tab : page.choice.show) === t} onClick={() => narrow ? turn(t as typeof tab) : page.set({ show: t as 'both' })}>{capital(t)}</button>
+          ))}
         </div>
       </div>
       {error && <p class="lacks" role="status">{short(page.choice.root)} cannot be shown as a root: {error}</p>}
@@ -238,7 +232,8 @@ function StackView({ page, details: Details }: { page: Page; details: Views['det
         {shows('graph') && <div class="pane pane-graph"><Graph page={page} shape={s} /></div>}
         {shows('details') && (
           <aside class="pane pane-details" id="details" aria-label="Details" ref={aside} tabIndex={-1} onKeyDown={(e) => { if (e.key === 'Escape' && !e.defaultPrevented) { e.preventDefault(); shut() } }}>
-            {there ? <><button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button>{page.selected() < 0 ? <p class="lacks">{page.choice.node} is gone.</p> : <Details page={page} />}</> : <p class="lacks">Select an object to see its details.</p>}
+            {there && <button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button>}
+            <Details page={page} />
           </aside>
         )}
       </div>

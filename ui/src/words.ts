@@ -76,3 +76,23 @@ export function short(ref: string): string {
 
 /** An argument of a command that is pasted into a shell. */
 export const quote = (arg: string) => /^[\w@%+=:,./-]+$/.test(arg) ? arg : "'" + arg.replace(/'/g, "'\\''") + "'"
+
+/** The words of a search, all of which are wanted. */
+export const wordsOf = (search: string) => search.toLowerCase().split(/\s+/).filter(Boolean)
+
+export const capital = (text: string) => text[0].toUpperCase() + text.slice(1)
+
+/** How an object or a kind is written: Kind.group. */
+export const kindKey = (k: { kind: string; group?: string }) => k.kind + (k.group ? '.' + k.group : '')
+
+/** The flag of kubectl for a namespace. */
+export const inNamespace = (namespace = '', all = false) => namespace ? ['-n', namespace] : all ? ['-A'] : []
+
+/** The flags by which a command reads what this page was read from. */
+export function readFrom(source = ''): string[] {
+  const [kind, ...name] = source.split(' ')
+  return kind === 'snapshot' ? ['--from', name.join(' ')] : kind === 'context' ? ['--context', name.join(' ')] : []
+}
+
+/** A command as it is pasted into a shell. */
+export const command = (...words: string[]) => words.map(quote).join(' ')
