@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -192,6 +193,10 @@ func listenLocally(ctx context.Context, port int) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
+		// What is left of it is not said twice.
+		if op := (*net.OpError)(nil); errors.As(err, &op) {
+			err = op.Err
+		}
 		return nil, withHint(fmt.Errorf("listen at 127.0.0.1:%d: %w", port, err), "choose another --port, or leave it out for any that is free")
 	}
 	return l, nil
@@ -258,13 +263,22 @@ func (v *survey) follow(ctx context.Context, to viewer) {
 			to.Stale(err.Error())
 		case len(down) > 0:
 			to.Publish(p)
-			to.Stale(fmt.Sprintf("changes are not seen right now: %s%s (%s): %s", down[0].Resource, inNamespace(down[0].Namespace), down[0].Reason, down[0].Message))
+			to.Stale(unseen(down))
 		default:
 			trouble.gaps(v.last.graph.Gaps())
 			to.Publish(p)
 			to.Stale("")
 		}
 	}
+}
+
+// unseen says what is not watched, by the first of it.
+func unseen(down []object.Gap) string {
+	more := ""
+	if n := len(down) - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("changes are not seen right now: %s%s%s (%s): %s", down[0].Resource, inNamespace(down[0].Namespace), more, down[0].Reason, down[0].Message)
 }
 
 // await waits for a change, and what comes with it; or for the time in which things ripen.

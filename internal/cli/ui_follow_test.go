@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -227,5 +230,30 @@ func TestObject(t *testing.T) {
 	}
 	if _, err := a.object(t.Context(), url.Values{"ref": {"Pod/shop/other"}}); err == nil {
 		t.Error("an object that was not read is shown")
+	}
+}
+
+func TestUnseen(t *testing.T) {
+	gap := object.Gap{Resource: "pods", Namespace: "shop", Reason: "Unavailable", Message: "EOF"}
+	for n, want := range map[int]string{
+		1: "changes are not seen right now: pods in shop (Unavailable): EOF",
+		3: "changes are not seen right now: pods in shop and 2 more (Unavailable): EOF",
+	} {
+		if got := unseen(slices.Repeat([]object.Gap{gap}, n)); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	l, err := listenLocally(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	_, err = listenLocally(t.Context(), port)
+	if want := fmt.Sprintf("listen at 127.0.0.1:%d: bind: ", port); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s and the reason", err, want)
 	}
 }

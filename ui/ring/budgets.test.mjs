@@ -44,7 +44,7 @@ for (const [objects, budget] of [[2000, { paint: 200, frame: 4, elements: 1500 }
     // The least of some loads: whatever else the machine does only adds to it.
     await opened(page, address)
     let paint = await spent(page)
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 6; i++) {
       const again = await page.context().newPage()
       await spent(again)
       await opened(again, new URL(address).origin)

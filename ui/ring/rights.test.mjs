@@ -17,6 +17,10 @@ test('without rights', () => browsing(async (browser) => {
     await page.locator('main').getByRole('heading').first().waitFor()
     await page.waitForFunction(() => !/Loading|\.\.\.$/.test(document.querySelector('main [role=status]')?.textContent ?? ''))
     await accessible(page, `${view}, without rights`)
+    // Nothing that was read is no good news, and each view says so.
+    const says = await page.locator('main').textContent()
+    if (view === 'Findings') assert.match(says, /Nothing was checked/)
+    if (['Stacks', 'Costs', 'Findings'].includes(view)) assert.match(says, /could not be read:.*Forbidden/, view)
   }
   // What a server refuses is an answer on the page, and the browser notes it as failed requests.
   page.wrong = page.wrong.filter((w) => !/status of 50[02]/.test(w))

@@ -3,7 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
-import { health, short } from './words.ts'
+import type { Picture } from './picture.ts'
+import { health, plural, short } from './words.ts'
 
 /** Health by glyph and word. */
 export function Health({ of }: { of: number | undefined }) {
@@ -41,6 +42,12 @@ export function Absent({ title, why, text }: { title: string; why?: string; text
 /** Moves the focus to what comes with what is drawn next. */
 export function focusOn(selector: string): void {
   requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus())
+}
+
+/** That what is looked for may be among what could not be read. */
+export function Unread({ of }: { of: Picture['gaps'] }) {
+  const [first] = of ?? []
+  return first ? <p><span class="tone-warn"><span aria-hidden="true">▲</span> {plural(of!.length, 'resource')} could not be read:</span> {first.resource}: {first.reason}: {first.message}{of!.length > 1 && ' ...'}</p> : null
 }
 
 /** A command, with a button that copies it. */

@@ -1,7 +1,7 @@
 // What things cost: by stack, by namespace, by a label; and over time.
 
 import { useState } from 'preact/hooks'
-import { Bar, Command, Lacks, Sort, Waits, useAsk } from './bits.tsx'
+import { Bar, Command, Lacks, Sort, Unread, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
 import type { Costs } from './picture.ts'
 import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
@@ -30,7 +30,7 @@ export function CostsView({ page }: { page: Page }) {
         )}
         <span class="faint">{picture.window ? `from ${moment(picture.window.from)} to ${moment(picture.window.to)}` : 'a month (730 h) at the rates of now'}{picture.prices && <> · prices: {picture.prices === 'default' ? "OpenCost's public ones" : picture.prices}</>}</span>
       </div>
-      {picture.parts?.cost ? <Lacks>{picture.parts.cost}</Lacks>
+      {picture.parts?.cost ? <Lacks>{picture.parts.cost}<Unread of={picture.gaps} /></Lacks>
         : costs ? <CostTable page={page} costs={costs} />
           : !FILE && page.server ? <Waits of={asked} what="What it costs" />
             : <Lacks>This file has no costs by {by}. <Command text={`kubectl sysop metrics -A --by ${label ? 'label:' + by.slice(6) : by}`} /></Lacks>}
@@ -114,7 +114,7 @@ function History({ page }: { page: Page }) {
 }
 
 function NoHistory({ why }: { why: string }) {
-  return <><h3>Over time</h3><Lacks>{capital(why)}. <Command text="kubectl sysop ui --prometheus URL" /></Lacks></>
+  return <><h3>Over time</h3><Lacks>{capital(why)}. {!why.includes('--prometheus') && <Command text="kubectl sysop ui --prometheus URL" />}</Lacks></>
 }
 
 function Recorded({ page }: { page: Page }) {

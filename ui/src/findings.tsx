@@ -1,7 +1,7 @@
 // What kubectl sysop check finds: where, why it matters, with which evidence, and how to mend it.
 
 import { useState } from 'preact/hooks'
-import { Absent, Bar, Command, Lacks, Ref, Waits, useAsk } from './bits.tsx'
+import { Absent, Bar, Command, Lacks, Ref, Unread, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
 import { type Finding, type Found, type Report, type Result, type Score, severities, wantedFindings } from './report.ts'
 import { command, count, inNamespace, kindKey, parse, plural, short } from './words.ts'
@@ -47,6 +47,7 @@ function All({ page, report }: { page: Page; report: Report }) {
         <Scored name="all" of={overall} />
         {Object.entries(categories).map(([name, score]) => <Scored key={name} name={name} of={score} />)}
       </dl>
+      <Unread of={report.gaps} />
       <div class="bar-head">
         <input type="search" placeholder="Search (/)" aria-label="Search findings" value={search} onInput={(e) => page.set({ search: e.currentTarget.value })} />
         <div class="chips" role="group" aria-label="Severity">
@@ -55,7 +56,7 @@ function All({ page, report }: { page: Page; report: Report }) {
         </div>
         <span class="faint" role="status">{n > most ? `showing ${count(most)} of ${count(n)}, the gravest first` : plural(n, 'finding')}</span>
       </div>
-      {n === 0 && <Lacks>{search || kinds.length ? <>No finding is like that. <button type="button" class="link" onClick={() => page.set({ search: '', kinds: [] })}>Show all</button></> : 'Nothing was found: all that could be decided is as it should be.'}</Lacks>}
+      {n === 0 && <Lacks>{search || kinds.length ? <>No finding is like that. <button type="button" class="link" onClick={() => page.set({ search: '', kinds: [] })}>Show all</button></> : overall.of ? 'Nothing was found: all that could be decided is as it should be.' : 'Nothing was checked: no operator, no definition and no stack was found.'}</Lacks>}
       {groups.map((g) => {
         const findings = g.findings.slice(0, Math.max(0, room))
         room -= findings.length
