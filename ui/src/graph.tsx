@@ -75,7 +75,6 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     if (kept && grown !== 1) live.rest = window.setTimeout(() => { live.dirty = true; look(live.view) }, 120)
     else if (stale(live) && !live.timer) live.timer = window.setTimeout(() => { live.timer = 0; again(0) }, 60)
     world.current!.classList.toggle('graph-far', view.z < elements)
-    if (view.z < elements) world.current!.style.setProperty('--z', String(view.z))
     world.current!.style.willChange = kept ? 'transform' : ''
     world.current!.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.z})`
     canvas.current!.style.transform = kept ? `translate(${view.x + beyond - (drawn.x + beyond) * grown}px, ${view.y + beyond - (drawn.y + beyond) * grown}px) scale(${grown})` : ''
@@ -83,6 +82,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     live.drawn = view
     live.dirty = false
     live.was = what()
+    world.current!.style.setProperty('--z', String(view.z))
     const ratio = devicePixelRatio || 1, width = size.width + 2 * beyond, height = size.height + 2 * beyond
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
     if (canvas.current!.width !== w || canvas.current!.height !== h) Object.assign(canvas.current!, { width: w, height: h })
