@@ -19,12 +19,13 @@ import (
 // from.
 const loader = `(async () => {
 const digits = '` + digits + `'
-const trusted = self.trustedTypes ? trustedTypes.createPolicy('file', { createScript: (s) => s }) : { createScript: (s) => s }
+const trusted = (self.trustedTypes ?? { createPolicy: (_, p) => p }).createPolicy('file', { createScript: (s) => s })
+const part = (id) => document.getElementById(id)
 const unpack = async (id) => {
-const text = document.getElementById(id).textContent, bytes = []
+const text = part(id).textContent, bytes = []
 let queue = 0, bits = 0
 for (let i = 0; i < text.length; i += 2) {
-const v = digits.indexOf(text[i]) + (i + 1 < text.length ? digits.indexOf(text[i + 1]) * 91 : 0)
+const v = digits.indexOf(text[i]) + digits.indexOf(text[i + 1] ?? 'A') * 91
 queue |= v << bits
 if (i + 1 === text.length) bits = 8
 else bits += (v & 8191) > 88 ? 13 : 14
@@ -35,7 +36,7 @@ return new Response(new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new D
 const style = document.createElement('style'), code = document.createElement('script')
 const [script, css] = (await unpack('code')).split('\0')
 style.textContent = css
-document.getElementById('picture').textContent = trusted.createScript(await unpack('picture'))
+part('picture').textContent = trusted.createScript(await unpack('picture'))
 code.textContent = trusted.createScript(script)
 document.head.append(style, code)
 })().catch(() => {

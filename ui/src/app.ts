@@ -6,11 +6,13 @@ import { Page } from './page.ts'
 import { Shell, type Views, Waiting } from './shell.tsx'
 import { connect } from './server.ts'
 
+const details = () => import('./details.tsx').then((m) => m.Details)
 const reports = () => import('./reports.ts')
 const views: Views = {
   costs: lazy(() => reports().then((m) => m.CostsView)),
   findings: lazy(() => reports().then((m) => m.Findings)),
   regulation: lazy(() => reports().then((m) => m.Regulation)),
+  details: lazy(details),
   dialogs: lazy(() => reports().then((m) => m.Dialogs)),
   compose: lazy(() => import('./compose.tsx').then((m) => m.Compose)),
 }
@@ -21,5 +23,7 @@ const say = (what: string, failed = false) => render(h(Waiting, { what, failed }
 connect((picture, server) => {
   const page = new Page(picture, server)
   render(h(Shell, { page, views }), mount)
+  // They are there when somebody selects an object, even where the program has ended since.
+  setTimeout(() => details().catch(() => {}), 1000)
   return page
 }, say).catch((e: Error) => say(e.message, true))

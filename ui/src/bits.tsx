@@ -13,8 +13,8 @@ export function Health({ of }: { of: number | undefined }) {
 }
 
 /** A button that shows an object where it belongs. What the page does not have is but named. */
-export function Ref({ page, of, stack, full }: { page: Page; of: string; stack?: string; full?: boolean }) {
-  const text = full ? of : short(of)
+export function Ref({ page, of, stack }: { page: Page; of: string; stack?: string }) {
+  const text = short(of)
   if (page.find(of) < 0) return <span class="ref">{text}</span>
   return <button type="button" class="link ref" title={of} onClick={() => stack ? page.open(stack, of) : page.reveal(of)}>{text}</button>
 }
@@ -27,6 +27,21 @@ export function Bar({ part }: { part: number }) {
 /** What a part of the page says instead of what is not there. */
 export function Lacks({ children }: { children: ComponentChildren }) {
   return <div class="lacks">{children}</div>
+}
+
+/** A view of what nobody can be asked about: why, and the command that tells it. */
+export function Absent({ title, why, text }: { title: string; why?: string; text: string }) {
+  return (
+    <section aria-labelledby="absent-title">
+      <div class="bar-head"><h2 id="absent-title">{title}</h2></div>
+      <Lacks>{(why ?? 'a file has nobody to ask').replace(/\.?$/, '.')} <Command text={text} /></Lacks>
+    </section>
+  )
+}
+
+/** Moves the focus to what comes with what is drawn next. */
+export function focusOn(selector: string): void {
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus())
 }
 
 /** That what is looked for may be among what could not be read. */

@@ -5,7 +5,7 @@ import { Bar, Command, Lacks, Sort, Unread, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
 import type { Costs } from './picture.ts'
 import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
-import { age, count, moment, money, parse, plural, short } from './words.ts'
+import { age, capital, count, moment, money, parse, plural, short } from './words.ts'
 
 export function CostsView({ page }: { page: Page }) {
   const { picture, choice } = page, { by } = choice
@@ -109,22 +109,26 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
 interface HistoryAnswer { currency: string; points: Point[]; unavailable?: string }
 
 function History({ page }: { page: Page }) {
-  const [window, choose] = useState('24h'), lacks = page.picture.parts?.history
-  const asked = useAsk<HistoryAnswer>(page, lacks ? '' : 'history', { window }), h = asked.answer
-  const why = lacks ?? h?.unavailable ?? (FILE || !page.server ? 'costs over time are what a Prometheus recorded, and a file asks nobody' : '')
-  return (
+  const lacks = page.picture.parts?.history
+  return FILE || lacks || !page.server ? <NoHistory why={lacks ?? 'costs over time are what a Prometheus recorded, and a file asks nobody'} /> : <Recorded page={page} />
+}
+
+function NoHistory({ why }: { why: string }) {
+  return <><h3>Over time</h3><Lacks>{capital(why)}. {!why.includes('--prometheus') && <Command text="kubectl sysop ui --prometheus URL" />}</Lacks></>
+}
+
+function Recorded({ page }: { page: Page }) {
+  const [window, choose] = useState('24h'), asked = useAsk<HistoryAnswer>(page, 'history', { window }), h = asked.answer
+  return h?.unavailable ? <NoHistory why={h.unavailable} /> : (
     <>
       <div class="bar-head costs-time">
         <h3>Over time</h3>
-        {!why && (
-          <div class="switch" role="group" aria-label="Window">
-            {['24h', '7d'].map((w) => <button key={w} type="button" aria-pressed={w === window} onClick={() => choose(w)}>{w}</button>)}
-          </div>
-        )}
+        <div class="switch" role="group" aria-label="Window">
+          {['24h', '7d'].map((w) => <button key={w} type="button" aria-pressed={w === window} onClick={() => choose(w)}>{w}</button>)}
+        </div>
       </div>
-      {FILE || why ? <Lacks>{why[0].toUpperCase() + why.slice(1)}. <Command text="kubectl sysop ui --prometheus URL" /></Lacks>
-        : h?.points.length ? <Chart currency={h.currency} points={h.points} />
-          : h ? <Lacks>Prometheus has nothing of that time.</Lacks> : <Waits of={asked} what="Costs over time" />}
+      {h?.points.length ? <Chart currency={h.currency} points={h.points} />
+        : h ? <Lacks>Prometheus has nothing of that time.</Lacks> : <Waits of={asked} what="Costs over time" />}
     </>
   )
 }

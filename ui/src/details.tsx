@@ -2,13 +2,13 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Bar, Command, Health, Lacks, Waits, useAsk } from './bits.tsx'
+import { Bar, Command, Health, focusOn, Lacks, Waits, useAsk } from './bits.tsx'
 import { linksOf, type Arrow } from './links.ts'
 import type { Page } from './page.ts'
 import type { Node, Place, Stack } from './picture.ts'
 import { ImpactPanel, PathPanel } from './relate.tsx'
 import { usesOf } from './tree_rows.ts'
-import { age, bytes, count, cpu, health, moment, money, parse, plural, quote, relations, short, trouble } from './words.ts'
+import { age, bytes, command, count, cpu, health, inNamespace, kindKey, moment, money, parse, plural, readFrom, relations, short, trouble } from './words.ts'
 
 /** So many links of a list are shown before somebody asks for all. */
 const few = 12
@@ -16,7 +16,7 @@ const states = { missing: 'missing: it is named, and it is not there', unread: '
 
 export function Details({ page }: { page: Page }) {
   const id = page.selected(), [asked, ask] = useState<'' | 'impact' | 'path'>(page.choice.to ? 'path' : '')
-  if (id < 0) return <Lacks>{page.choice.node ? `${page.choice.node} is not there.` : 'Select an object to see its details.'}</Lacks>
+  if (id < 0) return <Lacks>{page.choice.node ? `${page.choice.node} is gone.` : 'Select an object to see its details.'}</Lacks>
   const n = page.node(id), ref = page.ref(id), stack = page.stack(), place = stack?.tree.find((p) => p.n === id && !p.a), kind = page.kind(n), ns = page.namespace(n)
   const toggle = (what: 'impact' | 'path') => ask(asked === what ? '' : what)
   const path = asked === 'path' || page.choice.to !== ''
@@ -24,7 +24,7 @@ export function Details({ page }: { page: Page }) {
     <div class="details">
       <h2 id="details-title" tabIndex={-1}><span class="faint">{kind.kind}</span> {n.n}</h2>
       <dl class="details-facts">
-        <Fact of="Kind">{kind.kind + (kind.group ? '.' + kind.group : '')}</Fact>
+        <Fact of="Kind">{kindKey(kind)}</Fact>
         <Fact of="Namespace">{ns || 'none: it is of the whole cluster'}</Fact>
         {n.t && <Fact of="State">{states[n.t]}</Fact>}
         {n.b && <Fact of="Boundary">stacks stand on it, and never go beyond</Fact>}
@@ -63,32 +63,29 @@ function Fact({ of, children }: { of: string; children: ComponentChildren }) {
 
 /** The command that tells the same in a terminal. */
 function commandOf(page: Page, ref: string): string {
-  const { kind, group, namespace, name } = parse(ref), [from, ...rest] = (page.picture.source ?? '').split(' '), words = ['graph', kind + (group && '.' + group) + '/' + name]
-  if (namespace) words.push('-n', namespace)
-  if (from === 'snapshot') words.push('--from', rest.join(' '))
-  if (from === 'context') words.push('--context', rest.join(' '))
-  return 'kubectl sysop ' + words.map(quote).join(' ')
+  const of = parse(ref)
+  return command('kubectl', 'sysop', 'graph', kindKey(of) + '/' + of.name, ...inNamespace(of.namespace), ...readFrom(page.picture.source))
 }
 
 /** A button that selects another object, in this stack if it is there. The focus goes to its title. */
-export function To({ page, id, full }: { page: Page; id: number; full?: boolean }) {
+export function To({ page, id }: { page: Page; id: number }) {
   const n = page.picture.nodes[id]
   if (!n) return <span class="faint">gone</span>
   const ref = page.ref(id)
   const go = () => {
     if (page.stack()?.tree.some((p) => p.n === id)) page.set({ node: ref }, true)
     else page.reveal(ref)
-    requestAnimationFrame(() => document.getElementById('details-title')?.focus())
+    focusOn('#details-title')
   }
-  return <button type="button" class="link" title={ref} onClick={go}>{full ? ref : short(ref)}</button>
+  return <button type="button" class="link" title={ref} onClick={go}>{short(ref)}</button>
 }
 
 /** A list that is no longer than anybody reads, until it is asked for. */
-export function Few<T>({ of, children, ordered }: { of: T[]; children: (x: T, i: number) => ComponentChildren; ordered?: boolean }) {
-  const [all, set] = useState(false), List = ordered ? 'ol' : 'ul'
+export function Few<T>({ of, children }: { of: T[]; children: (x: T) => ComponentChildren }) {
+  const [all, set] = useState(false)
   return (
     <>
-      <List class="details-list">{(all ? of : of.slice(0, few)).map((x, i) => <li key={i}>{children(x, i)}</li>)}</List>
+      <ul class="details-list">{(all ? of : of.slice(0, few)).map((x, i) => <li key={i}>{children(x)}</li>)}</ul>
       {of.length > few && !all && <button type="button" onClick={() => set(true)}>Show all {count(of.length)}</button>}
     </>
   )
@@ -235,13 +232,23 @@ export function Why({ page, edge }: { page: Page; edge: Arrow['edge'] }) {
 
 interface Object { yaml: string; hidden?: number; events?: { reason: string; message: string; count?: number; last?: string | number; type?: string }[] }
 
-/** The manifest of an object, which is only read when somebody asks. */
+/** The manifest of an object, or how to get it. */
 function Yaml({ page, of, n }: { page: Page; of: string; n: Node }) {
-  const [open, set] = useState(false), { kind, group, namespace, name } = parse(of), { manifest } = page.picture.parts ?? {}
-  const got = useAsk<Object>(page, open ? 'object' : '', { ref: of }), { answer } = got
-  const get = ['kubectl get', quote((kind + (group && '.' + group)) + '/' + name), ...(namespace ? ['-n', quote(namespace)] : []), '-o yaml'].join(' ')
+  const { source, parts } = page.picture, o = parse(of)
   if (n.t) return <p class="faint">There is none: it is {n.t}.</p>
-  if (FILE || !page.server || manifest) return <><p class="faint">{manifest ? 'It is not here: ' + manifest : 'A file has no YAML in it.'}{page.picture.source?.startsWith('snapshot') ? '' : ' This shows it:'}</p>{!page.picture.source?.startsWith('snapshot') && <Command text={get} />}</>
+  if (!FILE && page.server && !parts?.manifest) return <Manifest page={page} of={of} />
+  const asked = !source?.startsWith('snapshot')
+  return (
+    <>
+      <p class="faint">{parts?.manifest ? 'It is not here: ' + parts.manifest : 'A file has no YAML in it.'}{asked && ' This shows it:'}</p>
+      {asked && <Command text={command('kubectl', 'get', kindKey(o) + '/' + o.name, ...inNamespace(o.namespace), '-o', 'yaml')} />}
+    </>
+  )
+}
+
+/** It is only read when somebody asks. */
+function Manifest({ page, of }: { page: Page; of: string }) {
+  const [open, set] = useState(false), got = useAsk<Object>(page, open ? 'object' : '', { ref: of }), { answer } = got
   return (
     <details class="details-yaml" open={open} onToggle={(e) => set(e.currentTarget.open)}>
       <summary>YAML of {short(of)}</summary>

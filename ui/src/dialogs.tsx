@@ -6,12 +6,10 @@ import { Command, Health } from './bits.tsx'
 import type { Page } from './page.ts'
 import type { Picture, ViewName } from './picture.ts'
 import { type DialogProps, keys, titles } from './shell.tsx'
-import { plural, quote } from './words.ts'
+import { command, inNamespace, plural, readFrom } from './words.ts'
 
 export function Dialogs({ page, which, views, close }: DialogProps) {
-  if (which === 'help') return <Help close={close} views={views} />
-  if (FILE || which === 'gaps') return <Gaps picture={page.picture} close={close} />
-  return (
+  return which === 'help' ? <Help close={close} views={views} /> : FILE || which === 'gaps' ? <Gaps picture={page.picture} close={close} /> : (
     <Dialog title="Hand this on" close={close}>
       <p>This writes what is shown here as one file, which opens in a browser without a network.</p>
       <Command text={fileCommand(page)} />
@@ -21,14 +19,9 @@ export function Dialogs({ page, which, views, close }: DialogProps) {
 
 /** The command that writes what is shown as a file. */
 export function fileCommand(page: Page): string {
-  const { picture, choice } = page, { source = '', namespace } = picture
-  const stack = page.stack()
-  const words = choice.view === 'stack' && stack ? ['graph', stack.name] : choice.view === 'costs' ? ['metrics'] : ['stacks']
-  if (!words[1]) words.push(...(namespace ? ['-n', namespace] : ['-A']))
-  const [kind, ...name] = source.split(' ')
-  if (kind === 'snapshot') words.push('--from', name.join(' '))
-  if (kind === 'context') words.push('--context', name.join(' '))
-  return ['kubectl sysop', ...words.map(quote), '-o html >', words[0] + '.html'].join(' ')
+  const { picture: { source, namespace }, choice: { view } } = page, stack = page.stack()
+  const words = view === 'stack' && stack ? ['graph', stack.name] : [view === 'costs' ? 'metrics' : 'stacks', ...inNamespace(namespace, true)]
+  return `${command('kubectl', 'sysop', ...words, ...readFrom(source))} -o html > ${words[0]}.html`
 }
 
 function Gaps({ picture, close }: { picture: Picture; close: () => void }) {
@@ -48,7 +41,7 @@ function Gaps({ picture, close }: { picture: Picture; close: () => void }) {
       {forbidden.length > 0 && (
         <>
           <p>The rights that are missing: <b>get, list, watch</b> of {[...new Set(forbidden.map((g) => g.resource))].join(', ')}. This asks the cluster about one of them:</p>
-          <Command text={['kubectl auth can-i list', quote(forbidden[0].resource), ...(forbidden[0].namespace ? ['-n', quote(forbidden[0].namespace)] : ['-A'])].join(' ')} />
+          <Command text={command('kubectl', 'auth', 'can-i', 'list', forbidden[0].resource, ...inNamespace(forbidden[0].namespace, true))} />
         </>
       )}
       {Object.keys(parts ?? {}).length > 0 && <dl>{Object.entries(parts!).map(([part, why]) => <div key={part}><dt>{part}</dt><dd>{why}</dd></div>)}</dl>}

@@ -1,10 +1,11 @@
 // The page as a file: all that it shows is in it, and there is nobody to ask.
 
 import { h, render } from 'preact'
+import { Details as details } from './details.tsx'
 import { Page } from './page.ts'
 import type { Picture } from './picture.ts'
 import { CostsView as costs, Dialogs as dialogs, Findings as findings, Regulation as regulation } from './reports.ts'
 import { Shell } from './shell.tsx'
 
 const picture = JSON.parse(document.getElementById('picture')!.textContent!) as Picture
-render(h(Shell, { page: new Page(picture, null), views: { costs, dialogs, findings, regulation } }), document.getElementById('page')!)
+render(h(Shell, { page: new Page(picture, null), views: { costs, details, dialogs, findings, regulation } }), document.getElementById('page')!)

@@ -3,17 +3,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { noFilters, type Page } from './page.ts'
 import type { Choice } from './page.ts'
-import { shape } from './shape.ts'
+import { range, relationOf, shape } from './shape.ts'
 import { filtered } from './tree_rows.ts'
-import { count, health, plural, relations } from './words.ts'
+import { count, health, kindKey, plural, relations } from './words.ts'
 
 type Key = 'kinds' | 'namespaces' | 'labels' | 'health' | 'relations'
 interface Option { value: string | number; text: string; n: number }
 const titles: { [k in Key]: string } = { kinds: 'Kind', namespaces: 'Namespace', labels: 'Label', health: 'Health', relations: 'Relation' }
-/** What is said of a chosen one. */
-const single: { [k in Key]: string } = { kinds: 'kind', namespaces: 'namespace', labels: 'label', health: 'health', relations: 'relation' }
 const keys = Object.keys(titles) as Key[]
-const relationOf = { root: '', owned: 'owns', needed: 'needs', serving: 'serves', behind: 'serves' }
 /** More options than this have a search of their own, and so many are shown. */
 const many = 12, most = 60
 
@@ -65,7 +62,7 @@ export function Filters({ page }: { page: Page }) {
                 page.set(without(choice, key, value))
                 next.focus()
               }}>
-                <span class="faint">{single[key]}</span> {textOf(key, value)} <span aria-hidden="true">✕</span><span class="unseen">, remove</span>
+                <span class="faint">{titles[key].toLowerCase()}</span> {textOf(key, value)} <span aria-hidden="true">✕</span><span class="unseen">, remove</span>
               </button>
             </li>
           )))}
@@ -104,11 +101,12 @@ const textOf = (key: Key, value: string | number) =>
 /** What there is to choose in the stack, with how many objects of it there are. */
 export function optionsOf(page: Page, key: Key): Option[] {
   const counts = new Map<string | number, number>(), { picture } = page, add = (v: string | number) => counts.set(v, (counts.get(v) ?? 0) + 1)
-  for (const p of page.stack()!.tree) {
+  const { tree } = page.stack()!
+  for (const p of tree.slice(...range(page, tree))) {
     const n = picture.nodes[p.n]
     if (!n || p.a) continue
     const k = picture.kinds[n.k], relation = relationOf[p.w ?? 'root']
-    if (key === 'kinds') add(k.kind + (k.group ? '.' + k.group : ''))
+    if (key === 'kinds') add(kindKey(k))
     else if (key === 'namespaces') add(page.namespace(n))
     else if (key === 'health') add(n.h ?? 0)
     else if (key === 'labels') for (const l of n.l ?? []) add(picture.labels[l])

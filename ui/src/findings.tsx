@@ -1,10 +1,10 @@
 // What kubectl sysop check finds: where, why it matters, with which evidence, and how to mend it.
 
 import { useState } from 'preact/hooks'
-import { Bar, Command, Lacks, Ref, Unread, Waits, useAsk } from './bits.tsx'
+import { Absent, Bar, Command, Lacks, Ref, Unread, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
 import { type Finding, type Found, type Report, type Result, type Score, severities, wantedFindings } from './report.ts'
-import { count, parse, plural, quote, short } from './words.ts'
+import { command, count, inNamespace, kindKey, parse, plural, short } from './words.ts'
 
 const marks = { error: ['✖', 'bad'], warning: ['▲', 'warn'], info: ['●', 'info'], waived: ['‖', 'faint'] } as const
 
@@ -14,18 +14,22 @@ function Mark({ of, n }: { of: keyof typeof marks; n?: number }) {
 }
 
 /** The command that says the same. */
-const checkCommand = ({ picture: { namespace } }: Page) => 'kubectl sysop check ' + (namespace ? '-n ' + quote(namespace) : '-A') + ' --all'
+const checkCommand = ({ picture: { namespace } }: Page) => command('kubectl', 'sysop', 'check', ...inNamespace(namespace, true), '--all')
 
 export function Findings({ page }: { page: Page }) {
-  const lacks = page.picture.parts?.checks, asked = useAsk<Report>(page, lacks ? '' : 'check'), report = asked.answer
+  const lacks = page.picture.parts?.checks
+  return FILE || lacks || !page.server ? <Absent title="Findings" why={lacks} text={checkCommand(page)} /> : <Checked page={page} />
+}
+
+function Checked({ page }: { page: Page }) {
+  const asked = useAsk<Report>(page, 'check'), report = asked.answer
   return (
     <section aria-labelledby="findings-title">
       <div class="bar-head">
         <h2 id="findings-title">Findings</h2>
         {report && <button type="button" disabled={asked.waiting} onClick={asked.again}>{asked.waiting ? 'Checking ...' : 'Check again'}</button>}
       </div>
-      {FILE || lacks || !page.server ? <Lacks>{(lacks ?? 'a file has nobody to ask').replace(/\.?$/, '.')} What can be found is told by: <Command text={checkCommand(page)} /></Lacks>
-        : report ? <All page={page} report={report} /> : <Waits of={asked} what="Checking operators, definitions and stacks against the guidelines" />}
+      {report ? <All page={page} report={report} /> : <Waits of={asked} what="Checking operators, definitions and stacks against the guidelines" />}
     </section>
   )
 }
@@ -119,6 +123,6 @@ function One({ page, report, f, result }: { page: Page; report: Report; f: Findi
 }
 
 function patchCommand(ref: string, patch: string): string {
-  const { kind, group, namespace, name } = parse(ref)
-  return ['kubectl patch', quote((kind + (group && '.' + group)).toLowerCase()), quote(name), ...(namespace ? ['-n', quote(namespace)] : []), '--type=merge --dry-run=server -p', quote(patch.trimEnd())].join(' ')
+  const of = parse(ref)
+  return command('kubectl', 'patch', kindKey(of).toLowerCase(), of.name, ...inNamespace(of.namespace), '--type=merge', '--dry-run=server', '-p', patch.trimEnd())
 }

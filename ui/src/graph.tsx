@@ -1,13 +1,14 @@
 // The graph of a stack: a canvas for lines and for what is far away, and buttons for the cards that
 // can be read. It is a second view of what the treegrid shows, with the same selection.
 
-import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import { GraphCard } from './graph_card.tsx'
 import { colors, draw, elements, words, type Colors } from './graph_draw.ts'
 import { Legend } from './graph_legend.tsx'
 import { bring, fit, inside, keep, neighbor, readable, reveal, scene, zoom, type Scene, type Size, type View } from './graph_scene.ts'
 import { gestures } from './graph_touch.ts'
 import type { Page } from './page.ts'
+import { pathOf } from './path.ts'
 import { all, type Shape } from './shape.ts'
 import { relations } from './words.ts'
 
@@ -35,6 +36,8 @@ interface Live {
   timer: number
   /** What was drawn, to draw it anew when one of it is another. */
   was: unknown[]
+  /** The nodes of the chosen path. */
+  path: number[]
   /** When it rests, it is drawn anew. */
   rest: number
   /** The cards that are elements, and the part of the scene that they fill. */
@@ -53,14 +56,14 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   const canvas = useRef<HTMLCanvasElement>(null), world = useRef<HTMLDivElement>(null), pane = useRef<HTMLDivElement>(null)
   const live = useRef<Live>({
     scene: null, shape: null, of: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
-    frame: 0, timer: 0, rest: 0, was: [], mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
+    frame: 0, timer: 0, rest: 0, was: [], path: [], mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
   }).current
 
   function look(view: View) {
     live.view = view
     live.frame ||= requestAnimationFrame(paint)
   }
-  const what = () => [live.scene, live.active, live.mounted, live.size, page.picture, page.choice.to]
+  const what = () => [live.scene, live.active, live.mounted, live.size, page.picture, live.path]
   function paint() {
     live.frame = 0
     const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
@@ -79,6 +82,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     live.drawn = view
     live.dirty = false
     live.was = what()
+    world.current!.style.setProperty('--z', String(view.z))
     const ratio = devicePixelRatio || 1, width = size.width + 2 * beyond, height = size.height + 2 * beyond
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
     if (canvas.current!.width !== w || canvas.current!.height !== h) Object.assign(canvas.current!, { width: w, height: h })
@@ -86,10 +90,11 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     live.colors ??= colors(pane.current!)
     draw(ctx, {
       page, scene, view: { x: view.x + beyond, y: view.y + beyond, z: view.z }, size: { width, height },
-      colors: live.colors, active: live.active, mounted: new Set(view.z < elements ? [] : live.mounted),
+      colors: live.colors, active: live.active, path: live.path, mounted: new Set(view.z < elements ? [] : live.mounted),
     })
   }
 
+  live.path = useMemo(() => pathOf(page), [page.picture.nodes, page.choice.node, page.choice.to])
   if (live.size.width) {
     renew(live, page, shape)
     choose(live, page)

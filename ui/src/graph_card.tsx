@@ -22,7 +22,7 @@ export function GraphCard({ page, stack, card, number, roots, selected, tabbable
   const says = [what, name, cost, state, worse, why].filter(Boolean).join(' ')
   return (
     <button type="button" role="treeitem" data-card={number} tabIndex={tabbable ? 0 : -1} title={says} aria-label={says}
-      class={`graph-card graph-${is.tone}${selected ? ' graph-selected' : ''}${item.fold ? ' graph-fold' : ''}${item.context ? ' graph-context' : ''}`}
+      class={`graph-card tone-${is.tone}${selected ? ' graph-selected' : ''}${item.fold ? ' graph-fold' : ''}${item.context ? ' graph-context' : ''}`}
       aria-selected={selected} aria-level={item.depth + 1} aria-setsize={siblings.length} aria-posinset={siblings.indexOf(item) + 1}
       aria-expanded={item.fold ? open : open || undefined} style={{ left: card.x + 'px', top: card.y + 'px' }}>
       <span class="graph-kind">{item.fold && (open ? '▾ ' : '▸ ')}{what}</span>{' '}
@@ -30,7 +30,7 @@ export function GraphCard({ page, stack, card, number, roots, selected, tabbable
       <span class="graph-cost">{cost}</span>{' '}
       <span class="graph-health">
         {state && <b>{state}</b>}
-        {worse && <i class={`graph-${health[below].tone}`}> {worse}</i>}
+        {worse && <i class={'tone-' + health[below].tone}> {worse}</i>}
         {why && ` ${why}`}
       </span>
     </button>

@@ -42,6 +42,8 @@ export interface Drawing {
   colors: Colors
   /** The card that is selected, or -1. */
   active: number
+  /** The nodes of the chosen path, from end to end. */
+  path: number[]
   /** Cards that are elements: they are not drawn. */
   mounted: Set<number>
 }
@@ -60,6 +62,7 @@ export function draw(ctx: Context, d: Drawing): void {
   if (z < named) blocks(ctx, d, cards)
   else labelled(ctx, d, cards)
   if (scene.cards[d.active]) selected(ctx, d)
+  chosenPath(ctx, d)
 }
 
 const color = (d: Drawing, relation: number) => d.colors[(relations[relation] || 'owns') as 'owns']
@@ -132,7 +135,7 @@ function crossLines(ctx: Context, d: Drawing, seen: number[]): void {
 /** The four points of a cubic curve between two cards. */
 type Bend = [number, number, number, number, number, number, number, number]
 
-function bend(d: Drawing, l: Line): Bend {
+function bend(d: Drawing, l: Pick<Line, 'from' | 'to'>): Bend {
   const { x, y, z } = d.view, a = d.scene.cards[l.from], b = d.scene.cards[l.to]
   const y1 = (a.y + cardHeight / 2) * z + y, y2 = (b.y + cardHeight / 2) * z + y
   const out = a.x + cardWidth <= b.x ? [1, 0] : b.x + cardWidth <= a.x ? [0, 1] : [1, 1]
@@ -240,6 +243,24 @@ function selected(ctx: Context, d: Drawing): void {
   ctx.strokeStyle = colors.accent
   ctx.lineWidth = 3
   ctx.strokeRect(c.x * z + x - 3, c.y * z + y - 3, cardWidth * z + 6, cardHeight * z + 6)
+}
+
+/** A ring around each card of the path, and thick lines from one to the next. */
+function chosenPath(ctx: Context, d: Drawing): void {
+  const { scene: { cards, of }, view: { x, y, z } } = d
+  ctx.strokeStyle = d.colors.accent
+  ctx.lineWidth = 3
+  ctx.beginPath()
+  d.path.forEach((id, i) => {
+    const to = of.get(id), from = of.get(d.path[i - 1])
+    if (to === undefined) return
+    ctx.rect(cards[to].x * z + x - 4, cards[to].y * z + y - 4, cardWidth * z + 8, cardHeight * z + 8)
+    if (from === undefined || from === to) return
+    if (cards[to].parent === from) elbow(ctx, d.view, cards[from], cards[to])
+    else if (cards[from].parent === to) elbow(ctx, d.view, cards[to], cards[from])
+    else curve(ctx, bend(d, { from, to }))
+  })
+  ctx.stroke()
 }
 
 function arrow(ctx: Context, d: Drawing, l: Line): void {

@@ -12,7 +12,7 @@ export function Legend() {
     <details class="graph-legend">
       <summary>Legend</summary>
       <ul>
-        {health.slice(1).map((h) => <li key={h.word} class={`graph-${h.tone}`}>{h.glyph} {h.word}</li>)}
+        {health.slice(1).map((h) => <li key={h.word} class={'tone-' + h.tone}>{h.glyph} {h.word}</li>)}
       </ul>
       <ul>
         {lines.map(([word, color]) => <li key={word}><Dash color={color} via="owner" />{word}</li>)}

@@ -2,7 +2,7 @@
 // address meet. Views read it and call set; nothing else holds state that another view needs.
 
 import type { Change, Edge, Kind, Node, Picture, Place, Stack, ViewName } from './picture.ts'
-import { health, relations } from './words.ts'
+import { health, kindKey, relations } from './words.ts'
 
 /** What the user chose. All of it is in the address. Nodes are written as Kind.group/namespace/name. */
 export interface Choice {
@@ -102,9 +102,9 @@ export class Page {
 
   /** Shows another view, filtered as it was when it was left. */
   go(view: ViewName): void {
-    const { view: from, search, kinds, namespaces, labels, health, relations, stack } = this.choice
+    const { view: from, stack } = this.choice
     if (view === from) return
-    this.filters.set(from, { search, kinds, namespaces, labels, health, relations })
+    this.filters.set(from, filtersOf(this.choice))
     const first = view === 'stack' && !stack ? this.picture.stacks.reduce<Stack | undefined>((a, s) => a && (a.health ?? 0) >= (s.health ?? 0) ? a : s, undefined)?.name : ''
     this.set({ ...noFilters(), ...this.filters.get(view), view, sort: '', ...(first && { stack: first }) }, true)
   }
@@ -125,51 +125,54 @@ export class Page {
 
   /** Takes in what changed. */
   apply(change: Change): void {
-    if (FILE) return
-    const { picture } = this, { head, order } = change
-    const nodes = change.nodes ? picture.nodes.slice() : picture.nodes
-    const next: Picture = { ...(head ?? picture), at: change.at, nodes, stacks: picture.stacks }
-    let moved = false
-    for (const [at, node] of Object.entries(change.nodes ?? {})) {
-      const id = +at, old = nodes[id] ?? null
-      if (this.index && old) this.forget(id)
-      while (nodes.length < id) nodes.push(null)
-      nodes[id] = node
-      moved ||= !sameObject(old, node)
-    }
-    if (change.stacks || order) {
-      const by = new Map(picture.stacks.map((s) => [s.name, s]))
-      for (const [name, stack] of Object.entries(change.stacks ?? {})) {
-        moved ||= !sameStack(by.get(name), stack)
-        if (stack) by.set(name, stack)
-        else by.delete(name)
+    if (!FILE) {
+      const { picture } = this, { head, order } = change
+      const nodes = change.nodes ? picture.nodes.slice() : picture.nodes
+      const next: Picture = { ...(head ?? picture), at: change.at, nodes, stacks: picture.stacks }
+      let moved = false
+      for (const [at, node] of Object.entries(change.nodes ?? {})) {
+        const id = +at, old = nodes[id] ?? null
+        if (old && this.index?.get(this.ref(id)) === id) this.index.delete(this.ref(id))
+        while (nodes.length < id) nodes.push(null)
+        nodes[id] = node
+        moved ||= !sameObject(old, node)
       }
-      next.stacks = (order ?? [...by.keys()]).flatMap((name) => by.get(name) ?? [])
+      if (change.stacks || order) {
+        const by = new Map(picture.stacks.map((s) => [s.name, s]))
+        for (const [name, stack] of Object.entries(change.stacks ?? {})) {
+          moved ||= !sameStack(by.get(name), stack)
+          if (stack) by.set(name, stack)
+          else by.delete(name)
+        }
+        next.stacks = (order ?? [...by.keys()]).flatMap((name) => by.get(name) ?? [])
+      }
+      this.picture = next
+      if (head && !(begins(picture.kinds.map(kindKey), next.kinds.map(kindKey)) && begins(picture.namespaces, next.namespaces))) this.index = null
+      if (this.index) for (const at of Object.keys(change.nodes ?? {})) if (nodes[+at]) this.index.set(this.ref(+at), +at)
+      if (moved) this.topology++
+      this.tell()
     }
-    this.picture = next
-    if (head && !(begins(picture.kinds.map(kindKey), next.kinds.map(kindKey)) && begins(picture.namespaces, next.namespaces))) this.index = null
-    if (this.index) for (const at of Object.keys(change.nodes ?? {})) if (nodes[+at]) this.index.set(this.ref(+at), +at)
-    if (moved) this.topology++
-    this.tell()
   }
 
   /** Takes a whole Picture, after a time without news. What was chosen stays. */
   replace(next: Picture): void {
-    if (FILE) return
-    const { nodes, stacks } = this.picture
-    const same = nodes.length === next.nodes.length && nodes.every((n, i) => sameObject(n, next.nodes[i]))
-      && stacks.length === next.stacks.length && stacks.every((s, i) => s.name === next.stacks[i].name && sameStack(s, next.stacks[i]))
-    this.picture = next
-    this.index = null
-    if (!same) this.topology++
-    this.tell()
+    if (!FILE) {
+      const { nodes, stacks } = this.picture
+      const same = nodes.length === next.nodes.length && nodes.every((n, i) => sameObject(n, next.nodes[i]))
+        && stacks.length === next.stacks.length && stacks.every((s, i) => s.name === next.stacks[i].name && sameStack(s, next.stacks[i]))
+      this.picture = next
+      this.index = null
+      if (!same) this.topology++
+      this.tell()
+    }
   }
 
   connected(connection: Partial<Connection>): void {
-    if (FILE) return
-    const { state, why } = this.connection
-    Object.assign(this.connection, connection)
-    if (state !== this.connection.state || why !== this.connection.why) this.tell()
+    if (!FILE) {
+      const { state, why } = this.connection
+      Object.assign(this.connection, connection)
+      if (state !== this.connection.state || why !== this.connection.why) this.tell()
+    }
   }
 
   watch(listener: () => void): () => void {
@@ -200,11 +203,6 @@ export class Page {
     return this.index.get(ref) ?? -1
   }
 
-  private forget(id: number): void {
-    const ref = this.ref(id)
-    if (this.index!.get(ref) === id) this.index!.delete(ref)
-  }
-
   stack(): Stack | undefined {
     const { stack, root } = this.choice
     return root && this.rooted?.root === root ? this.rooted.stack : this.picture.stacks.find((s) => s.name === stack)
@@ -215,9 +213,8 @@ export class Page {
 
   /** What was chosen and is not there, or not any more. The choice stays: it may come back. */
   gone(): { what: 'stack' | 'root' | 'node' | 'to'; ref: string }[] {
-    if (FILE) return []
     const { stack, root, node, to } = this.choice
-    return [
+    return FILE ? [] : [
       ...(stack && !this.picture.stacks.some((s) => s.name === stack) ? [{ what: 'stack' as const, ref: stack }] : []),
       ...(['root', 'node', 'to'] as const).map((what) => ({ what, ref: { root, node, to }[what] })).filter(({ ref }) => ref && this.find(ref) < 0),
     ]
@@ -229,12 +226,11 @@ export class Page {
   }
 }
 
-const kindKey = (k: Kind) => k.kind + (k.group ? '.' + k.group : '')
 const begins = (a: string[], b: string[]) => a.every((x, i) => x === b[i])
 const isToken = (text: string) => /(^|&)token=/.test(text)
 
 const sameEdges = (a: Edge[] = [], b: Edge[] = []) =>
-  a.length === b.length && a.every((x, i) => { const y = b[i]; return x.t === y.t && x.r === y.r && x.v === y.v && x.w === y.w && x.u === y.u && !x.i === !y.i && !x.o === !y.o })
+  a.length === b.length && a.every((x, i) => { const y = b[i]; return x.t === y.t && x.r === y.r && x.v === y.v && x.w === y.w && x.u === y.u && (x.f ?? 0) === (y.f ?? 0) && !x.i === !y.i && !x.o === !y.o })
 
 const sameObject = (a: Node | null | undefined, b: Node | null | undefined) =>
   a === b || !a && !b || !!a && !!b && a.k === b.k && (a.s ?? 0) === (b.s ?? 0) && a.n === b.n && a.t === b.t && sameEdges(a.e, b.e)
@@ -245,6 +241,9 @@ const sameStack = (a: Stack | null | undefined, b: Stack | null | undefined) =>
   a === b || !!a && !!b && a.tree.length === b.tree.length && a.tree.every((p, i) => samePlace(p, b.tree[i]))
 
 export const noFilters = () => ({ search: '', kinds: [] as string[], namespaces: [] as string[], labels: [] as string[], health: [] as number[], relations: [] as string[] })
+
+/** The part of a choice that filters. */
+export const filtersOf = ({ search, kinds, namespaces, labels, health, relations }: Choice) => ({ search, kinds, namespaces, labels, health, relations })
 
 export function none(): Choice {
   return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', sort: '', by: '' }

@@ -1,9 +1,9 @@
 // Of each System that was adopted: who is held, by whom and since when, and what waits.
 
 import type { ComponentChildren } from 'preact'
-import { Command, Health, Lacks, Ref, Waits, useAsk } from './bits.tsx'
+import { Absent, Command, Health, Lacks, Ref, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
-import { age, health, moment, plural } from './words.ts'
+import { age, capital, health, moment, plural } from './words.ts'
 
 /** The document of kubectl sysop regulate status: docs/schema/regulate-status.json. */
 interface System {
@@ -32,17 +32,20 @@ const states = { Free: ['✔', 'good', 'free'], Held: ['‖', 'info', 'held'], C
 const waiting = ['Waiting', 'Intended', 'Undoing'], odd = ['Left', 'Gone', 'Errored']
 
 export function Regulation({ page }: { page: Page }) {
-  const lacks = page.picture.parts?.regulation, asked = useAsk<{ systems: System[]; unavailable?: string }>(page, lacks ? '' : 'regulation', {}, page.picture.at.slice(0, 18))
-  const { systems, unavailable } = asked.answer ?? {}
+  const lacks = page.picture.parts?.regulation
+  return FILE || lacks || !page.server ? <Absent title="Regulation" why={lacks} text="kubectl sysop regulate status SYSTEM" /> : <Regulated page={page} />
+}
+
+function Regulated({ page }: { page: Page }) {
+  const asked = useAsk<{ systems: System[]; unavailable?: string }>(page, 'regulation', {}, page.picture.at.slice(0, 18)), { systems, unavailable } = asked.answer ?? {}
   return (
     <section aria-labelledby="regulation-title">
       <div class="bar-head">
         <h2 id="regulation-title">Regulation</h2>
         {systems && <button type="button" disabled={asked.waiting} onClick={asked.again}>{asked.waiting ? 'Asking ...' : 'Ask again'}</button>}
       </div>
-      {FILE || lacks || !page.server ? <Lacks>{(lacks ?? 'a file has nobody to ask').replace(/\.?$/, '.')} <Command text="kubectl sysop regulate status SYSTEM" /></Lacks>
-        : !systems ? <Waits of={asked} what="Asking how Systems are regulated" />
-          : <>{systems.length === 0 && <Empty why={unavailable} />}{systems.map((s) => <OneSystem key={s.namespace + '/' + s.name} page={page} system={s} />)}</>}
+      {!systems ? <Waits of={asked} what="Asking how Systems are regulated" />
+        : <>{systems.length === 0 && <Empty why={unavailable} />}{systems.map((s) => <OneSystem key={s.namespace + '/' + s.name} page={page} system={s} />)}</>}
     </section>
   )
 }
@@ -50,7 +53,7 @@ export function Regulation({ page }: { page: Page }) {
 function Empty({ why }: { why?: string }) {
   return (
     <Lacks>
-      {why ? why[0].toUpperCase() + why.slice(1).replace(/\.?$/, '.') : 'No System was adopted here.'} A System is an application of several: its manifest says what it consists of, who needs whom, and what is done when one of them is in trouble. This writes a manifest, and this makes it known:
+      {why ? capital(why).replace(/\.?$/, '.') : 'No System was adopted here.'} A System is an application of several: its manifest says what it consists of, who needs whom, and what is done when one of them is in trouble. This writes a manifest, and this makes it known:
       <Command text="kubectl sysop system init NAME > system.yaml" />
       <Command text="kubectl sysop system adopt -f system.yaml" />
     </Lacks>

@@ -1,11 +1,12 @@
 // How two objects hang together, and what goes with one: panels of the details.
 
 import { useMemo, useState } from 'preact/hooks'
+import { focusOn } from './bits.tsx'
 import { Few, To, Why, passive } from './details.tsx'
 import { impact, type Dependent } from './impact.ts'
 import { path } from './path.ts'
 import type { Page } from './page.ts'
-import { count, plural, relations, short } from './words.ts'
+import { count, plural, relations, short, wordsOf } from './words.ts'
 
 /** So many objects are offered. */
 const most = 30
@@ -18,9 +19,9 @@ export function PathPanel({ page, id }: { page: Page; id: number }) {
   const choose = (to: string) => {
     type('')
     page.set({ to })
-    requestAnimationFrame(() => document.getElementById('path-title')?.focus())
+    focusOn('#path-title')
   }
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean), offered: number[] = []
+  const words = wordsOf(text), offered: number[] = []
   if (words.length) {
     for (let i = 0; i < page.picture.nodes.length && offered.length < most; i++) {
       if (page.picture.nodes[i] && i !== id && words.every((w) => page.ref(i).toLowerCase().includes(w))) offered.push(i)

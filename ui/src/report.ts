@@ -1,6 +1,8 @@
 // What kubectl sysop check writes, docs/schema/check.json, as far as the page shows it; and what of
 // it is shown. Without the browser, so that it can be tested.
 
+import { wordsOf } from './words.ts'
+
 export type Severity = 'error' | 'warning' | 'info'
 export const severities: Severity[] = ['error', 'warning', 'info']
 
@@ -31,7 +33,7 @@ export interface Found { subject: Subject; findings: { finding: Finding; result:
 
 /** The findings that are wanted, by subject: the gravest first, and the subject with the gravest first. */
 export function wantedFindings(report: Report, search: string, wanted: string[]): Found[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = wordsOf(search)
   const rank = (f: Finding) => severities.indexOf(f.severity) + (f.waived ? 3 : 0)
   const out: Found[] = []
   for (const subject of report.subjects) {

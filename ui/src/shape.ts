@@ -3,9 +3,9 @@
 // Nothing jumps when health changes: what is folded is decided when the objects of a stack change,
 // and kept until they change again. A fold says itself when something in it has turned bad since.
 
-import type { Choice, Page } from './page.ts'
+import { filtersOf, type Choice, type Page } from './page.ts'
 import type { Node, Place, Stack } from './picture.ts'
-import { trouble } from './words.ts'
+import { kindKey, trouble, wordsOf } from './words.ts'
 
 /** A row of the treegrid and a card of the graph: one object, or a fold of equal leaves. */
 export interface Item {
@@ -33,7 +33,7 @@ export interface Shape {
   roots: Item[]
   /** All items, in preorder, whether opened in the tree or not. */
   items: Item[]
-  /** Objects that are shown (folds of equal leaves show theirs), and those of the stack. */
+  /** Objects that are shown (folds of equal leaves show theirs), and those of the stack below the chosen root. */
   shown: number
   of: number
   /** Objects that are wanted, and that the limit put into folds. */
@@ -58,11 +58,10 @@ export function shape(page: Page, stack: Stack): Shape {
   if (!of) memories.set(page, of = new Map())
   let m = of.get(stack.name)
   if (!m || m.tree !== stack.tree) {
-    const bad = m && sameTree(m.tree, stack.tree) ? m.bad : troubled(page, stack)
+    const bad = !FILE && m && sameTree(m.tree, stack.tree) ? m.bad : troubled(page, stack)
     of.set(stack.name, m = { tree: stack.tree, bad, at: '', choice: '', picture: null })
   }
-  const { root, search, kinds, namespaces, labels, health, relations, open } = page.choice
-  const choice = JSON.stringify([root, search, kinds, namespaces, labels, health, relations, open])
+  const choice = JSON.stringify([page.choice.root, page.choice.open, filtersOf(page.choice)])
   if (!m.shape || m.at !== page.picture.at || m.choice !== choice || m.picture !== page.picture) {
     Object.assign(m, { at: page.picture.at, choice, picture: page.picture, shape: build(page, stack, m.bad) })
   }
@@ -113,11 +112,11 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   for (const it of items) {
     if (it.key.startsWith(`(${more})`) && !it.children.length) for (const p of it.fold!) if (want[p] && !tree[p].a) capped++
   }
-  return { roots, items, shown: shown - capped, of: tree.reduce((n, p) => n + (p.a ? 0 : 1), 0), capped }
+  return { roots, items, shown: shown - capped, of: tree.slice(from, to).filter((p) => !p.a).length, capped }
 }
 
 /** Where the tree is looked at: all of it, or the part below the chosen root. */
-function range(page: Page, tree: Place[]): [number, number] {
+export function range(page: Page, tree: Place[]): [number, number] {
   const root = page.choice.root ? page.find(page.choice.root) : -1
   const at = root < 0 ? -1 : tree.findIndex((p) => p.n === root && !p.a)
   if (at < 0) return [0, tree.length]
@@ -149,14 +148,14 @@ export function searchText(page: Page, n: Node): string {
 }
 
 /** How a place hangs, by the name of the relation that it hangs by. */
-const relationOf = { root: '', owned: 'owns', needed: 'needs', serving: 'serves', behind: 'serves' }
+export const relationOf = { root: '', owned: 'owns', needed: 'needs', serving: 'serves', behind: 'serves' }
 
 /** 1 for each place that the filters want. */
 function wanted(page: Page, tree: Place[], from: number, to: number): Uint8Array {
   const c = page.choice, { picture } = page, want = new Uint8Array(tree.length)
-  const kinds = picture.kinds.map((k) => c.kinds.includes(k.kind) || c.kinds.includes(k.kind + (k.group ? '.' + k.group : '')))
+  const kinds = picture.kinds.map((k) => c.kinds.includes(k.kind) || c.kinds.includes(kindKey(k)))
   const namespaces = picture.namespaces.map((n) => c.namespaces.includes(n))
-  const words = c.search.toLowerCase().split(/\s+/).filter(Boolean), labels = selector(c)
+  const words = wordsOf(c.search), labels = selector(c)
   for (let i = from; i < to; i++) {
     const p = tree[i], n = picture.nodes[p.n]
     want[i] = n
@@ -197,7 +196,7 @@ function foldEqual(f: Folding, siblings: Item[], parent: Item | null): void {
   for (const group of groups.values()) {
     if (group.length <= fewest) continue
     const { w = 'root' } = f.tree[group[0].place], n = f.page.node(group[0].node), k = f.page.kind(n)
-    replace(f, siblings, group, parent, `${w}:${k.kind}${k.group ? '.' + k.group : ''}${n.t ?? ''}`)
+    replace(f, siblings, group, parent, `${w}:${kindKey(k)}${n.t ?? ''}`)
   }
 }
 

@@ -3,7 +3,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, Health, useMedia } from './bits.tsx'
-import { Details } from './details.tsx'
 import { Filters } from './filters.tsx'
 import { Graph } from './graph.tsx'
 import type { Page } from './page.ts'
@@ -12,16 +11,16 @@ import type { Stack, ViewName } from './picture.ts'
 import { shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
-import { age, count, moment, money, plural, short } from './words.ts'
+import { age, capital, count, moment, money, plural, short } from './words.ts'
 
 export const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack', costs: 'Costs', findings: 'Findings', regulation: 'Regulation', compose: 'Compose' }
 
 export interface DialogProps { page: Page; which: 'help' | 'gaps' | 'file'; views: ViewName[]; close: () => void }
 
 /** What is handed in. compose is of the live page alone: a file does not carry it. */
-export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
+export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; details: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
 
-export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, dialogs: Dialogs } }: { page: Page; views: Views }) {
+export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, details, dialogs: Dialogs } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
   // Before anything else can happen: news that come right after the first Picture are not missed.
@@ -49,7 +48,7 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
       </nav>
       <main id="content" ref={main} tabIndex={-1} class={'view-' + view}>
         {view === 'stacks' && <Stacks page={page} />}
-        {view === 'stack' && <StackView page={page} />}
+        {view === 'stack' && <StackView page={page} details={details} />}
         {view === 'costs' && <Costs page={page} />}
         {view === 'findings' && <Findings page={page} />}
         {view === 'regulation' && <Regulation page={page} />}
@@ -180,15 +179,9 @@ function useRooted(page: Page): string {
   const within = id < 0 || !!page.picture.stacks.find((s) => s.name === page.choice.stack)?.tree.some((p) => p.n === id)
   const [error, fail] = useState('')
   useEffect(() => {
-    fail('')
-    if (within) {
-      page.rooted = null
-      return
-    }
-    if (FILE || !server) {
-      fail('it is in no stack of this file')
-      return
-    }
+    fail(within || !FILE && server ? '' : 'it is in no stack of this file')
+    if (within) page.rooted = null
+    if (FILE || within || !server) return
     const run = new AbortController()
     server.get<Stack>('stack', { root }, run.signal).then(
       (stack) => { page.rooted = { root, stack }; page.tell() },
@@ -199,7 +192,7 @@ function useRooted(page: Page): string {
   return error
 }
 
-function StackView({ page }: { page: Page }) {
+function StackView({ page, details: Details }: { page: Page; details: Views['details'] }) {
   const stack = page.stack(), narrow = useMedia('(max-width: 760px)'), error = useRooted(page)
   const [tab, turn] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
   const aside = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)
@@ -222,14 +215,14 @@ function StackView({ page }: { page: Page }) {
   }, [page])
   if (!stack) return <><Trail page={page} stack={stack} />{!page.choice.stack && <p class="lacks">There is no stack here. <button type="button" class="link" onClick={() => page.go('stacks')}>To the stacks</button></p>}</>
   const s = shape(page, stack), shows = (what: 'tree' | 'graph' | 'details') => narrow ? tab === what : what === 'details' ? there : page.choice.show === 'both' || page.choice.show === what
-  const pick = (show: 'tree' | 'graph' | 'both') => page.set({ show })
   return (
     <>
       <div class="stack-head">
         <Trail page={page} stack={stack} />
         <div class="switch" role="group" aria-label="Show">
-          {narrow ? (['tree', 'graph', 'details'] as const).map((t) => <button key={t} type="button" aria-pressed={tab === t} onClick={() => turn(t)}>{t[0].toUpperCase() + t.slice(1)}</button>)
-            : (['tree', 'both', 'graph'] as const).map((t) => <button key={t} type="button" aria-pressed={page.choice.show === t} onClick={() => pick(t)}>{t[0].toUpperCase() + t.slice(1)}</button>)}
+          {(narrow ? ['tree', 'graph', 'details'] as const : ['tree', 'both', 'graph'] as const).map((t) => (
+            <button key={t} type="button" aria-pressed={(narrow ? tab : page.choice.show) === t} onClick={() => narrow ? turn(t as typeof tab) : page.set({ show: t as 'both' })}>{capital(t)}</button>
+          ))}
         </div>
       </div>
       {error && <p class="lacks" role="status">{short(page.choice.root)} cannot be shown as a root: {error}</p>}
@@ -239,7 +232,8 @@ function StackView({ page }: { page: Page }) {
         {shows('graph') && <div class="pane pane-graph"><Graph page={page} shape={s} /></div>}
         {shows('details') && (
           <aside class="pane pane-details" id="details" aria-label="Details" ref={aside} tabIndex={-1} onKeyDown={(e) => { if (e.key === 'Escape' && !e.defaultPrevented) { e.preventDefault(); shut() } }}>
-            {there ? <><button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button>{page.selected() < 0 ? <p class="lacks">{page.choice.node} is gone.</p> : <Details page={page} />}</> : <p class="lacks">Select an object to see its details.</p>}
+            {there && <button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button>}
+            <Details page={page} />
           </aside>
         )}
       </div>

@@ -72,6 +72,9 @@ function HealthChips({ page }: { page: Page }) {
 function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: number; narrow: boolean }) {
   const { kind, namespace, name } = parse(s.name), [all, measured, well] = s.pods ?? []
   const least = measured < all ? '≥' : '', u = s.usage
+  const used = (v: number | undefined, say: (v: number) => string) => (
+    <td class="num">{v === undefined ? <None /> : <span title={least && `${measured} of ${all} pods are measured`}>{least}{say(v)}</span>}</td>
+  )
   const open = (e: MouseEvent) => { if (!(e.target as Element).closest('button') && !String(getSelection())) page.open(s.name) }
   return (
     <tr onClick={open}>
@@ -84,8 +87,8 @@ function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: n
       {!narrow && <td><Causes page={page} stack={s} /></td>}
       {!narrow && <td class="num">{count(s.objects)}</td>}
       <td class="num">{s.pods ? all ? <span class={well < all ? 'tone-bad' : ''}>{well}/{all}</span> : 0 : <None />}</td>
-      {!narrow && <td class="num">{u?.c === undefined ? <None /> : <span title={least && `${measured} of ${all} pods are measured`}>{least}{cpu(u.c)}</span>}</td>}
-      {!narrow && <td class="num">{u?.m === undefined ? <None /> : <span title={least && `${measured} of ${all} pods are measured`}>{least}{bytes(u.m)}</span>}</td>}
+      {!narrow && used(u?.c, cpu)}
+      {!narrow && used(u?.m, bytes)}
       <td class="num">{s.cost === undefined ? <None /> : <>{!narrow && <Bar part={s.cost / top} />} {money(s.cost)}</>}</td>
       {!narrow && <td class="num">{s.created ? age(page.now() - s.created) : <None />}</td>}
     </tr>

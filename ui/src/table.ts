@@ -3,7 +3,7 @@
 
 import type { Page } from './page.ts'
 import type { Costs, Stack } from './picture.ts'
-import { short } from './words.ts'
+import { short, wordsOf } from './words.ts'
 
 /** What a column sorts by; what is not known (undefined) is last, whichever way. */
 export const columns: { [name: string]: (s: Stack) => number | string | undefined } = {
@@ -19,7 +19,7 @@ export const columns: { [name: string]: (s: Stack) => number | string | undefine
 
 /** The stacks that are wanted, in the order that is wanted: without a choice those in trouble first. */
 export function wantedStacks(page: Page): Stack[] {
-  const { choice, picture } = page, words = choice.search.toLowerCase().split(/\s+/).filter(Boolean)
+  const { choice, picture } = page, words = wordsOf(choice.search)
   const cluster = showsCluster(page)
   const rows = picture.stacks.filter((s) => (cluster || !s.cluster)
     && (!choice.health.length || choice.health.includes(s.health ?? 0))

@@ -27,6 +27,8 @@ interface Live {
   /** The row on top, so that it stays there when rows come and go. */
   top: string
   offset: number
+  /** How far it is scrolled: to ask the grid makes it lay out what was not yet. */
+  scrolled: number
   /** The row that Tab leads to, and of which stack: where its object goes, the one that takes its place is next. */
   at: number
   stack: string
@@ -36,15 +38,15 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   const stack = page.stack()!, grid = useRef<HTMLDivElement>(null)
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [size, resize] = useState({ width: 0, height: 600, letter: 7.2 })
-  const live = useRef<Live>({ key: '', node: '', focus: false, text: '', typed: 0, top: '', offset: 0, at: 0, stack: '' }).current
+  const live = useRef<Live>({ key: '', node: '', focus: false, text: '', typed: 0, top: '', offset: 0, scrolled: 0, at: 0, stack: '' }).current
   const isOpen = opener(page, shape), rows = rowsOf(shape, isOpen), node = page.selected()
   const selected = node < 0 ? -1 : rowOf(rows, stack, live.key, node)
   const active = selected >= 0 ? selected : activeOf(rows, live.key, live.stack === stack.name ? live.at : 0)
   live.at = active
   live.stack = stack.name
   const uses = usesOf(page, stack), need = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter]), list = columns(size.width, need)
-  const scrolled = grid.current?.scrollTop ?? 0
-  const first = Math.max(0, Math.floor(scrolled / rowHeight) - beyond), last = Math.min(rows.length, Math.ceil((scrolled + size.height) / rowHeight) + beyond)
+  // No row is made before it is known what of it there is room for.
+  const first = Math.max(0, Math.floor(live.scrolled / rowHeight) - beyond), last = size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + beyond)
 
   useLayoutEffect(() => {
     const look = () => { const g = grid.current!; resize({ width: g.clientWidth, height: g.clientHeight, letter: letterOf(g) }) }
@@ -59,9 +61,9 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     const at = rows.findIndex((r) => r.item.key === live.top)
     if (at >= 0) {
       const to = at * rowHeight + live.offset
-      if (grid.current!.scrollTop !== to) grid.current!.scrollTop = to
+      if (live.scrolled !== to) scrollTo(grid.current!, to, live)
     }
-    remember(grid.current!, rows, live)
+    remember(rows, live)
     if (!live.focus) return
     const row = grid.current!.querySelector<HTMLElement>('[tabindex="0"]')
     if (row !== document.activeElement) row?.focus({ preventScroll: true })
@@ -76,8 +78,8 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   }, [page.choice.node, page.choice.stack, selected >= 0])
 
   function see(i: number) {
-    show(grid.current!, i)
-    remember(grid.current!, rows, live)
+    show(grid.current!, i, live)
+    remember(rows, live)
   }
   function select(i: number) {
     const { item } = rows[i]
@@ -137,8 +139,9 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     if (row.open !== undefined && (row.item.fold || at.closest('.tree-expand'))) toggle([row.item], !row.open)
   }
   function scroll() {
-    const g = grid.current!, from = Math.floor(g.scrollTop / rowHeight)
-    remember(g, rows, live)
+    live.scrolled = grid.current!.scrollTop
+    const from = Math.floor(live.scrolled / rowHeight)
+    remember(rows, live)
     if (from - beyond < first || from + Math.ceil(size.height / rowHeight) > last - 1) again(0)
     else if (Math.abs(from - beyond - first) > beyond - 2) again(0)
   }
@@ -172,17 +175,22 @@ function letterOf(of: HTMLElement): number {
   return ctx.measureText(text).width / text.length
 }
 
-function remember(grid: HTMLElement, rows: Row[], live: Live): void {
-  const at = Math.floor(grid.scrollTop / rowHeight)
+function remember(rows: Row[], live: Live): void {
+  const at = Math.floor(live.scrolled / rowHeight)
   live.top = at > 0 ? rows[at]?.item.key ?? '' : ''
-  live.offset = grid.scrollTop - at * rowHeight
+  live.offset = live.scrolled - at * rowHeight
+}
+
+function scrollTo(grid: HTMLElement, to: number, live: Live): void {
+  grid.scrollTop = to
+  live.scrolled = grid.scrollTop
 }
 
 /** Scrolls no more than it takes to see a row. */
-function show(grid: HTMLElement, i: number): void {
+function show(grid: HTMLElement, i: number, live: Live): void {
   const top = i * rowHeight, room = grid.clientHeight - rowHeight - 1 // the head has a line
-  if (top < grid.scrollTop) grid.scrollTop = top
-  else if (top + rowHeight > grid.scrollTop + room) grid.scrollTop = top + rowHeight - room
+  if (top < live.scrolled) scrollTo(grid, top, live)
+  else if (top + rowHeight > live.scrolled + room) scrollTo(grid, top + rowHeight - room, live)
 }
 
 interface Cells { page: Page; stack: Stack; uses: (Uses | undefined)[]; list: Column[]; now: number }

@@ -1,6 +1,6 @@
 // What the treegrid has in its rows, and what of it there is room for; all without a browser.
 
-import type { Page } from './page.ts'
+import { filtersOf, type Page } from './page.ts'
 import type { Picture, Stack } from './picture.ts'
 import type { Item, Shape } from './shape.ts'
 import { count, cpu, bytes, health, money, trouble } from './words.ts'
@@ -37,7 +37,7 @@ export function opener(page: Page, s: Shape): (it: Item) => boolean {
 }
 
 export function filtered({ choice: c }: Page): boolean {
-  return !!(c.search.trim() || c.kinds.length || c.namespaces.length || c.labels.length || c.health.length || c.relations.length)
+  return Object.values(filtersOf(c)).some((f) => typeof f === 'string' ? f.trim() : f.length)
 }
 
 function leading(page: Page, s: Shape): Set<string> {

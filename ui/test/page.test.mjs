@@ -125,6 +125,7 @@ test('topology counts what comes, goes and is connected, not how it fares', () =
   counts({ head: { ...page.picture, nodes: null, stacks: null, notes: [{ reason: 'x', message: 'y' }] } }, 0, 'notes')
   assert.equal(page.picture.nodes.length, 2)
   counts({ nodes: { 1: { k: 0, n: 'b', e: [{ t: 0, r: 2, v: 'spec', u: 0 }] } } }, 1, 'an edge')
+  counts({ nodes: { 1: { k: 0, n: 'b', e: [{ t: 0, r: 2, v: 'spec', u: 0, f: 1 }] } } }, 1, 'what else is said of an edge')
   counts({ nodes: { 2: { k: 0, n: 'c' } } }, 1, 'a node')
   counts({ nodes: { 2: null } }, 1, 'a node less')
   counts({ stacks: { s: { ...stack, tree: [{ n: 0 }] } } }, 1, 'a place')
