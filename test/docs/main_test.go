@@ -10,14 +10,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
-	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/fill"
+	released "github.com/kubectl-sysop/kubectl-sysop/test/plugin"
 )
 
 // root is the checkout.
@@ -52,12 +51,7 @@ func run(m *testing.M) int {
 // plugin builds the plugin as it is released, once.
 var plugin = sync.OnceValues(func() (string, error) {
 	name := filepath.Join(work, "kubectl-sysop")
-	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", name, "./cmd/kubectl-sysop")
-	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the plugin: %w\n%s", err, text)
-	}
-	return name, nil
+	return name, released.Build(context.Background(), root, name)
 })
 
 // sandbox is the cluster of the tests, with what make sandbox puts on one.
@@ -76,21 +70,6 @@ var (
 )
 
 func filled(c *cluster.Cluster) error {
-	fillOnce.Do(func() {
-		objects, err := apply.ReadFiles(sandboxFiles()...)
-		if err == nil {
-			err = fill.Cluster(context.Background(), c.Kubeconfig, c.Dir(), objects, os.Stderr)
-		}
-		errFill = err
-	})
+	fillOnce.Do(func() { errFill = fill.Sandbox(context.Background(), root, c.Kubeconfig, c.Dir(), os.Stderr) })
 	return errFill
-}
-
-// sandboxFiles are the manifests of make sandbox; TestSandboxFiles holds them to the Makefile.
-func sandboxFiles() []string {
-	return []string{
-		filepath.Join(root, "examples/demo"),
-		filepath.Join(root, "examples/operators.yaml"),
-		filepath.Join(root, "examples/system/objects.yaml"),
-	}
 }

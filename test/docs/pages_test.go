@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/pages"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/fill"
 )
 
 // TestPages runs each page that needs a cluster, one after the other: each is a guest that
@@ -68,7 +70,7 @@ func TestSandboxFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "$(SANDBOX) up"
-	for _, file := range sandboxFiles() {
+	for _, file := range fill.SandboxFiles(root) {
 		want += " -f " + strings.TrimPrefix(filepath.ToSlash(file), root+"/")
 	}
 	if !strings.Contains(string(makefile), want+"\n") {

@@ -27,6 +27,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+	released "github.com/kubectl-sysop/kubectl-sysop/test/plugin"
 )
 
 // limit is how long a test waits for what a controller does: seconds, on an idle
@@ -91,12 +92,7 @@ func unraced(t *testing.T) string {
 
 var buildUnraced = sync.OnceValues(func() (string, error) {
 	name := plugin + "-unraced"
-	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-o", name, "github.com/kubectl-sysop/kubectl-sysop/cmd/kubectl-sysop")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the plugin: %w\n%s", err, text)
-	}
-	return name, nil
+	return name, released.Build(context.Background(), "../..", name)
 })
 
 func admin(c *cluster.Cluster) kubernetes.Interface { return kubernetes.NewForConfigOrDie(c.Config()) }

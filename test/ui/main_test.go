@@ -23,8 +23,8 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
-	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/fill"
+	released "github.com/kubectl-sysop/kubectl-sysop/test/plugin"
 )
 
 // root is the checkout.
@@ -95,12 +95,7 @@ func chromium() string {
 // plugin builds the plugin as it is released, once.
 var plugin = sync.OnceValues(func() (string, error) {
 	name := filepath.Join(work, "kubectl-sysop")
-	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", name, "./cmd/kubectl-sysop")
-	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the plugin: %w\n%s", err, text)
-	}
-	return name, nil
+	return name, released.Build(context.Background(), root, name)
 })
 
 // sandbox is a cluster with the example and the shop on it, and what make sandbox adds.
@@ -119,13 +114,7 @@ var (
 )
 
 func filled(c *cluster.Cluster) error {
-	fillOnce.Do(func() {
-		objects, err := apply.ReadFiles(filepath.Join(root, "examples/demo"), filepath.Join(root, "examples/operators.yaml"), filepath.Join(root, "examples/system/objects.yaml"))
-		if err == nil {
-			err = fill.Cluster(context.Background(), c.Kubeconfig, c.Dir(), objects, os.Stderr)
-		}
-		errFill = err
-	})
+	fillOnce.Do(func() { errFill = fill.Sandbox(context.Background(), root, c.Kubeconfig, c.Dir(), os.Stderr) })
 	return errFill
 }
 
