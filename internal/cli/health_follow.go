@@ -125,18 +125,7 @@ var errTooLong = errors.New("the time is up")
 // next judges again when something has changed, or may look otherwise by now. It is false
 // when ctx has ended. What fails is told, and tried again.
 func (f *following) next(ctx context.Context) bool {
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(ripening):
-		case <-f.live.Changed():
-			select {
-			case <-ctx.Done():
-				return false
-			case <-time.After(gathering):
-			}
-		}
+	for f.trouble.await(ctx) {
 		f.session = f.session.again()
 		err := f.judge(ctx)
 		if ctx.Err() != nil {
@@ -149,6 +138,7 @@ func (f *following) next(ctx context.Context) bool {
 			return true
 		}
 	}
+	return false
 }
 
 // changes returns what is otherwise than the last time: parts first, in order, then

@@ -160,7 +160,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	if err != nil {
 		return err
 	}
-	a := &asking{o: o, v: v, flags: flags, kept: map[string]*keptAnswer{}}
+	a := &asking{o: o, v: v, flags: flags}
 	server, err := web.New(l, web.Options{Questions: a.questions(), Compose: composed, Idle: pageIdle, Log: func(format string, args ...any) {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(fmt.Sprintf(format, args...)))
 	}})
@@ -250,7 +250,7 @@ func (v *survey) follow(ctx context.Context, to viewer) {
 		return
 	}
 	trouble := &watching{c: v.o.common, live: v.live, said: v.last.graph.Gaps()}
-	for v.await(ctx) {
+	for trouble.await(ctx) {
 		p, err := v.look(ctx)
 		if ctx.Err() != nil {
 			return
@@ -279,20 +279,4 @@ func unseen(down []object.Gap) string {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	return fmt.Sprintf("changes are not seen right now: %s%s%s (%s): %s", down[0].Resource, inNamespace(down[0].Namespace), more, down[0].Reason, down[0].Message)
-}
-
-// await waits for a change, and what comes with it; or for the time in which things ripen.
-func (v *survey) await(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(ripening):
-	case <-v.live.Changed():
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(gathering):
-		}
-	}
-	return true
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -30,9 +29,6 @@ type asking struct {
 	o     *uiOptions
 	v     *survey
 	flags []string // of the command line, for commands that answer in its place
-
-	mu   sync.Mutex
-	kept map[string]*keptAnswer
 }
 
 // questions are those that the page may ask.
@@ -40,10 +36,10 @@ func (a *asking) questions() []web.Question {
 	return []web.Question{
 		{Name: "object", Takes: []string{"ref"}, Answer: a.object},
 		{Name: "stack", Takes: []string{"root"}, Answer: a.stack},
-		{Name: "check", Answer: a.keeping(a.check)},
-		{Name: "cost", Takes: []string{"by", "window"}, Answer: a.keeping(a.cost)},
-		{Name: "history", Takes: []string{"window"}, Answer: a.keeping(a.history)},
-		{Name: "regulation", Answer: a.keeping(a.regulation)},
+		{Name: "check", Answer: keeping(a.check)},
+		{Name: "cost", Takes: []string{"by", "window"}, Answer: keeping(a.cost)},
+		{Name: "history", Takes: []string{"window"}, Answer: keeping(a.history)},
+		{Name: "regulation", Answer: keeping(a.regulation)},
 		{Name: "catalog", Answer: a.catalogue},
 		{Name: "schema", Takes: []string{"kind"}, Answer: a.schema},
 	}
@@ -60,20 +56,22 @@ type keptAnswer struct {
 }
 
 // keeping has a question asked once for all who ask it at about the same time.
-func (a *asking) keeping(answer web.Answer) web.Answer {
+func keeping(answer web.Answer) web.Answer {
+	const many = 16
+	var mu sync.Mutex
+	kept := map[string]*keptAnswer{}
 	return func(ctx context.Context, query url.Values) (json.RawMessage, error) {
-		key := fmt.Sprintf("%p %s", answer, query.Encode())
-		a.mu.Lock()
-		k := a.kept[key]
+		key := query.Encode()
+		mu.Lock()
+		k := kept[key]
 		if k == nil {
-			const many = 64
-			if len(a.kept) >= many {
-				clear(a.kept)
+			if len(kept) >= many {
+				clear(kept)
 			}
 			k = &keptAnswer{}
-			a.kept[key] = k
+			kept[key] = k
 		}
-		a.mu.Unlock()
+		mu.Unlock()
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if k.text != nil && time.Since(k.at) < answerAge {
@@ -90,7 +88,7 @@ func (a *asking) keeping(answer web.Answer) web.Answer {
 
 // passed are the flags of a command line that say what is read, for other commands.
 func passed(cmd *cobra.Command) []string {
-	own := []string{"selector", "prices", "health-rules", "no-inferred", "prometheus", "prometheus-token-file", "prometheus-matchers", "open", "port", "output", "timings", "v"}
+	own := []string{"selector", "prices", "health-rules", "prometheus", "prometheus-token-file", "prometheus-matchers", "open", "port", "output", "timings", "v"}
 	var out []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains(own, f.Name) {

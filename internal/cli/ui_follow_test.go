@@ -257,3 +257,17 @@ func TestPortInUse(t *testing.T) {
 		t.Errorf("%v, want %s and the reason", err, want)
 	}
 }
+
+// TestPassed: what is said of what is read holds for the commands that answer in the place of the
+// page as well; what is about the page alone does not.
+func TestPassed(t *testing.T) {
+	cmd := newUI(Env{})
+	if err := cmd.ParseFlags([]string{"-A", "--no-inferred", "--from", "demo", "--rules", "a.yaml", "--rules", "b.yaml", "--port", "80", "--open", "-l", "a=b"}); err != nil {
+		t.Fatal(err)
+	}
+	got := passed(cmd)
+	slices.Sort(got)
+	if want := []string{"--all-namespaces=true", "--from=demo", "--no-inferred=true", "--rules=a.yaml", "--rules=b.yaml"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -18,6 +20,23 @@ type watching struct {
 	said   []object.Gap
 	failed string
 	down   bool
+}
+
+// await waits for a change, and what comes with it; or for the time in which things ripen. It is
+// false when ctx has ended.
+func (w *watching) await(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(ripening):
+	case <-w.live.Changed():
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(gathering):
+		}
+	}
+	return true
 }
 
 // failure tells why there is no answer, when that has changed; nil is that there is one.
