@@ -45,7 +45,8 @@ object says so; paths between two objects, what breaks if one goes, what check f
 who is held by regulation; and it composes the manifest of a System.
 
 The page follows the cluster: what changes shows within seconds. It has your rights,
-writes nothing, and shows no values of Secrets, variables or annotations.
+writes nothing, and shows no values of Secrets; of variables and annotations it shows
+the names by which an edge is known, and nothing else.
 
 It is served at 127.0.0.1 alone. The address that is printed works once, and lets one
 browser in; whoever else reaches the port gets nothing. Ctrl-C ends it, and so do
