@@ -66,7 +66,7 @@ func users(ctx context.Context, secret object.Ref, in io.Reader, out io.Writer) 
 	if g.State(node) != graph.Present {
 		fmt.Fprintln(out, secret, "is", g.State(node))
 	}
-	impact := g.Impact(node, graph.StackOptions{})
+	impact := g.Impact(node, graph.ImpactOptions{})
 	for _, d := range impact.Direct {
 		fmt.Fprintf(out, "%s needs it: %s\n", g.Ref(d.ID), d.Edge.Why())
 	}

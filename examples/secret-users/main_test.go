@@ -53,10 +53,9 @@ func TestDemo(t *testing.T) {
 
 // Directly, by a template as well, and through the Service in front.
 var wanted = []string{
-	`Pod/moodle/wordpress-56cbb85497-4fhzp needs it: spec.containers[0].env[2].valueFrom.secretKeyRef.name = "wordpress-db"`,
 	`Deployment.apps/moodle/wordpress needs it: spec.template.spec.containers[0].env[2].valueFrom.secretKeyRef.name = "wordpress-db"`,
 	`Service/moodle/wordpress through Pod/moodle/wordpress-56cbb85497-4fhzp: spec.selector = "app=wordpress"`,
-	`Pod/moodle/wordpress-importer-686d84c989-2dbt2 through Service/moodle/wordpress: spec.containers[0].env[0].value = "http://wordpress"`,
+	`Deployment.apps/moodle/wordpress-importer through Service/moodle/wordpress: spec.template.spec.containers[0].env[0].value = "http://wordpress"`,
 }
 
 const small = `

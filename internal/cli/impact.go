@@ -14,30 +14,39 @@ import (
 
 type impactOptions struct {
 	*common
-	args []string
+	args    []string
+	cascade string
 }
 
 func newImpact(env Env) *cobra.Command {
-	o := &impactOptions{common: newCommon(env, "table", "json", "yaml", "name")}
+	o := &impactOptions{common: newCommon(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "impact OBJECT",
 		Short: "Show what breaks, and what is deleted along, if an object goes",
-		Long: `Show what would happen to others if an object were deleted: what the garbage
-collector takes along (objects whose every owner goes), what breaks since it
-needs the object or something deleted with it, and what suffers in turn: the
-owners of what breaks, the Services in front of it, and who needs those.
+		Long: `Show what the API server and its controllers would do if an object were deleted,
+stack by stack: what is deleted along (what it owns, what is in a namespace or of
+a definition, the volume of a claim by its reclaim policy), what breaks at once
+or when it restarts, what only new objects would miss, and what suffers in turn:
+the owners of what breaks, the Services in front of it, and who needs those.
 
 Of a node it shows what a drain would hit, stack by stack: replicas that are left, pods
 that cannot go and why, budgets that block, and whether all would find other nodes.
 
-Nothing is deleted. Within a namespace, that namespace is looked at, and what
-reaches into it; -A looks at all of them, for objects that others may address
-by a host name.`,
+Nothing is deleted. Of an object in a namespace, that namespace is looked at, and
+what reaches into it; -A looks at all of them, for objects that others may
+address by a host name. Of a cluster-scoped object all are looked at. What could
+not be looked at is named, and never called unaffected.`,
 		Example: `  # what if this Secret goes?
   kubectl sysop impact secret/cluster1-secret --from demo
 
   # what would go with the database, and who would miss it?
   kubectl sysop impact mysqlcluster/cluster1 --from demo
+
+  # what would go with the whole namespace?
+  kubectl sysop impact namespace/moodle --from demo
+
+  # what if its children were orphaned?
+  kubectl sysop impact moodle/moodle-2 --cascade orphan --from demo
 
   # what would a drain of this node hit?
   kubectl sysop impact node/worker-a --from demo
@@ -54,11 +63,33 @@ by a host name.`,
 	o.reading(cmd)
 	o.writing(cmd)
 	cmd.Flags().BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	var policies []string
+	for _, c := range graph.Cascades() {
+		policies = append(policies, c.String())
+	}
+	cmd.Flags().StringVar(&o.cascade, "cascade", policies[0], "propagation policy of the deletion, as of kubectl delete: "+strings.Join(policies, ", "))
+	must(cmd.RegisterFlagCompletionFunc("cascade", cobra.FixedCompletions(policies, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
+}
+
+// policy reads --cascade.
+func (o *impactOptions) policy() (graph.Cascade, error) {
+	var names []string
+	for _, c := range graph.Cascades() {
+		if c.String() == o.cascade {
+			return c, nil
+		}
+		names = append(names, c.String())
+	}
+	return 0, withHint(fmt.Errorf("unknown value %q of --cascade", o.cascade), "write one of "+strings.Join(names, ", "))
 }
 
 func (o *impactOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
+		return err
+	}
+	cascade, err := o.policy()
+	if err != nil {
 		return err
 	}
 	if typ, name, ok := strings.Cut(o.args[0], "/"); ok && slices.Contains([]string{"node", "nodes", "no"}, strings.ToLower(typ)) {
@@ -72,16 +103,19 @@ func (o *impactOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	im := g.Impact(ids[0], opts)
-	if err := o.write(view.Impact(g, ids[0], im)); err != nil {
+	if err := o.write(impactOf(g, ids[0], graph.ImpactOptions{StackOptions: opts, Cascade: cascade})); err != nil {
 		return err
 	}
-	if len(im.Deleted)+len(im.Orphaned)+len(im.Direct)+len(im.Through) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "nothing is known to need %s\n", safe(g.Ref(ids[0]).String()))
-	}
-	if s.namespace != "" && !o.allNamespaces && !s.snapshot {
-		fmt.Fprintf(o.env.ErrOut, "looked in namespace %s only; -A looks in all\n", safe(s.namespace))
+	if ns := g.Ref(ids[0]).Namespace; ns != "" && s.namespace != "" && !s.snapshot {
+		fmt.Fprintf(o.env.ErrOut, "looked in namespace %s, and at what reaches into it; -A looks in all\n", safe(ns))
 	}
 	s.done(g)
 	return nil
+}
+
+// impactOf computes an impact, and what it does to the stacks of all that was read.
+func impactOf(g *graph.Graph, id graph.ID, o graph.ImpactOptions) view.Answer {
+	im := g.Impact(id, o)
+	stacks := im.StacksOf(g, g.FindStacks("", o.StackOptions).Stacks, o.StackOptions)
+	return view.Impact(view.ImpactOf{Graph: g, Impact: im, Stacks: stacks, Cascade: o.Cascade})
 }

@@ -135,6 +135,9 @@ func (s *session) ask(roots []rootArg) source.Ask {
 	}
 	for _, r := range roots {
 		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Namespace: s.in(r), Name: r.name}
+		if r.group == "" && r.kind.String() == "namespaces" {
+			ref.Namespace = r.name // Of a namespace, what is in it.
+		}
 		if !slices.Contains(ask.Namespaces, ref.Namespace) {
 			ask.Namespaces = append(ask.Namespaces, ref.Namespace)
 		}

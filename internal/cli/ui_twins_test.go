@@ -25,8 +25,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// twins are what graph.Path and graph.Impact say of some graphs: ui/src/path.ts and impact.ts are
-// held to them by ui/test/twins.test.mjs. SYSOP_UPDATE=1 writes them.
+// twins are what graph.Path says of some graphs: ui/src/path.ts is held to them by
+// ui/test/twins.test.mjs. SYSOP_UPDATE=1 writes them.
 const twins = "../../ui/test/fixtures/twins.json"
 
 // twin is a graph as a Picture has it, and the answers.
@@ -36,21 +36,11 @@ type twin struct {
 	Nodes      []*view.PictureNode `json:"nodes"`
 	// Paths are of two nodes, and the steps: [from, number of the edge there, 1 if against]; null for none.
 	Paths []twinPath `json:"paths"`
-	// Impacts are of each node.
-	Impacts []twinImpact `json:"impacts"`
 }
 
 type twinPath struct {
 	Ends  [2]int   `json:"ends"`
 	Steps [][3]int `json:"steps"`
-}
-
-type twinImpact struct {
-	Deleted  []int `json:"deleted,omitempty"`
-	Orphaned []int `json:"orphaned,omitempty"`
-	// Direct and Through are [who, from what, from, number of the edge there, 1 if optional].
-	Direct  [][5]int `json:"direct,omitempty"`
-	Through [][5]int `json:"through,omitempty"`
 }
 
 func TestTwins(t *testing.T) {
@@ -102,7 +92,7 @@ func demoGraph(t *testing.T) *graph.Graph {
 	return v.last.graph
 }
 
-// twinRules are all that an edge may be to path and impact.
+// twinRules are all that an edge may be to a path.
 var twinRules = []relation.Rule{
 	{Name: "owns", Relation: relation.Owns, Via: relation.Owner},
 	{Name: "made", Relation: relation.Owns, Via: relation.Spec},
@@ -195,10 +185,6 @@ func twinOf(t *testing.T, g *graph.Graph, random *rand.Rand, pairs int) *twin {
 		}
 		tw.Nodes[number[id]] = slim
 	}
-	tw.Impacts = make([]twinImpact, len(ids))
-	for _, id := range ids {
-		tw.Impacts[number[id]] = impactTwin(g.Impact(id, graph.StackOptions{}), number, edges)
-	}
 	for range pairs {
 		from, to := ids[random.IntN(len(ids))], ids[random.IntN(len(ids))]
 		steps, found := g.Path(from, to, graph.StackOptions{})
@@ -223,23 +209,6 @@ func samePictured(p view.PictureEdge, e graph.Edge) bool {
 		said = e.Field
 	}
 	return p.To == int(e.To) && p.Inferred == e.Inferred && p.Optional == e.Optional && (p.Why == said || strings.HasSuffix(p.Why, "…") && strings.HasPrefix(said, strings.TrimSuffix(p.Why, "…")))
-}
-
-func impactTwin(im graph.Impact, number []int, edges map[graph.Edge][2]int) (out twinImpact) {
-	numbers := func(ids []graph.ID) (of []int) {
-		for _, id := range ids {
-			of = append(of, number[id])
-		}
-		return of
-	}
-	dependents := func(all []graph.Dependent) (of [][5]int) {
-		for _, d := range all {
-			at := edges[d.Edge]
-			of = append(of, [5]int{number[d.ID], number[d.Cause], at[0], at[1], one(d.Optional)})
-		}
-		return of
-	}
-	return twinImpact{numbers(im.Deleted), numbers(im.Orphaned), dependents(im.Direct), dependents(im.Through)}
 }
 
 func one(yes bool) int {

@@ -63,11 +63,25 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 	if s.Manages && s.Relation != "owns" {
 		p.Report(p.node["manages"], "manages goes with relation: owns")
 	}
+	p.deletes(s)
 	if s.Value != "" && s.List {
 		p.Report(p.node["list"], "list says nothing beside value")
 	}
 	if s.Namespaces != "" && s.Everywhere {
 		p.Report(p.node["everywhere"], "everywhere and namespaces exclude each other")
+	}
+}
+
+// deletes checks what becomes of an object when its owner is deleted.
+func (p *parser) deletes(s *Spec) {
+	n := p.node["deletes"]
+	switch {
+	case n == nil:
+	case s.Relation != "owns":
+		p.Report(n, "deletes goes with relation: owns")
+	case s.Deletes == relation.Always, s.Deletes == relation.Never:
+	case len(content.IsLabelKey(s.Deletes)) > 0:
+		p.Report(n, "%q is no finalizer: want %s, %s, or the finalizer of from by which its controller deletes to", field.Shorten(s.Deletes), relation.Always, relation.Never)
 	}
 }
 

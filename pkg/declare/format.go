@@ -80,6 +80,7 @@ func (s Spec) fields(self string) []string {
 		{"namespaces", s.Namespaces},
 		{"empty", s.Empty},
 		{"emptyNamespaces", s.EmptyNamespaces},
+		{"deletes", s.Deletes},
 	} {
 		text(f.key, f.value)
 	}

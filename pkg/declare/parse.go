@@ -124,6 +124,7 @@ func (p *parser) relation(n *yaml.Node) Spec {
 		{"namespaces", &s.Namespaces},
 		{"empty", &s.Empty},
 		{"emptyNamespaces", &s.EmptyNamespaces},
+		{"deletes", &s.Deletes},
 		{"source", &s.Source},
 	} {
 		p.Fields = append(p.Fields, strict.Field{Name: t.name, Set: func(n *yaml.Node) { p.node[t.name] = n; *t.into = p.Text(n) }})

@@ -58,6 +58,7 @@ type Spec struct {
 	Everywhere bool        `json:"everywhere,omitempty"`
 
 	EmptyNamespaces string `json:"emptyNamespaces,omitempty"`
+	Deletes         string `json:"deletes,omitempty"`
 
 	Optional  bool `json:"optional,omitempty"`
 	Inferred  bool `json:"inferred,omitempty"`

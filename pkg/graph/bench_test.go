@@ -138,6 +138,6 @@ func BenchmarkImpact(b *testing.B) {
 	g, root, _ := namespaceGraph(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		g.Impact(root, graph.StackOptions{})
+		g.Impact(root, graph.ImpactOptions{})
 	}
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -64,7 +65,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		r.controllers(id)
 	}
 	r.unguess()
-	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy()}
+	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy(), finalizers: maps.Clone(b.finalizers)}
 	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
 	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
 	g.number, g.rows = r.nodes()

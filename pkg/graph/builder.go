@@ -25,6 +25,8 @@ type Builder struct {
 	selectors  []relation.Target
 	selections selections
 	uids       uids
+	// finalizers are those of the objects that have some, by row, as symbols.
+	finalizers map[inventory.ID][]uint32
 }
 
 // uids are the UIDs that links name, by number.
@@ -77,12 +79,14 @@ const (
 	granted     // counts in another namespace only where a ReferenceGrant allows it
 	controller  // an owner reference that controls the object
 	dormant     // of an object that is out of work
+	settled     // of an object that has got what it asks of the target
+	blocks      // an owner reference that a deletion in the foreground waits for
 )
 
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
 // namespaced, and which kind a resource name means.
 func NewBuilder(rules *relation.Set, kinds *object.Kinds) *Builder {
-	return &Builder{rules: rules, kinds: kinds, uids: uids{odd: map[uint32]string{}}}
+	return &Builder{rules: rules, kinds: kinds, uids: uids{odd: map[uint32]string{}}, finalizers: map[inventory.ID][]uint32{}}
 }
 
 type found struct {
@@ -96,6 +100,7 @@ func (b *Builder) Extract(o object.Object) func(*inventory.Inventory, inventory.
 	b.rules.Links(o, func(rule int, l relation.Link) { all = append(all, found{rule, l}) })
 	var keys []string
 	b.rules.Keys(o, func(key string) { keys = append(keys, key) })
+	finalizers := o.Meta.GetFinalizers()
 	return func(inv *inventory.Inventory, id inventory.ID) {
 		for _, key := range keys {
 			inv.Key(id, key)
@@ -108,6 +113,15 @@ func (b *Builder) Extract(o object.Object) func(*inventory.Inventory, inventory.
 			b.heads = append(b.heads, head{})
 		}
 		b.heads[id] = head{uint32(start), uint32(len(b.links) - start)}
+		b.finalize(inv, id, finalizers)
+	}
+}
+
+// finalize keeps the finalizers of a row, for those that it had before.
+func (b *Builder) finalize(inv *inventory.Inventory, id inventory.ID, names []string) {
+	delete(b.finalizers, id)
+	for _, name := range names {
+		b.finalizers[id] = append(b.finalizers[id], inv.Symbol(name))
 	}
 }
 
@@ -120,13 +134,13 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 	for _, f := range []struct {
 		set  bool
 		flag linkFlags
-	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {t.Granted, granted}, {l.Controller, controller}, {l.Dormant, dormant}} {
+	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {t.Granted, granted}, {l.Controller, controller}, {l.Dormant, dormant}, {l.Settled, settled}, {l.Blocks, blocks}} {
 		if f.set {
 			k.flags |= f.flag
 		}
 	}
 	switch {
-	case b.rules.Rules()[rule].Evidence:
+	case b.rules.Rules()[rule].Evidence && t.Selector != nil:
 		k.target = b.selections.add(inv, t.Selector)
 	case t.Selector != nil:
 		k.flags |= bySelector

@@ -36,15 +36,20 @@ func (g *Graph) matters(e *edge) bool {
 	if e.flags&(inferred|backward|dormant) != 0 || r.Aside || givenToAll(g.Ref(e.to)) {
 		return false
 	}
-	if severity, _ := consequence(r); severity == 0 {
+	if g.consequence(e).severity == 0 {
 		return false
 	}
+	return !g.ownedBack(e) // that is told as an owner that is absent
+}
+
+// ownedBack says whether the source of an edge says that the target owns it.
+func (g *Graph) ownedBack(e *edge) bool {
 	for back := range g.between(e.to, e.from) {
-		if g.relation(back) == relation.Owns {
-			return false // told as an owner that is absent
+		if g.relation(back) == relation.Owns && back.flags&backward != 0 {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // givenToAll tells what the control plane makes in every namespace, and makes anew:
@@ -56,37 +61,42 @@ func givenToAll(r object.Ref) bool {
 // lacking tells of one missing object who names it: by object the reference that
 // matters most, and by chain of controllers the topmost object.
 func (d *diagnosis) lacking(edges []*edge) {
+	working := d.g.working(edges)
 	worst := map[ID]*edge{}
 	for _, e := range edges {
-		if have := worst[e.from]; have == nil || d.g.lack(e) < d.g.lack(have) {
+		if have := worst[e.from]; have == nil || d.g.lack(e, working) < d.g.lack(have, working) {
 			worst[e.from] = e
 		}
 	}
 	told := map[ID]int{} // and how many below say the same
 	for from, e := range worst {
-		top := d.topmost(from, func(id ID) bool { return worst[id] != nil && d.g.lack(worst[id]) <= d.g.lack(e) })
+		top := d.topmost(from, func(id ID) bool { return worst[id] != nil && d.g.lack(worst[id], working) <= d.g.lack(e, working) })
 		if told[top] += 0; top != from {
 			told[top]++
 		}
 	}
 	for from, below := range told {
-		d.missing(worst[from], below)
+		d.missing(worst[from], below, d.g.lack(worst[from], working))
 	}
 }
 
-// lack is how much it matters that the target of an edge is missing.
-func (g *Graph) lack(e *edge) Severity {
-	if e.flags&optional != 0 {
+// lack is how much it matters that the target of an edge is missing. What counts when
+// something is made anew only warns where that was made before.
+func (g *Graph) lack(e *edge, working map[ID]bool) Severity {
+	c := g.consequence(e)
+	switch {
+	case e.flags&optional != 0:
 		return Info
+	case c.when == whenMade && working[e.from]:
+		return max(c.severity, Warning)
 	}
-	severity, _ := consequence(&g.rules[e.rule])
-	return severity
+	return c.severity
 }
 
-func (d *diagnosis) missing(e *edge, below int) {
+func (d *diagnosis) missing(e *edge, below int, severity Severity) {
 	self, to, field := d.g.Ref(e.from), d.g.Ref(e.to), d.g.inv.Text(e.field)
-	p := Problem{Object: self, Reason: ReferenceMissing, Severity: d.g.lack(e), Related: to, Field: field}
-	_, follows := consequence(&d.g.rules[e.rule])
+	p := Problem{Object: self, Reason: ReferenceMissing, Severity: severity, Related: to, Field: field}
+	follows := d.g.consequence(e).follows
 	what, out := "which does not exist", "create it, or correct "
 	if d.g.kinds.NotServed(to.GroupKind()) {
 		what, out = "of a kind that the cluster does not serve", "install what brings that, or correct "
@@ -108,71 +118,4 @@ func (d *diagnosis) missing(e *edge, below int) {
 		p.Message = fmt.Sprintf("%s %s, %s: %s; %s%s", d.g.relation(e), near(to, self), what, follows, out, at)
 	}
 	d.problems = append(d.problems, p)
-}
-
-// consequence is what follows if what a reference of the rule names is not there:
-// how much that matters, and in which way. Severity 0 is nothing at all.
-func consequence(r *relation.Rule) (Severity, string) {
-	if severity, follows, ok := ofPod(r.Name); ok {
-		return severity, follows
-	}
-	switch r.Name {
-	case "service-account-pull-secret":
-		return Warning, "private images cannot be pulled"
-	case "service-account-secret", "resource-claim-consumer", "pod-nominated-node", "pod-certificate-pod":
-		return Warning, "the entry is out of date"
-	case "statefulset-service":
-		return Warning, "pods have no names in DNS"
-	case "claim-volume":
-		return Error, "the claim is lost, and maybe its data"
-	case "claim-class", "claim-attributes-class":
-		return Error, "no volume can be made"
-	case "ingress-backend", "route-backend":
-		return Error, "requests for it fail"
-	case "ingress-class", "gateway-class", "route-parent", "listener-set-parent":
-		return Error, "nobody answers for it"
-	case "ingress-tls", "gateway-certificate":
-		return Warning, "there is no certificate of its own"
-	case "ingress-issuer":
-		return Warning, "no certificate is issued"
-	case "autoscaler-target":
-		return Error, "nothing is scaled"
-	case "autoscaler-metric":
-		return Warning, "it is blind"
-	case "binding-role":
-		return Error, "nothing is granted"
-	case "binding-subject", "flow-subject":
-		return Info, "nobody gains by it"
-	case "webhook-service":
-		return Error, "requests that it is to see may be refused"
-	case "endpointslice-pod", "endpoints-pod", "event-object", "lease-holder", "lease-node":
-		return 0, "" // they lag behind what they are about, or outlive it
-	}
-	switch r.Relation {
-	case relation.Needs:
-		return Error, "it cannot work without"
-	case relation.Serves:
-		return Warning, "it is for nothing"
-	}
-	return Warning, "it was not made yet, or was taken away"
-}
-
-// ofPod is the consequence for a pod, or the pods of a template.
-func ofPod(rule string) (Severity, string, bool) {
-	switch rule {
-	case "pod-env-configmap", "pod-env-secret", "pod-envfrom-configmap", "pod-envfrom-secret":
-		return Error, "containers cannot start", true
-	case "pod-volume-configmap", "pod-volume-secret", "pod-projected-configmap", "pod-projected-secret", "pod-trust-bundle",
-		"pod-csi-driver", "pod-csi-secret", "pod-secret-provider", "pod-legacy-volume-secret":
-		return Error, "the volume cannot be mounted, and containers do not start", true
-	case "pod-volume-claim", "pod-ephemeral-claim", "pod-resource-claim":
-		return Error, "pods stay pending", true
-	case "pod-service-account", "pod-priority-class", "pod-runtime-class":
-		return Error, "no pod can be made", true
-	case "pod-node":
-		return Error, "the pod is lost with it", true
-	case "pod-pull-secret":
-		return Warning, "private images cannot be pulled", true
-	}
-	return 0, "", false
 }

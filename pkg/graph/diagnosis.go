@@ -19,12 +19,7 @@ import (
 // Time grows with the members, their edges, and the workloads and pods of their
 // namespaces, besides one pass over the inventory.
 func (s *Stack) Diagnose() []Problem {
-	d := diagnosis{s: s, g: s.g, problems: s.Problems(), wrong: map[object.Ref]bool{}}
-	for i := range s.g.problems {
-		if p := &s.g.problems[i]; p.Reason != NotGranted {
-			d.wrong[p.Object] = true
-		}
-	}
+	d := diagnosis{s: s, g: s.g, problems: s.Problems(), wrong: s.g.misowned()}
 	d.dangling()
 	d.hollow()
 	for _, id := range s.members {
@@ -35,6 +30,17 @@ func (s *Stack) Diagnose() []Problem {
 	d.disagreements()
 	slices.SortFunc(d.problems, compareProblems)
 	return slices.Compact(d.problems)
+}
+
+// misowned returns the objects with a wrong owner reference.
+func (g *Graph) misowned() map[object.Ref]bool {
+	wrong := map[object.Ref]bool{}
+	for i := range g.problems {
+		if p := &g.problems[i]; p.Reason != NotGranted {
+			wrong[p.Object] = true
+		}
+	}
+	return wrong
 }
 
 // Problems returns those of Graph.Problems that are of members.

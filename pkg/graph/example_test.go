@@ -102,20 +102,19 @@ func ExampleGraph_Path() {
 
 func ExampleGraph_Impact() {
 	g := shopGraph()
-	impact := g.Impact(find(g, "Secret/shop/web-tls"), graph.StackOptions{})
+	impact := g.Impact(find(g, "Secret/shop/web-tls"), graph.ImpactOptions{})
 	for _, d := range impact.Direct {
 		fmt.Println(g.Ref(d.ID), "needs it:", d.Edge.Why())
 	}
 	for _, d := range impact.Through {
 		fmt.Println(g.Ref(d.ID), "suffers from", g.Ref(d.Cause))
 	}
-	impact = g.Impact(find(g, "Deployment.apps/shop/web"), graph.StackOptions{})
-	for _, id := range impact.Deleted {
-		fmt.Println(g.Ref(id), "goes with the Deployment")
+	impact = g.Impact(find(g, "Deployment.apps/shop/web"), graph.ImpactOptions{})
+	for _, d := range impact.Deleted {
+		fmt.Println(g.Ref(d.ID), "goes with the Deployment")
 	}
 	// Output:
 	// Pod/shop/web-5d9-x2k needs it: spec.volumes[0].secret.secretName = "web-tls"
-	// ReplicaSet.apps/shop/web-5d9 suffers from Pod/shop/web-5d9-x2k
 	// Deployment.apps/shop/web suffers from ReplicaSet.apps/shop/web-5d9
 	// Pod/shop/web-5d9-x2k goes with the Deployment
 	// ReplicaSet.apps/shop/web-5d9 goes with the Deployment

@@ -62,6 +62,8 @@ type Graph struct {
 	into  []uint32 // edges by To
 	in    []uint32 // start in into, by node; one more at the end
 
+	finalizers map[inventory.ID][]uint32
+
 	problems   []Problem
 	candidates map[ID][]candidate
 	ungranted  map[ID]bool
@@ -163,6 +165,16 @@ func (g *Graph) Labels(id ID) map[string]string { return g.inv.Labels(g.rows[id]
 
 // Note returns the value of an annotation of a node, if its inventory keeps it.
 func (g *Graph) Note(id ID, key string) (string, bool) { return g.inv.Note(g.rows[id], key) }
+
+// Finalizers returns the finalizers of a node: it stays, being deleted, until each of them
+// is taken off.
+func (g *Graph) Finalizers(id ID) []string {
+	var out []string
+	for _, name := range g.finalizers[g.rows[id]] {
+		out = append(out, g.inv.Text(name))
+	}
+	return out
+}
 
 // OfKind yields the nodes of a kind, in order.
 func (g *Graph) OfKind(gk schema.GroupKind) iter.Seq[ID] {

@@ -2,202 +2,229 @@ package graph
 
 import (
 	"slices"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Impact is what happens to others when an object goes.
+// Impact is what the API server and its controllers do when an object is deleted, and what
+// follows for others. It says what is known of the objects that were read: of those that
+// were not, see Graph.Gaps and Unlooked.
 type Impact struct {
-	// Deleted is what the garbage collector takes along, in order: objects whose
-	// every owner goes.
-	Deleted []ID
-	// Orphaned is what loses an owner and stays, since another one is left.
-	Orphaned []ID
-	// Direct is who needs the object itself, or something deleted with it; last, who
-	// was told to do without.
+	// Object is the one that is deleted.
+	Object ID
+	// Deleted is what is deleted along, in order; MayGo what a controller may delete along,
+	// of which nothing is known.
+	Deleted, MayGo []Deletion
+	// Kept is what one would expect to be deleted along, and stays, in order.
+	Kept []Kept
+	// Direct is who needs the object itself or something deleted with it, or leads requests
+	// to it, the worst first.
 	Direct []Dependent
-	// Through is who suffers in turn: the owners of a dependent, the Services that
-	// front it, and who needs those.
+	// Through is who suffers in turn, the worst first: the owners of what breaks, the
+	// Services in front of it, and who needs those.
 	Through []Dependent
+	// Bereft is what the object, or something deleted with it, was there for, and which goes
+	// on without: an autoscaler's Deployment, what an Ingress leads to.
+	Bereft []Dependent
+	// Remaker makes the object anew once it is deleted, and RemakerKnown says that it surely
+	// does: a ReplicaSet its pod. It is -1 where nobody is known to.
+	Remaker      ID
+	RemakerKnown bool
 }
 
-// Dependent is an object that suffers, and the edge that makes it so.
-type Dependent struct {
+// ImpactOptions say how an object is deleted, and by which edges harm is followed.
+type ImpactOptions struct {
+	StackOptions
+	// Cascade is the propagation policy of the deletion.
+	Cascade Cascade
+}
+
+// Cascade is a propagation policy, as kubectl delete --cascade has it.
+type Cascade uint8
+
+// The policies.
+const (
+	// Background: the object goes at once, and what it owned is collected afterwards.
+	Background Cascade = iota
+	// Foreground: what it owns goes first; the object waits for that which blocks it
+	// (blockOwnerDeletion).
+	Foreground
+	// Orphan: what it owns stays, without it as an owner.
+	Orphan
+)
+
+// Cascades lists the policies.
+func Cascades() []Cascade { return []Cascade{Background, Foreground, Orphan} }
+
+func (c Cascade) String() string { return [...]string{"background", "foreground", "orphan"}[c] }
+
+// Removal is why an object is deleted along with another one.
+type Removal uint8
+
+// The reasons.
+const (
+	// Collected: its last owner goes, and the garbage collector takes it.
+	Collected Removal = iota + 1
+	// InNamespace: the namespace that it is in goes.
+	InNamespace
+	// OfDefinition: the definition of its kind goes.
+	OfDefinition
+	// Reclaimed: it is the volume of a claim that goes, and its policy is Delete.
+	Reclaimed
+	// ByController: the controller of its owner deletes it.
+	ByController
+)
+
+func (r Removal) String() string {
+	return [...]string{Collected: "owner", InNamespace: "namespace", OfDefinition: "definition", Reclaimed: "reclaim policy", ByController: "controller"}[r]
+}
+
+// Deletion is an object that is deleted along.
+type Deletion struct {
 	ID ID
+	// By is what takes it along: an owner, its namespace, its definition, its claim.
+	By      ID
+	Removal Removal
+	// Edge is the evidence; it is zero for what is in a namespace, or of a definition, to
+	// which none leads.
+	Edge Edge
+	// Blocks says that By waits for it where it is deleted in the foreground.
+	Blocks bool
+}
+
+// Reason is why an object stays of which one would expect that it goes.
+type Reason uint8
+
+// The reasons.
+const (
+	// AnotherOwner is left.
+	AnotherOwner Reason = iota + 1
+	// Orphaned: the policy of the deletion is Orphan.
+	Orphaned
+	// Retained: it is a volume whose policy is not Delete; it becomes Released.
+	Retained
+	// NotCleared: the controller of its owner is known not to delete it.
+	NotCleared
+)
+
+func (r Reason) String() string {
+	return [...]string{AnotherOwner: "another owner", Orphaned: "orphaned", Retained: "retained", NotCleared: "not cleared"}[r]
+}
+
+// Kept is an object that stays although what it depends on goes.
+type Kept struct {
+	ID     ID
+	By     ID
+	Reason Reason
+}
+
+// Effect is what a deletion does to who is not deleted.
+type Effect uint8
+
+// The effects, the worst first.
+const (
+	// Breaks: at once.
+	Breaks Effect = iota + 1
+	// BreaksOnRestart: what runs goes on until it is started anew.
+	BreaksOnRestart
+	// LosesReplica: pods go or break, and others are left.
+	LosesReplica
+	// Degrades: it works, and lacks something.
+	Degrades
+	// Bereaved: what was there for its sake goes.
+	Bereaved
+	// OnlyNew: what is there is as it was, and what is made, grown or scheduled afterwards
+	// fails.
+	OnlyNew
+	// DoesWithout: it was told to.
+	DoesWithout
+)
+
+// Effects lists all of them, the worst first.
+func Effects() []Effect {
+	return []Effect{Breaks, BreaksOnRestart, LosesReplica, Degrades, Bereaved, OnlyNew, DoesWithout}
+}
+
+func (e Effect) String() string {
+	return [...]string{
+		Breaks: "breaks", BreaksOnRestart: "breaks on restart", LosesReplica: "loses a replica", Degrades: "degrades",
+		Bereaved: "loses it", OnlyNew: "only new ones", DoesWithout: "does without",
+	}[e]
+}
+
+// Broken says whether the effect is that something does not work, or will not once it is
+// restarted.
+func (e Effect) Broken() bool { return e == Breaks || e == BreaksOnRestart }
+
+// Dependent is an object that a deletion does something to, and the edge by which.
+type Dependent struct {
+	ID     ID
+	Effect Effect
+	// Inferred says that this is a guess: somewhere between the two is an edge that is one,
+	// or that holds only as long as nothing else takes the place of what goes.
+	Inferred bool
 	// Cause is the object it suffers from, one step nearer to what goes.
 	Cause ID
 	Edge  Edge
-	// Optional says that it was told to do without.
-	Optional bool
+	// Follows says what that means for it, for people.
+	Follows string
+	// Below are objects that it controls, at any depth, to which the same happens by the
+	// same cause.
+	Below []ID
+	// Left of Of pods are left, where it loses some.
+	Left, Of int
 }
 
-// Impact returns what would go with an object, and who would miss it.
-func (g *Graph) Impact(id ID, o StackOptions) Impact {
-	im := impact{g: g, opts: o, gone: map[ID]bool{id: true}, hurt: map[ID]bool{}, fronts: map[ID]bool{}}
-	dead := append([]ID{id}, im.collect(id)...)
-	for _, at := range dead {
-		im.Direct = append(im.Direct, im.pass(at)...)
-	}
-	for _, at := range dead {
-		im.spread(at)
-	}
-	for next := 0; next < len(im.ill); next++ {
-		at := im.ill[next]
-		im.Through = append(im.Through, im.pass(at)...)
-		im.spread(at)
-	}
-	// Who was told to do without comes last: it may suffer by another way.
-	for _, at := range dead {
-		for _, d := range g.dependents(at, o) {
-			if !im.gone[d.ID] && !im.hurt[d.ID] {
-				im.hurt[d.ID] = true
-				im.Direct = append(im.Direct, d)
-			}
-		}
-	}
-	return im.Impact
+// Impact returns what is deleted along with an object, and what that does to others.
+//
+// What it calls broken, and no guess, is what a diagnosis of the graph without these objects
+// calls an error (Stack.Diagnose). Time grows with the edges of what is deleted and of what
+// breaks; for a namespace, besides, with the graph.
+func (g *Graph) Impact(id ID, o ImpactOptions) Impact {
+	c := collector{g: g, opts: o, root: id, gone: map[ID]bool{id: true}, left: map[ID]int{}, lost: map[ID]ID{}}
+	c.run()
+	im := Impact{Object: id, Deleted: c.deleted, MayGo: c.mayGo, Kept: c.kept}
+	im.Remaker, im.RemakerKnown = g.remaker(id, o.StackOptions)
+	h := harm{g: g, opts: o.StackOptions, gone: c.gone, found: map[ID]*Dependent{}, grade: map[ID]grade{}, fronts: map[ID]bool{}}
+	h.run(c.order)
+	im.Direct, im.Through = h.direct, h.through
+	im.Bereft = h.bereft(c.order)
+	return im
 }
 
-// impact follows harm.
-type impact struct {
-	Impact
-	g      *Graph
-	opts   StackOptions
-	gone   map[ID]bool
-	hurt   map[ID]bool
-	ill    []ID        // what is hurt, in the order in which it passes that on
-	fronts map[ID]bool // whether somebody needs what serves others, as far as known
+// Gone returns the object and what is surely deleted along, in order.
+func (im *Impact) Gone() []ID {
+	gone := []ID{im.Object}
+	for i := range im.Deleted {
+		gone = append(gone, im.Deleted[i].ID)
+	}
+	slices.Sort(gone)
+	return gone
 }
 
-// pass passes harm on from an object to those who cannot do without it.
-func (im *impact) pass(at ID) []Dependent {
-	var out []Dependent
-	for _, d := range im.g.dependents(at, im.opts) {
-		if !d.Optional && im.harm(d.ID) {
-			out = append(out, d)
-		}
+// remaker returns who makes an object anew that is deleted.
+func (g *Graph) remaker(id ID, o StackOptions) (maker ID, known bool) {
+	r := g.Ref(id)
+	if owner, ok := g.controller(id); ok && g.State(owner) == Present {
+		return owner, remakes(g.Ref(owner).Kind, g.Ref(owner).Group, r.Kind)
 	}
-	return out
+	if makers := g.climbable(id, o); len(makers) > 0 && isCustom(g, makers[0]) {
+		return makers[0], false
+	}
+	return -1, false
 }
 
-// spread passes harm on from an object to its owners, which are no longer what
-// they should be, and to what fronts it, if anybody needs that.
-func (im *impact) spread(at ID) {
-	g := im.g
-	for _, i := range g.into[g.in[at]:g.in[at+1]] {
-		e := &g.edges[i]
-		if !im.opts.follows(g, e) || g.manages(e) || IsBoundary(g.Ref(e.from)) || g.State(e.from) == Missing {
-			continue
-		}
-		if r := g.relation(e); r == relation.Needs || (r == relation.Serves && !im.needed(e.from)) {
-			continue
-		}
-		if im.harm(e.from) {
-			im.Through = append(im.Through, Dependent{ID: e.from, Cause: at, Edge: g.edge(*e)})
-		}
+// remakes tells the controllers of Kubernetes that make anew what they control.
+func remakes(owner, group, kind string) bool {
+	switch owner {
+	case "ReplicaSet", "StatefulSet", "DaemonSet":
+		return group == "apps" && kind == "Pod"
+	case "ReplicationController":
+		return group == "" && kind == "Pod"
+	case "Job":
+		return group == "batch" && kind == "Pod"
+	case "Deployment":
+		return group == "apps" && kind == "ReplicaSet"
+	case "Service":
+		return group == "" && kind == "EndpointSlice"
 	}
-}
-
-// harm says whether the harm is news.
-func (im *impact) harm(id ID) bool {
-	if im.gone[id] || im.hurt[id] {
-		return false
-	}
-	im.hurt[id] = true
-	im.ill = append(im.ill, id)
-	return true
-}
-
-func (im *impact) needed(id ID) bool {
-	needed, known := im.fronts[id]
-	if !known {
-		g := im.g
-		needed = g.needed(id, im.opts)
-		im.fronts[id] = needed
-	}
-	return needed
-}
-
-// dependents returns who needs a node, each once; optional only where every one
-// of its edges says so.
-func (g *Graph) dependents(id ID, o StackOptions) []Dependent {
-	var out []Dependent
-	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		e := &g.edges[i]
-		if g.relation(e) != relation.Needs || !o.follows(g, e) || g.State(e.from) == Missing {
-			continue
-		}
-		opt := e.flags&optional != 0
-		if n := len(out); n > 0 && out[n-1].ID == e.from {
-			if out[n-1].Optional && !opt {
-				out[n-1].Optional, out[n-1].Edge = false, g.edge(*e)
-			}
-			continue
-		}
-		out = append(out, Dependent{ID: e.from, Cause: id, Edge: g.edge(*e), Optional: opt})
-	}
-	return out
-}
-
-// collect follows owner references as the garbage collector does: an object goes
-// when its last owner goes. Only real owner references count, not what we infer.
-func (im *impact) collect(id ID) []ID {
-	left := map[ID]int{} // owners that are left, of those that lost one
-	next := []ID{id}
-	for at := 0; at < len(next); at++ {
-		for _, child := range im.g.children(next[at]) {
-			if im.gone[child] {
-				continue
-			}
-			if _, met := left[child]; !met {
-				left[child] = im.g.liveOwners(child)
-			}
-			if im.g.State(next[at]) != Missing {
-				left[child]--
-			}
-			if left[child] > 0 {
-				continue
-			}
-			im.gone[child] = true
-			next = append(next, child)
-		}
-	}
-	for child := range left {
-		if !im.gone[child] {
-			im.Orphaned = append(im.Orphaned, child)
-		}
-	}
-	im.Deleted = next[1:]
-	slices.Sort(im.Orphaned)
-	slices.Sort(im.Deleted)
-	return im.Deleted
-}
-
-// children returns what names a node as its owner, each once.
-func (g *Graph) children(id ID) []ID {
-	var out []ID
-	for i := g.out[id]; i < g.out[id+1]; i++ {
-		if e := &g.edges[i]; g.reference(e) && (len(out) == 0 || out[len(out)-1] != e.to) {
-			out = append(out, e.to)
-		}
-	}
-	return out
-}
-
-// liveOwners counts the owners that a node names, without those that are gone.
-func (g *Graph) liveOwners(id ID) int {
-	n, last := 0, ID(-1)
-	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		e := &g.edges[i]
-		if g.reference(e) && e.from != last && g.State(e.from) != Missing {
-			n++
-			last = e.from
-		}
-	}
-	return n
-}
-
-// reference says that an edge is an owner reference, and no guess.
-func (g *Graph) reference(e *edge) bool {
-	return g.relation(e) == relation.Owns && g.rules[e.rule].Via == relation.Owner
+	return false
 }

@@ -16,6 +16,22 @@ func dependents(g *graph.Graph, all []graph.Dependent) string {
 	return names(g, ids)
 }
 
+func deletions(all []graph.Deletion) []graph.ID {
+	var ids []graph.ID
+	for _, d := range all {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}
+
+func keptIDs(all []graph.Kept) []graph.ID {
+	var ids []graph.ID
+	for _, k := range all {
+		ids = append(ids, k.ID)
+	}
+	return ids
+}
+
 func TestImpact(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines                              string
@@ -29,7 +45,7 @@ func TestImpact(t *testing.T) {
 		"the other owner is gone":          {"a owns b\nx owns b\ngone x", graph.StackOptions{}, "b", "", "", ""},
 		"the other owner is unread":        {"a owns b\nu:x owns b", graph.StackOptions{}, "", "b", "", ""},
 		"guessed owners collect nothing":   {"a made b", graph.StackOptions{}, "", "", "", ""},
-		"guessed owners keep nothing":      {"a owns b\nx made b", graph.StackOptions{}, "b", "", "", "x"},
+		"guessed owners keep nothing":      {"a owns b\nx made b", graph.StackOptions{}, "b", "", "x", ""},
 		"owners in a cycle":                {"a owns b\nb owns a", graph.StackOptions{}, "b", "", "", ""},
 		"what owns itself stays":           {"a owns b\nb owns c\nc owns b", graph.StackOptions{}, "", "b", "", ""},
 		"named twice":                      {"a owns b\na owns b\nx owns b", graph.StackOptions{}, "", "b", "", ""},
@@ -39,7 +55,7 @@ func TestImpact(t *testing.T) {
 		"who needs what goes":              {"a owns x\nb needs x", graph.StackOptions{}, "x", "", "b", ""},
 		"who goes does not suffer":         {"a owns x\nx needs a", graph.StackOptions{}, "x", "", "", ""},
 		"owner of who needs it":            {"b needs a\nc owns b\nd owns c", graph.StackOptions{}, "", "", "b", "c d"},
-		"its own owner":                    {"c owns a\nd needs c", graph.StackOptions{}, "", "", "", "c d"},
+		"its own owner":                    {"c owns a\nd needs c", graph.StackOptions{}, "", "", "c", ""},
 		"a Service that nobody needs":      {"b needs a\nsvc serves b", graph.StackOptions{}, "", "", "b", ""},
 		"a Service that somebody needs":    {"b needs a\nsvc serves b\nclient needs svc", graph.StackOptions{}, "", "", "b", "client svc"},
 		"optional does not spread":         {"b needs? a\nc needs b", graph.StackOptions{}, "", "", "b", ""},
@@ -53,10 +69,10 @@ func TestImpact(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := graphOf(t, c.lines)
-			im := g.Impact(node(t, g, "a"), c.opts)
+			im := g.Impact(node(t, g, "a"), graph.ImpactOptions{StackOptions: c.opts})
 			for _, x := range [][3]string{
-				{"deleted", names(g, im.Deleted), c.deleted},
-				{"orphaned", names(g, im.Orphaned), c.orphaned},
+				{"deleted", names(g, deletions(im.Deleted)), c.deleted},
+				{"kept", names(g, keptIDs(im.Kept)), c.orphaned},
 				{"direct", dependents(g, im.Direct), c.direct},
 				{"through", dependents(g, im.Through), c.through},
 			} {
@@ -78,13 +94,13 @@ func TestImpactHoldsTogether(t *testing.T) {
 			continue
 		}
 		id := graph.ID(random.IntN(g.Len()))
-		im := g.Impact(id, graph.StackOptions{})
+		im := g.Impact(id, graph.ImpactOptions{})
 		gone := slowCollect(g, id)
 		if len(im.Deleted) != len(gone)-1 {
-			t.Fatalf("seed %d: %s deletes %q in\n%s", seed, nameOf(g.Ref(id)), names(g, im.Deleted), dump(g))
+			t.Fatalf("seed %d: %s deletes %q in\n%s", seed, nameOf(g.Ref(id)), names(g, deletions(im.Deleted)), dump(g))
 		}
 		hit := set{id: true}
-		for _, d := range im.Deleted {
+		for _, d := range deletions(im.Deleted) {
 			if !gone[d] || hit[d] {
 				t.Errorf("seed %d: %s deleted", seed, nameOf(g.Ref(d)))
 			}
@@ -96,6 +112,11 @@ func TestImpactHoldsTogether(t *testing.T) {
 				t.Errorf("seed %d: %s twice", seed, nameOf(g.Ref(d.ID)))
 			}
 			hit[d.ID] = true
+		}
+		for _, d := range all {
+			for _, below := range d.Below {
+				hit[below] = true
+			}
 		}
 		for _, d := range all {
 			if ends := (set{d.Edge.From: true, d.Edge.To: true}); !hit[d.Cause] || !ends[d.ID] || !ends[d.Cause] {

@@ -148,7 +148,7 @@ func TestOwnerChainIsLong(t *testing.T) {
 	if got := g.Union(all, graph.StackOptions{}); len(got) != len(all) {
 		t.Errorf("union of all: %d", len(got))
 	}
-	if im := g.Impact(node(t, g, "x0"), graph.StackOptions{}); len(im.Deleted) != n {
+	if im := g.Impact(node(t, g, "x0"), graph.ImpactOptions{}); len(im.Deleted) != n {
 		t.Errorf("%d deleted", len(im.Deleted))
 	}
 	if steps, ok := g.Path(node(t, g, "x0"), last, graph.StackOptions{}); !ok || len(steps) != 3 {

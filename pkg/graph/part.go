@@ -76,10 +76,9 @@ func (g *Graph) counts(e *edge) bool {
 	case g.collects(e), e.flags&(optional|dormant) != 0:
 		return false
 	case g.State(e.to) == Missing:
-		return g.matters(e) && g.lack(e) == Error
+		return g.matters(e) && g.lack(e, nil) == Error
 	case g.relation(e) == relation.Needs:
-		severity, _ := consequence(&g.rules[e.rule])
-		return severity == Error
+		return g.consequence(e).severity == Error
 	}
 	return true
 }

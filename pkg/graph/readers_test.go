@@ -25,7 +25,7 @@ func answers(g *graph.Graph) string {
 		for p := range stack.Parts(id) {
 			parts = append(parts, p.To)
 		}
-		fmt.Fprintln(&b, g.Impact(id, graph.StackOptions{}), path, ok, g.OwnerPath(id, graph.StackOptions{}),
+		fmt.Fprintln(&b, g.Impact(id, graph.ImpactOptions{}), path, ok, g.OwnerPath(id, graph.StackOptions{}),
 			stack.Members(), stack.Edges(), parts, stack.Problems(), slices.Collect(g.In(id)), slices.Collect(g.Out(id)))
 	}
 	return b.String()

@@ -51,7 +51,8 @@ func (s *selections) selector(inv *inventory.Inventory, n uint32) *relation.Sele
 	return sel
 }
 
-// evidence is what an object says by a rule of evidence: a selection.
+// evidence is what an object says by a rule of evidence: a selection, or nothing but that
+// the rule holds where it names its target.
 type evidence struct {
 	row       inventory.ID
 	selection uint32

@@ -127,7 +127,7 @@ func TestForestIsWide(t *testing.T) {
 		t.Fatalf("%d members above", len(up.Members()))
 	}
 	checkForest(t, 0, up)
-	if im := g.Impact(node(t, g, "far"), graph.StackOptions{}); len(im.Deleted) != 1 || len(im.Direct) != n+1 {
+	if im := g.Impact(node(t, g, "far"), graph.ImpactOptions{}); len(im.Deleted) != 1 || len(im.Direct) != n+1 {
 		t.Errorf("%d deleted, %d direct", len(im.Deleted), len(im.Direct))
 	}
 }

@@ -28,18 +28,22 @@ func webhookServices(o object.Object, emit Emit) {
 	switch b := o.Body.(type) {
 	case *admissionv1.MutatingWebhookConfiguration:
 		for i := range b.Webhooks {
-			webhookService(&b.Webhooks[i].ClientConfig, i, emit)
+			webhookService(&b.Webhooks[i].ClientConfig, b.Webhooks[i].FailurePolicy, i, emit)
 		}
 	case *admissionv1.ValidatingWebhookConfiguration:
 		for i := range b.Webhooks {
-			webhookService(&b.Webhooks[i].ClientConfig, i, emit)
+			webhookService(&b.Webhooks[i].ClientConfig, b.Webhooks[i].FailurePolicy, i, emit)
 		}
 	}
 }
 
-func webhookService(c *admissionv1.WebhookClientConfig, i int, emit Emit) {
-	if s := c.Service; s != nil {
-		named(emit, service, s.Namespace, s.Name, at("webhooks[", i, "].clientConfig.service.name"))
+// webhookService: what a webhook cannot be asked about is refused, unless its policy is to
+// ignore that.
+func webhookService(c *admissionv1.WebhookClientConfig, policy *admissionv1.FailurePolicyType, i int, emit Emit) {
+	if s := c.Service; s != nil && s.Name != "" {
+		l := to(service, s.Namespace, s.Name, at("webhooks[", i, "].clientConfig.service.name"))
+		l.Optional = value(policy) == admissionv1.Ignore
+		emit(l)
 	}
 }
 

@@ -15,13 +15,17 @@ import (
 // own (helm/RELEASE), and those of GitOps tools name custom resources.
 func applySetRules() []Rule {
 	return []Rule{
-		{Name: ApplySetMember, Relation: Owns, Via: Label, To: "(member)", Field: applySetField, Metadata: true, Manages: true, Links: applySetMembers},
+		{Name: ApplySetMember, Relation: Owns, Via: Label, To: "(member)", Field: applySetField, Metadata: true, Manages: true, Deletes: kroFinalizer, Links: applySetMembers},
 	}
 }
 
 // ApplySetMember is the name of the rule by which who keeps an ApplySet owns what is in
 // it.
 const ApplySetMember = "applyset-member"
+
+// kroFinalizer is how kro deletes what an instance keeps; kubectl deletes no set with its
+// parent.
+const kroFinalizer = "kro.run/finalizer"
 
 const (
 	applySetPrefix = "applyset.kubernetes.io/"

@@ -108,18 +108,17 @@ func routeMesh(o object.Object, emit Emit) {
 	}
 }
 
-// routeBackends: a route serves what it sends requests to, copies included.
+// routeBackends: a route serves what it sends requests to, and works without those to
+// whom it sends copies.
 func routeBackends(o object.Object, emit Emit) {
-	backend := func(ref any, path string) {
-		referred(emit, grantable(ref, service, o.Namespace), path)
-	}
 	for i, rule := range items(o.Fields(), "spec", "rules") {
 		for j, b := range items(rule, "backendRefs") {
-			backend(b, at(at("spec.rules[", i, "].backendRefs["), j, "]"))
+			referred(emit, grantable(b, service, o.Namespace), at(at("spec.rules[", i, "].backendRefs["), j, "]"))
 		}
 	}
+	mirrored := func(l Link) { l.Optional = true; emit(l) }
 	filters(o, func(f any, path string) {
-		backend(part(f, "requestMirror", "backendRef"), path+".requestMirror.backendRef")
+		referred(mirrored, grantable(part(f, "requestMirror", "backendRef"), service, o.Namespace), path+".requestMirror.backendRef")
 	})
 }
 

@@ -46,8 +46,13 @@ func ingressBackend(b *networkingv1.IngressBackend, self object.Ref, path string
 	}
 }
 
+// ingressClassName: one that has an address is answered for.
 func ingressClassName(in *networkingv1.Ingress, _ object.Ref, emit Emit) {
-	named(emit, ingressClass, "", value(in.Spec.IngressClassName), "spec.ingressClassName")
+	if name := value(in.Spec.IngressClassName); name != "" {
+		l := to(ingressClass, "", name, "spec.ingressClassName")
+		l.Settled = len(in.Status.LoadBalancer.Ingress) > 0
+		emit(l)
+	}
 }
 
 const ingressClassKey = "kubernetes.io/ingress.class"

@@ -29,6 +29,7 @@ func ownerReferences(o object.Object, emit Emit) {
 			Value:    string(r.UID),
 
 			Controller: value(r.Controller),
+			Blocks:     value(r.BlockOwnerDeletion),
 		})
 	}
 }

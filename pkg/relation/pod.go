@@ -72,9 +72,12 @@ func onTemplate(read func(template, Emit)) func(object.Object, Emit) {
 		if t.spec == nil {
 			return
 		}
-		if retired, finished := retired(o), finished(o); retired || finished {
-			needed := emit
+		needed := emit
+		switch retired := retired(o); {
+		case retired || finished(o):
 			emit = func(l Link) { l.Optional, l.Dormant = l.Optional || retired, true; needed(l) }
+		case runs(o):
+			emit = func(l Link) { l.Settled = true; needed(l) }
 		}
 		read(t, emit)
 	}
@@ -98,6 +101,14 @@ func finished(o object.Object) bool {
 		})
 	}
 	return false
+}
+
+// runs tells a pod all of whose containers have been started.
+func runs(o object.Object) bool {
+	p, ok := o.Body.(*corev1.Pod)
+	return ok && p.Status.Phase == corev1.PodRunning && !slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		return c.State.Running == nil
+	})
 }
 
 // templateOf is the one place that knows where a kind keeps its pod spec.

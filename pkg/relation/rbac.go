@@ -16,7 +16,7 @@ func rbacRules() []Rule {
 	return []Rule{
 		{Name: "service-account-secret", From: from(serviceAccount), Relation: Needs, Via: Spec, To: "Secret", Field: "secrets[].name", Links: on(serviceAccountSecrets)},
 		{Name: "service-account-pull-secret", From: from(serviceAccount), Relation: Needs, Via: Spec, To: "Secret", Field: "imagePullSecrets[].name", Links: on(serviceAccountPullSecrets)},
-		{Name: "service-account-token", From: from(secret), Relation: Owns, Via: Annotation, To: "ServiceAccount", Backward: true, Field: annotation(corev1.ServiceAccountNameKey), Metadata: true, Links: serviceAccountToken},
+		{Name: "service-account-token", From: from(secret), Relation: Owns, Via: Annotation, To: "ServiceAccount", Backward: true, Field: annotation(corev1.ServiceAccountNameKey), Metadata: true, Deletes: Always, Links: serviceAccountToken},
 		{Name: "binding-subject", From: from(roleBinding, clusterRoleBinding), Relation: Serves, Via: Spec, To: "(subject)", Field: "subjects[]", Crosses: true, Links: bindingSubjects},
 		{Name: "cluster-role-aggregation", From: from(clusterRole), Relation: Needs, Via: Label, To: "ClusterRole", Field: "aggregationRule.clusterRoleSelectors[]", Links: on(clusterRoleAggregation)},
 		{Name: "role-resource-name", From: from(role, clusterRole), Relation: Needs, Via: Spec, To: "(resource)", Field: "rules[].resourceNames[]", Aside: true, Links: roleResourceNames},

@@ -97,8 +97,14 @@ type Link struct {
 	// Dormant says that the object is out of work, so that nothing breaks today if
 	// the target is not there.
 	Dormant bool
+	// Settled says that the object has got what it asks of the target, and needs it again
+	// only when something is made anew: a pod that runs, a claim that has its volume.
+	Settled bool
 	// Controller says, of an owner reference, that the owner controls the object.
 	Controller bool
+	// Blocks says, of an owner reference, that a deletion in the foreground waits for the
+	// object (blockOwnerDeletion).
+	Blocks bool
 }
 
 // Target says which objects a link means. Exactly one of Name and Selector is
@@ -175,8 +181,8 @@ type Rule struct {
 	// Aside says that an edge of the rule makes neither end part of the stack of the
 	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.
 	Aside bool
-	// Evidence says that the links of the rule, which select by label, make no edges:
-	// they are held against what the edges say when a stack is diagnosed.
+	// Evidence says that the links of the rule make no edges: they are held against what
+	// the edges say when a stack is diagnosed, or an object is to be deleted.
 	Evidence bool
 	// Namespaces says that links of the rule choose namespaces by their labels, so
 	// that all Namespaces are read. Those of a rule that is Aside are not worth a
@@ -191,6 +197,11 @@ type Rule struct {
 	// Manages says that From is a manager (a release, a GitOps application): it owns
 	// To only where it is itself what was asked for, and is context otherwise.
 	Manages bool
+	// Deletes says, of a rule by which From owns To, what becomes of To when From is
+	// deleted: Always, Never, or the name of the finalizer of From by which its
+	// controller deletes To. Where it is empty nothing is known; owner references are the
+	// garbage collector's.
+	Deletes string
 	// Annotation is the key that selectors of the rule ask for, so that the
 	// annotation is kept of every object; empty where none does.
 	Annotation string
@@ -206,6 +217,12 @@ type Rule struct {
 	family *family
 	member int
 }
+
+// Values of Rule.Deletes that are no finalizers.
+const (
+	Always = "always"
+	Never  = "never"
+)
 
 // Set is a list of rules by the kind that they read.
 type Set struct {

@@ -23,6 +23,7 @@ func storageRules() []Rule {
 		{Name: "claim-node", From: from(claim), Relation: Needs, Via: Annotation, To: "Node", Field: annotation(selectedNodeKey), Links: on(claimNode)},
 		{Name: "claim-provisioner", From: from(claim), Relation: Needs, Via: Annotation, To: "CSIDriver", Field: annotation(provisionerKey), Metadata: true, Links: claimProvisioner},
 
+		{Name: VolumeReclaimed, From: from(persistentVolume), Relation: Owns, Via: Spec, To: "PersistentVolumeClaim", Backward: true, Field: "spec.persistentVolumeReclaimPolicy", Evidence: true, Links: on(volumeReclaimed)},
 		{Name: "volume-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "StorageClass", Field: "spec.storageClassName", Links: on(volumeClass)},
 		{Name: "volume-attributes-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "VolumeAttributesClass", Field: "spec.volumeAttributesClassName", Links: on(volumeAttributesClass)},
 		{Name: "volume-driver", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.csi.driver", Links: on(persistentVolumeDriver)},
@@ -53,11 +54,12 @@ func claimVolume(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
 // which the server writes in as soon as there is one. To a claim that has its
 // volume the class is a label: often no such object was ever made.
 func claimClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
-	link := named
-	if c.Spec.VolumeName != "" {
-		link = present
+	if name := value(c.Spec.StorageClassName); name != "" {
+		l := to(storageClass, "", name, "spec.storageClassName")
+		l.Settled = c.Spec.VolumeName != ""
+		l.Target.IfPresent = l.Settled
+		emit(l)
 	}
-	link(emit, storageClass, "", value(c.Spec.StorageClassName), "spec.storageClassName")
 }
 
 // claimAttributesClass: while a change is under way, the class that is wished
@@ -90,6 +92,21 @@ func claimDataSource(c *corev1.PersistentVolumeClaim, self object.Ref, emit Emit
 		l.Target.Granted, l.Target.IfPresent = true, c.Spec.VolumeName != ""
 		emit(l)
 	}
+}
+
+// VolumeReclaimed is the rule of evidence by which a volume goes with its claim.
+const VolumeReclaimed = "volume-reclaimed"
+
+// volumeReclaimed: where the policy is Delete, the volume and what is on it go with the
+// claim that the volume is bound to.
+func volumeReclaimed(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+	r := v.Spec.ClaimRef
+	if r == nil || r.Name == "" || v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
+		return
+	}
+	l := to(claim, r.Namespace, r.Name, "spec.persistentVolumeReclaimPolicy")
+	l.Target.UID, l.Value, l.Backward = r.UID, string(v.Spec.PersistentVolumeReclaimPolicy), true
+	emit(l)
 }
 
 // volumeClass: to a volume the class is a label, as to its claim.

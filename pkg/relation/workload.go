@@ -18,7 +18,7 @@ import (
 func workloadRules() []Rule {
 	return []Rule{
 		{Name: "statefulset-service", From: from(statefulSet), Relation: Needs, Via: Spec, To: "Service", Field: "spec.serviceName", Links: on(statefulSetService)},
-		{Name: "statefulset-claim", From: from(statefulSet), Relation: Owns, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumeClaimTemplates[].metadata.name", Links: on(statefulSetClaims)},
+		{Name: "statefulset-claim", From: from(statefulSet), Relation: Owns, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumeClaimTemplates[].metadata.name", Deletes: Never, Links: on(statefulSetClaims)},
 
 		{Name: WorkloadSelector, From: from(deployment, replicaSet, statefulSet, daemonSet, replicationController, job), Relation: Owns, Via: Label, To: "Pod", Field: "spec.selector", Evidence: true, Links: workloadSelector},
 		{Name: WorkloadAtRest, From: from(deployment, replicaSet, statefulSet, replicationController), Relation: Owns, Via: Label, To: "Pod", Field: "spec.template.metadata.labels", Evidence: true, Links: workloadAtRest},

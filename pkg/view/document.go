@@ -91,26 +91,6 @@ type StepDocument struct {
 	Against      bool `json:"against"`
 }
 
-// ImpactDocument is what goes and who suffers when an object goes
-// (docs/schema/impact.json).
-type ImpactDocument struct {
-	Head     `json:",inline"`
-	Object   string              `json:"object"`
-	Deleted  []string            `json:"deleted"`
-	Orphaned []string            `json:"orphaned"`
-	Direct   []DependentDocument `json:"direct"`
-	Through  []DependentDocument `json:"through"`
-	Gaps     []object.Gap        `json:"gaps"`
-}
-
-// DependentDocument is an object that suffers, and from what.
-type DependentDocument struct {
-	ID       string       `json:"id"`
-	Cause    string       `json:"cause"`
-	Edge     EdgeDocument `json:"edge"`
-	Optional bool         `json:"optional"`
-}
-
 func edgeDocument(g *graph.Graph, e graph.Edge) EdgeDocument {
 	return EdgeDocument{
 		From: g.Ref(e.From).String(), To: g.Ref(e.To).String(), Relation: e.Relation.String(), Via: e.Via.String(),

@@ -1,65 +1,283 @@
 package view
 
-import "github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+import (
+	"fmt"
+	"slices"
+	"strings"
 
-// Impact returns the answer of the impact command.
-func Impact(g *graph.Graph, id graph.ID, im graph.Impact) Answer {
-	doc := ImpactDocument{
-		Head: Head{APIVersion, "Impact"}, Object: g.Ref(id).String(), Deleted: refs(g, im.Deleted), Orphaned: refs(g, im.Orphaned),
-		Direct: dependents(g, im.Direct), Through: dependents(g, im.Through), Gaps: none(g.Gaps()),
-	}
-	var ids []graph.ID
-	ids = append(append(ids, im.Deleted...), im.Orphaned...)
-	for _, list := range [][]graph.Dependent{im.Direct, im.Through} {
-		for _, d := range list {
-			ids = append(ids, d.ID)
-		}
-	}
-	table := impactTable(im, newNames(g, g.Ref(id).Namespace, append(ids, id)))
-	return Answer{Table: table, Wide: table, Document: doc, Names: refs(g, ids)}
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+)
+
+// ImpactOf is what is shown of a deletion.
+type ImpactOf struct {
+	Graph   *graph.Graph
+	Impact  graph.Impact
+	Stacks  []graph.StackImpact
+	Cascade graph.Cascade
 }
 
-func impactTable(im graph.Impact, n names) *Table {
+// Impact returns the answer of the impact command: what happens to stacks, and to which of
+// their objects; what is deleted along; what was not looked at.
+func Impact(of ImpactOf) Answer {
+	v := newImpactView(of)
+	doc := v.document()
+	table := v.table()
+	return Answer{Tree: v.tree(), Table: table, Wide: table, Document: doc, Names: v.allNames()}
+}
+
+type impactView struct {
+	ImpactOf
+	names
+	all      []graph.Dependent
+	unlooked []schema.GroupKind
+}
+
+func newImpactView(of ImpactOf) *impactView {
+	im := &of.Impact
+	v := &impactView{ImpactOf: of, all: im.Dependents(), unlooked: of.Graph.Unlooked(im.Object)}
+	ids := im.Gone()
+	for i := range v.all {
+		ids = append(ids, v.all[i].ID)
+	}
+	v.names = newNames(of.Graph, of.Graph.Ref(im.Object).Namespace, ids)
+	return v
+}
+
+// allNames are those of what is deleted, and of whom that does something to.
+func (v *impactView) allNames() []string {
+	var ids []graph.ID
+	for i := range v.Impact.Deleted {
+		ids = append(ids, v.Impact.Deleted[i].ID)
+	}
+	for i := range v.all {
+		ids = append(append(ids, v.all[i].ID), v.all[i].Below...)
+	}
+	slices.Sort(ids)
+	return refs(v.Graph, slices.Compact(ids))
+}
+
+// effectWord is an effect as people read it; of a guess it says so.
+func effectWord(e graph.Effect, inferred bool) string {
+	word := e.String()
+	if inferred && e.Broken() {
+		word = map[graph.Effect]string{graph.Breaks: "may break", graph.BreaksOnRestart: "may break on restart"}[e]
+	}
+	if inferred {
+		word += " (inferred)"
+	}
+	return word
+}
+
+func effectTone(e graph.Effect, inferred bool) Tone {
+	switch {
+	case e.Broken() && !inferred:
+		return Bad
+	case e == graph.OnlyNew, e == graph.DoesWithout:
+		return Plain
+	}
+	return Warn
+}
+
+// glyph stands before a word that tells of trouble.
+func glyph(t Tone) string { return map[Tone]string{Bad: "✖ ", Warn: "! "}[t] }
+
+// Summary is the impact in one line: 2 stacks break, 1 loses a replica.
+func (v *impactView) summary() string {
+	type group struct {
+		one, more string
+		n         int
+	}
+	var groups []group
+	count := func(one, more string) {
+		for i := range groups {
+			if groups[i].one == one {
+				groups[i].n++
+				return
+			}
+		}
+		groups = append(groups, group{one, more, 1})
+	}
+	for i := range v.Stacks {
+		count(stackWords(&v.Stacks[i]))
+	}
+	if len(groups) == 0 {
+		return v.summaryOfObjects()
+	}
+	var parts []string
+	for i, g := range groups {
+		n, verb := fmt.Sprint(g.n), g.more
+		if g.n == 1 {
+			verb = g.one
+		}
+		if i == 0 {
+			n = counted(g.n, "stack")
+		}
+		parts = append(parts, n+" "+verb)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// stackWords says what happens to a stack, and to several.
+func stackWords(s *graph.StackImpact) (one, more string) {
+	switch {
+	case s.Gone:
+		return "is deleted", "are deleted"
+	case s.Inferred && s.Effect.Broken():
+		return "may break", "may break"
+	}
+	switch s.Effect {
+	case graph.Breaks:
+		return "breaks", "break"
+	case graph.BreaksOnRestart:
+		return "breaks on restart", "break on restart"
+	case graph.LosesReplica:
+		return "loses a replica", "lose a replica"
+	case graph.Degrades:
+		return "degrades", "degrade"
+	case graph.OnlyNew:
+		return "goes on, and cannot make new ones", "go on, and cannot make new ones"
+	case graph.DoesWithout:
+		return "does without", "do without"
+	}
+	return "loses a part", "lose a part"
+}
+
+func (v *impactView) summaryOfObjects() string {
+	broken := 0
+	for i := range v.all {
+		if d := &v.all[i]; d.Effect.Broken() && !d.Inferred {
+			broken++
+		}
+	}
+	deleted := len(v.Impact.Deleted)
+	switch {
+	case broken > 0 && deleted > 0:
+		return fmt.Sprintf("no stack is touched; %s deleted along, %d broken", isAre(deleted, "object"), broken)
+	case broken > 0:
+		return "no stack is touched; " + isAre(broken, "object") + " broken"
+	case deleted > 0:
+		return "no other stack is touched; " + isAre(deleted, "object") + " deleted along"
+	case len(v.all) > 0:
+		return "nothing breaks"
+	}
+	return "nothing that was read needs it"
+}
+
+func isAre(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, what)
+}
+
+// said is what happens to a dependent, and why.
+func (v *impactView) said(d *graph.Dependent) string {
+	text := effectWord(d.Effect, d.Inferred)
+	if d.Effect == graph.LosesReplica {
+		text += fmt.Sprintf(": %d of %d left", d.Left, d.Of)
+	}
+	if n := len(d.Below); n > 0 {
+		text += ", with " + counted(n, "object") + " below it"
+	}
+	if d.Follows != "" {
+		text += ": " + d.Follows
+	}
+	return text
+}
+
+// because is the cause of an effect, and the evidence.
+func (v *impactView) because(d *graph.Dependent) string {
+	if d.Cause == v.Impact.Object {
+		return d.Edge.Why()
+	}
+	return v.of(d.Cause) + ", " + d.Edge.Why()
+}
+
+func (v *impactView) table() *Table {
 	t := &Table{Columns: []Column{
 		{Name: "EFFECT"},
 		{Name: "OBJECT", Cut: Middle, Least: leastName},
 		{Name: "BECAUSE OF", Drop: 1, Cut: Middle, Least: leastName},
 		{Name: "WHY", Drop: 2, Cut: Middle, Least: leastWhy},
 	}}
-	row := func(effect string, tone Tone, id graph.ID, cause, why string) {
-		t.Rows = append(t.Rows, []Cell{{effect, tone}, {n.of(id), Plain}, {cause, Faint}, {why, Faint}})
+	row := func(effect string, tone Tone, object, cause, why string) {
+		t.Rows = append(t.Rows, []Cell{{effect, tone}, {object, Plain}, {cause, Faint}, {why, Faint}})
 	}
-	for _, d := range im.Deleted {
-		row("deleted", Bad, d, "", "every owner of it goes")
-	}
-	for _, d := range im.Orphaned {
-		row("loses an owner", Warn, d, "", "another owner is left")
-	}
-	for _, list := range []struct {
-		all  []graph.Dependent
-		word string
-		tone Tone
-	}{{im.Direct, "breaks", Bad}, {im.Through, "suffers", Warn}} {
-		for _, d := range list.all {
-			word, tone := list.word, list.tone
-			if d.Optional {
-				word, tone = "misses it", Warn
-			}
-			if d.Edge.Inferred {
-				word += " (inferred)"
-			}
-			row(word, tone, d.ID, n.of(d.Cause), d.Edge.Why())
+	for i := range v.Stacks {
+		s := &v.Stacks[i]
+		word, _ := stackWords(s)
+		cause := ""
+		if !s.Gone {
+			cause = v.of(s.Because)
 		}
+		row("stack "+word, stackTone(s), v.stackName(s), cause, "")
+	}
+	for i := range v.Impact.Deleted {
+		d := &v.Impact.Deleted[i]
+		row("deleted", Bad, v.of(d.ID), v.of(d.By), removalWhy(d))
+	}
+	for i := range v.Impact.MayGo {
+		d := &v.Impact.MayGo[i]
+		row("may be deleted", Warn, v.of(d.ID), v.of(d.By), d.Edge.Why())
+	}
+	for _, k := range v.Impact.Kept {
+		row("stays", Plain, v.of(k.ID), v.of(k.By), keptWhy(k.Reason))
+	}
+	for i := range v.all {
+		d := &v.all[i]
+		word := effectWord(d.Effect, d.Inferred)
+		if i >= len(v.Impact.Direct) && d.Effect == graph.Breaks && !d.Inferred {
+			word = "suffers"
+		}
+		row(word, effectTone(d.Effect, d.Inferred), v.of(d.ID), v.of(d.Cause), d.Edge.Why())
 	}
 	return t
 }
 
-func dependents(g *graph.Graph, all []graph.Dependent) []DependentDocument {
-	out := []DependentDocument{}
-	for _, d := range all {
-		out = append(out, DependentDocument{ID: g.Ref(d.ID).String(), Cause: g.Ref(d.Cause).String(), Edge: edgeDocument(g, d.Edge), Optional: d.Optional})
+func (v *impactView) stackName(s *graph.StackImpact) string {
+	return written(s.Stack.Ref(v.Graph), v.home, v.twice)
+}
+
+func stackTone(s *graph.StackImpact) Tone {
+	if s.Gone {
+		return Bad
 	}
-	return out
+	return effectTone(s.Effect, s.Inferred)
+}
+
+func removalWhy(d *graph.Deletion) string {
+	switch d.Removal {
+	case graph.InNamespace:
+		return "it is in the namespace"
+	case graph.OfDefinition:
+		return "the definition of its kind goes"
+	case graph.Reclaimed:
+		return "its reclaim policy is Delete: the data goes"
+	case graph.ByController:
+		return "its controller deletes it: " + d.Edge.Why()
+	}
+	return "every owner of it goes"
+}
+
+func keptWhy(r graph.Reason) string {
+	switch r {
+	case graph.AnotherOwner:
+		return "another owner is left"
+	case graph.Orphaned:
+		return "it is orphaned, as --cascade says"
+	case graph.Retained:
+		return "its reclaim policy keeps it: it is Released, with its data"
+	}
+	return "its controller does not delete it"
 }
 
 func refs(g *graph.Graph, ids []graph.ID) []string {

@@ -108,27 +108,29 @@ Job/shop/j needs Pod.other.io/far/c
 `
 	g := build(t, words)
 	id := find(t, g, "App/shop/a")[0]
-	a := view.Impact(g, id, g.Impact(id, graph.StackOptions{}))
-	if got, want := rows(a.Table), `deleted | Pod/a-0 |  | every owner of it goes
-deleted | Set/a |  | every owner of it goes
-loses an owner | Pod/b |  | another owner is left
-breaks (inferred) | Pod.other.io/far/c | Pod/a-0 | spec.needs = "a-0"
-misses it | Pod/b | Set/a | spec.needs = "a"
-suffers | Job/j | Pod.other.io/far/c | spec.needs = "c"
+	a := view.Impact(view.ImpactOf{Graph: g, Impact: g.Impact(id, graph.ImpactOptions{})})
+	if got, want := rows(a.Table), `deleted | Pod/a-0 | Set/a | every owner of it goes
+deleted | Set/a | App/a | every owner of it goes
+stays | Pod/b | App/a | another owner is left
+may break (inferred) | Pod.other.io/far/c | Pod/a-0 | spec.needs = "a-0"
+does without | Pod/b | Set/a | spec.needs = "a"
+may break (inferred) | Job/j | Pod.other.io/far/c | spec.needs = "c"
 `; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	doc := a.Document.(view.ImpactDocument)
-	if doc.Object != "App/shop/a" || doc.Kind != "Impact" || !slices.Equal(doc.Deleted, []string{"Pod/shop/a-0", "Set/shop/a"}) || !slices.Equal(doc.Orphaned, []string{"Pod/shop/b"}) {
+	if doc.Object != "App/shop/a" || doc.Kind != "Impact" || !slices.Equal(doc.Deleted, []string{"Pod/shop/a-0", "Set/shop/a"}) || !slices.Equal(doc.Kept, []view.KeptDocument{{ID: "Pod/shop/b", By: "App/shop/a", Reason: "another owner"}}) {
 		t.Errorf("document %+v", doc)
 	}
-	want := view.DependentDocument{ID: "Pod/shop/b", Cause: "Set/shop/a", Optional: true, Edge: view.EdgeDocument{
-		From: "Pod/shop/b", To: "Set/shop/a", Relation: "needs", Via: "spec", Why: `spec.needs = "a"`, Rule: "test-needs", Optional: true,
-	}}
-	if !slices.Contains(doc.Direct, want) || len(doc.Direct) != 2 || len(doc.Through) != 1 {
+	want := view.DependentDocument{
+		ID: "Pod/shop/b", Effect: "does without", Cause: "Set/shop/a", Optional: true, Below: []string{}, Edge: view.EdgeDocument{
+			From: "Pod/shop/b", To: "Set/shop/a", Relation: "needs", Via: "spec", Why: `spec.needs = "a"`, Rule: "test-needs", Optional: true,
+		},
+	}
+	if !slices.ContainsFunc(doc.Direct, func(d view.DependentDocument) bool { return reflect.DeepEqual(d, want) }) || len(doc.Direct) != 2 || len(doc.Through) != 1 {
 		t.Errorf("direct %+v, through %+v", doc.Direct, doc.Through)
 	}
-	if len(a.Names) != len(a.Table.Rows) {
+	if !slices.Equal(a.Names, []string{"Job/shop/j", "Pod/shop/a-0", "Pod/shop/b", "Set/shop/a", "Pod.other.io/far/c"}) {
 		t.Errorf("names %v", a.Names)
 	}
 }
@@ -136,9 +138,9 @@ suffers | Job/j | Pod.other.io/far/c | spec.needs = "c"
 func TestImpactOfNothing(t *testing.T) {
 	g := build(t, "have Pod/a")
 	id := find(t, g, "Pod/a")[0]
-	a := view.Impact(g, id, g.Impact(id, graph.StackOptions{}))
+	a := view.Impact(view.ImpactOf{Graph: g, Impact: g.Impact(id, graph.ImpactOptions{})})
 	doc := a.Document.(view.ImpactDocument)
-	if doc.Deleted == nil || doc.Orphaned == nil || doc.Direct == nil || doc.Through == nil || doc.Gaps == nil || a.Names == nil || len(a.Table.Rows) > 0 {
+	if doc.Deleted == nil || doc.Kept == nil || doc.Direct == nil || doc.Through == nil || doc.Gaps == nil || a.Names == nil || len(a.Table.Rows) > 0 {
 		t.Errorf("answer %+v", a)
 	}
 }

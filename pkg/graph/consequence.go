@@ -1,0 +1,155 @@
+package graph
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// moment is when the lack of what an edge names is felt.
+type moment uint8
+
+const (
+	// atOnce: by what runs.
+	atOnce moment = iota
+	// whenRestarted: what runs goes on until it is started anew.
+	whenRestarted
+	// whenMade: by what is made, grown or scheduled afterwards, and never by what is there.
+	whenMade
+)
+
+// consequence is what follows if what an edge names is not there. A diagnosis tells it of
+// what is missing, and an impact of what is to be deleted: they agree since there is one table.
+type consequence struct {
+	// severity is how much it matters; 0 is not at all.
+	severity Severity
+	follows  string
+	when     moment
+	// meanwhile is what holds for who has got what it needs already.
+	meanwhile string
+}
+
+const (
+	cannotStart = "containers cannot start"
+	cannotMount = "the volume cannot be mounted, and containers do not start"
+	cannotMake  = "no pod can be made"
+	answers     = "requests for it fail"
+	nobody      = "nobody answers for it"
+
+	keepsEnvironment = "what runs keeps its environment until it restarts"
+	keepsFiles       = "what runs keeps the files that are mounted, which are updated no more"
+	keepsRunning     = "pods that are there run on"
+)
+
+// consequences are those of built-in rules that are not what their relation says, by rule.
+var consequences = map[string]consequence{
+	"pod-env-configmap":     {Error, cannotStart, whenRestarted, keepsEnvironment},
+	"pod-env-secret":        {Error, cannotStart, whenRestarted, keepsEnvironment},
+	"pod-envfrom-configmap": {Error, cannotStart, whenRestarted, keepsEnvironment},
+	"pod-envfrom-secret":    {Error, cannotStart, whenRestarted, keepsEnvironment},
+
+	"pod-volume-configmap":     {Error, cannotMount, whenRestarted, keepsFiles},
+	"pod-volume-secret":        {Error, cannotMount, whenRestarted, keepsFiles},
+	"pod-projected-configmap":  {Error, cannotMount, whenRestarted, keepsFiles},
+	"pod-projected-secret":     {Error, cannotMount, whenRestarted, keepsFiles},
+	"pod-trust-bundle":         {Error, cannotMount, whenRestarted, keepsFiles},
+	"pod-csi-driver":           {Error, cannotMount, whenRestarted, "what is mounted stays mounted"},
+	"pod-csi-secret":           {Error, cannotMount, whenRestarted, "what is mounted stays mounted"},
+	"pod-secret-provider":      {Error, cannotMount, whenRestarted, keepsFiles},
+	"pod-legacy-volume-secret": {Error, cannotMount, whenRestarted, "what is mounted stays mounted"},
+
+	"pod-volume-claim":    {Error, "pods stay pending", whenRestarted, "the claim goes when no pod uses it any more"},
+	"pod-ephemeral-claim": {Error, "pods stay pending", whenRestarted, "the claim goes when no pod uses it any more"},
+	"pod-resource-claim":  {Error, "pods stay pending", whenRestarted, "the claim goes when no pod uses it any more"},
+	"pod-service-account": {Error, cannotMake, whenRestarted, "pods run on, and the API server refuses their tokens at once"},
+	"pod-priority-class":  {Error, cannotMake, whenMade, keepsRunning},
+	"pod-runtime-class":   {Error, cannotMake, whenMade, keepsRunning},
+	"pod-node":            {Error, "the pod is lost with it", atOnce, ""},
+	"pod-pull-secret":     {Warning, "private images cannot be pulled", whenRestarted, "images that a node has are used on"},
+
+	"service-account-pull-secret": {Warning, "private images cannot be pulled", whenRestarted, "images that a node has are used on"},
+	"service-account-secret":      {Warning, "the entry is out of date", atOnce, ""},
+	"resource-claim-consumer":     {Warning, "the entry is out of date", atOnce, ""},
+	"pod-nominated-node":          {Warning, "the entry is out of date", atOnce, ""},
+	"pod-certificate-pod":         {Warning, "the entry is out of date", atOnce, ""},
+	"statefulset-service":         {Warning, "pods have no names in DNS", atOnce, ""},
+
+	"claim-volume":            {Error, "the claim is lost, and maybe its data", atOnce, ""},
+	"claim-class":             {Error, "no volume can be made", whenMade, "the claim keeps its volume, and cannot grow"},
+	"claim-attributes-class":  {Error, "no volume can be made", whenMade, "the volume keeps its attributes"},
+	"volume-class":            {}, // a label of the volume
+	"claim-provisioner":       byDriver,
+	"volume-driver":           byDriver,
+	"storageclass-driver":     byDriver,
+	"attributes-class-driver": byDriver,
+	"attachment-driver":       byDriver,
+	"csi-node-driver":         byDriver,
+
+	"ingress-backend":     {Error, answers, atOnce, ""},
+	"route-backend":       {Error, answers, atOnce, ""},
+	"ingress-class":       {Error, nobody, whenMade, "what answers for it now goes on until it looks anew"},
+	"gateway-class":       {Error, nobody, atOnce, ""},
+	"route-parent":        {Error, nobody, atOnce, ""},
+	"listener-set-parent": {Error, nobody, atOnce, ""},
+	"ingress-tls":         {Warning, "there is no certificate of its own", atOnce, ""},
+	"gateway-certificate": {Warning, "there is no certificate of its own", atOnce, ""},
+	"ingress-issuer":      {Warning, "no certificate is issued", atOnce, ""},
+
+	"autoscaler-target": {Error, "nothing is scaled", atOnce, ""},
+	"autoscaler-metric": {Warning, "it is blind", atOnce, ""},
+	"binding-role":      {Error, "nothing is granted", atOnce, ""},
+	"binding-subject":   {Info, "nobody gains by it", atOnce, ""},
+	"flow-subject":      {Info, "nobody gains by it", atOnce, ""},
+
+	"webhook-service":    {Error, "requests that it is to see are refused", atOnce, ""},
+	"api-service":        {Error, "nothing of this API can be read or written, and no namespace can be deleted", atOnce, ""},
+	"conversion-service": {Error, "objects of the kind can be read and written in the stored version alone", atOnce, ""},
+
+	// They lag behind what they are about, or outlive it.
+	"endpointslice-pod": {}, "endpoints-pod": {}, "event-object": {}, "lease-holder": {}, "lease-node": {},
+}
+
+// byDriver: a driver works without a CSIDriver object, by defaults.
+var byDriver = consequence{Info, "volumes are mounted by the defaults of the kubelet", whenMade, "what is mounted stays mounted"}
+
+// consequence is what follows if the target of an edge is not there.
+func (g *Graph) consequence(e *edge) consequence {
+	r := &g.rules[e.rule]
+	if c, ok := consequences[r.Name]; ok {
+		return c
+	}
+	switch r.Relation {
+	case relation.Needs:
+		return consequence{Error, "it cannot work without", atOnce, ""}
+	case relation.Serves:
+		if isRoute(g.Ref(e.from)) && g.Ref(e.to).GroupKind() == serviceKind {
+			return consequence{Error, answers, atOnce, ""}
+		}
+		return consequence{Warning, "it is for nothing", atOnce, ""}
+	}
+	return consequence{Warning, "it was not made yet, or was taken away", atOnce, ""}
+}
+
+// working returns who of those that the edges come from has got what it asks for, and the
+// owners above them: a Deployment of which a pod runs.
+func (g *Graph) working(edges []*edge) map[ID]bool {
+	working := map[ID]bool{}
+	var next []ID
+	add := func(id ID) {
+		if !working[id] {
+			working[id] = true
+			next = append(next, id)
+		}
+	}
+	for _, e := range edges {
+		if e.flags&settled != 0 {
+			add(e.from)
+		}
+	}
+	for len(next) > 0 {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, owner := range g.sources(at, g.reference) {
+			add(owner)
+		}
+	}
+	return working
+}

@@ -1,0 +1,38 @@
+package graph
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+// acts says of kinds that act at a moment what their deletion leaves as it is.
+var acts = map[schema.GroupKind]string{
+	{Kind: "LimitRange"}:    "acts when pods and claims are made: what is there stays as it is, and new ones go without its defaults and limits",
+	{Kind: "ResourceQuota"}: "acts when something is made or grown: what is there stays as it is, and new ones are no longer counted against it",
+
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:             "is looked up when a pod is made: pods that are there keep their priority, and new ones that name it are refused",
+	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                    "is looked up when a pod is made or started: pods that run go on, and new ones that name it are refused",
+	{Group: "storage.k8s.io", Kind: "StorageClass"}:                 "is looked up when a volume is made or grown: bound volumes stay, and new claims that name it wait",
+	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:        "is looked up when a volume is made or changed: volumes keep their attributes",
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                    "is looked up when a volume is attached or mounted: what is mounted stays mounted",
+	{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}: "is looked up when a snapshot is made or deleted: snapshots that are there stay",
+	{Group: "networking.k8s.io", Kind: "IngressClass"}:              "is looked up when an Ingress is taken up: what is answered for goes on until its controller looks anew",
+	{Group: "resource.k8s.io", Kind: "DeviceClass"}:                 "is looked up when devices are allocated: what is allocated stays",
+
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}:   checks,
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:     changes,
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}:        checks,
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}: checks,
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"}:          changes,
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"}:   changes,
+
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                 queues,
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}: queues,
+}
+
+const (
+	checks  = "acts when objects are made or changed: what is there stays as it is, and new ones are no longer checked by it"
+	changes = "acts when objects are made or changed: what is there stays as it is, and new ones are no longer changed by it"
+	queues  = "sorts requests to the API server: they are queued in another way, and nothing that runs changes"
+)
+
+// Acts says of an object that acts only when something is made, grown or scheduled when that
+// is, and what its deletion leaves as it is; empty for others.
+func (g *Graph) Acts(id ID) string { return acts[g.Ref(id).GroupKind()] }

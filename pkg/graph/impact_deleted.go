@@ -1,0 +1,199 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// collector finds what is deleted along with an object.
+type collector struct {
+	g     *Graph
+	opts  ImpactOptions
+	root  ID
+	gone  map[ID]bool
+	order []ID // what is gone, in the order in which it was found
+
+	left map[ID]int // owners that are left, of what lost one
+	lost map[ID]ID  // and one that was lost
+
+	deleted, mayGo []Deletion
+	kept           []Kept
+	reclaimed      map[ID]bool // volumes that go with their claims, once it was asked
+}
+
+func (c *collector) run() {
+	c.order = []ID{c.root}
+	for next := 0; next < len(c.order); next++ {
+		at := c.order[next]
+		c.within(at)
+		c.instances(at)
+		c.children(at)
+		c.cleared(at)
+		c.volumes(at)
+	}
+	for child, left := range c.left {
+		if left > 0 {
+			c.kept = append(c.kept, Kept{child, c.lost[child], AnotherOwner})
+		}
+	}
+	c.kept = slices.DeleteFunc(c.kept, func(k Kept) bool { return c.gone[k.ID] })
+	c.mayGo = slices.DeleteFunc(c.mayGo, func(d Deletion) bool { return c.gone[d.ID] })
+	slices.SortFunc(c.kept, func(a, b Kept) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.By, b.By))
+	})
+	c.kept = slices.CompactFunc(c.kept, func(a, b Kept) bool { return a.ID == b.ID })
+	for _, list := range []*[]Deletion{&c.deleted, &c.mayGo} {
+		slices.SortFunc(*list, func(a, b Deletion) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.By, b.By)) })
+		*list = slices.CompactFunc(*list, func(a, b Deletion) bool { return a.ID == b.ID })
+	}
+}
+
+// take has an object go, unless it goes already.
+func (c *collector) take(d Deletion) {
+	if c.gone[d.ID] || c.g.State(d.ID) != Present {
+		return
+	}
+	c.gone[d.ID] = true
+	c.order = append(c.order, d.ID)
+	c.deleted = append(c.deleted, d)
+}
+
+// within takes what is in a namespace.
+func (c *collector) within(at ID) {
+	r := c.g.Ref(at)
+	if r.GroupKind() != namespaceKind {
+		return
+	}
+	for id := range ID(c.g.Len()) {
+		if c.g.Ref(id).Namespace == r.Name {
+			c.take(Deletion{ID: id, By: at, Removal: InNamespace})
+		}
+	}
+}
+
+// instances takes the objects of a definition.
+func (c *collector) instances(at ID) {
+	r := c.g.Ref(at)
+	if r.GroupKind() != definitionKind {
+		return
+	}
+	plural, group, _ := strings.Cut(r.Name, ".")
+	kind, ok := c.g.kinds.Resource(schema.GroupResource{Group: group, Resource: plural})
+	if !ok {
+		return
+	}
+	for id := range c.g.OfKind(kind.GroupKind()) {
+		c.take(Deletion{ID: id, By: at, Removal: OfDefinition})
+	}
+}
+
+// children follows owner references as the garbage collector does: an object goes when its
+// last owner goes. Only real owner references count, not what we infer.
+func (c *collector) children(at ID) {
+	g := c.g
+	last := ID(-1)
+	for i := g.out[at]; i < g.out[at+1]; i++ {
+		e := &g.edges[i]
+		if !g.reference(e) || e.to == last {
+			continue
+		}
+		last = e.to
+		if c.gone[e.to] {
+			continue
+		}
+		if at == c.root && c.opts.Cascade == Orphan {
+			c.kept = append(c.kept, Kept{e.to, at, Orphaned})
+			continue
+		}
+		if _, met := c.left[e.to]; !met {
+			c.left[e.to] = g.liveOwners(e.to)
+		}
+		if g.State(at) != Missing {
+			c.left[e.to]--
+		}
+		if c.left[e.to] > 0 {
+			c.lost[e.to] = at
+			continue
+		}
+		c.take(Deletion{ID: e.to, By: at, Removal: Collected, Edge: g.edge(*e), Blocks: e.flags&blocks != 0})
+	}
+}
+
+// liveOwners counts the owners that a node names, without those that are gone.
+func (g *Graph) liveOwners(id ID) int {
+	return len(g.sources(id, func(e *edge) bool { return g.reference(e) && g.State(e.from) != Missing }))
+}
+
+// reference says that an edge is an owner reference, and no guess.
+func (g *Graph) reference(e *edge) bool {
+	return g.relation(e) == relation.Owns && g.rules[e.rule].Via == relation.Owner
+}
+
+// cleared takes what the controller of an object deletes, being its owner without an owner
+// reference, and notes what it may delete.
+func (c *collector) cleared(at ID) {
+	g := c.g
+	for i := g.out[at]; i < g.out[at+1]; i++ {
+		e := &g.edges[i]
+		rule := &g.rules[e.rule]
+		if rule.Relation != relation.Owns || g.reference(e) || !c.opts.follows(g, e) || g.State(e.to) != Present || c.gone[e.to] {
+			continue
+		}
+		d := Deletion{ID: e.to, By: at, Removal: ByController, Edge: g.edge(*e)}
+		switch clears, known := g.clears(at, rule); {
+		case clears && e.flags&inferred == 0:
+			c.take(d)
+		case clears || !known:
+			c.mayGo = append(c.mayGo, d)
+		default:
+			c.kept = append(c.kept, Kept{e.to, at, NotCleared})
+		}
+	}
+}
+
+// clears says whether the controller of an owner deletes what that owns by a rule.
+func (g *Graph) clears(owner ID, r *relation.Rule) (clears, known bool) {
+	switch r.Deletes {
+	case "":
+		return false, false
+	case relation.Always, relation.Never:
+		return r.Deletes == relation.Always, true
+	}
+	return slices.ContainsFunc(g.Finalizers(owner), func(f string) bool {
+		return f == r.Deletes || strings.HasPrefix(f, r.Deletes+"/")
+	}), true
+}
+
+// volumes takes the volume of a claim, where its policy says so.
+func (c *collector) volumes(at ID) {
+	g := c.g
+	if g.Ref(at).GroupKind() != claimKind {
+		return
+	}
+	if c.reclaimed == nil {
+		c.reclaimed = map[ID]bool{}
+		for id := range g.told(relation.VolumeReclaimed) {
+			c.reclaimed[id] = true
+		}
+	}
+	for i := g.out[at]; i < g.out[at+1]; i++ {
+		e := &g.edges[i]
+		if g.rules[e.rule].Name != "claim-volume" {
+			continue
+		}
+		d := Deletion{ID: e.to, By: at, Removal: Reclaimed, Edge: g.edge(*e)}
+		switch {
+		case c.reclaimed[e.to]:
+			c.take(d)
+		case g.State(e.to) == Present:
+			c.kept = append(c.kept, Kept{e.to, at, Retained})
+		case g.State(e.to) == Unread:
+			c.mayGo = append(c.mayGo, d)
+		}
+	}
+}

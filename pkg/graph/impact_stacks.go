@@ -1,0 +1,156 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// StackImpact is what a deletion does to a stack.
+type StackImpact struct {
+	Stack Found
+	// Gone says that all of its roots are deleted. Else Effect is the worst that happens to
+	// one of its members, and Inferred that this is a guess; a stack of which a part is
+	// deleted that nobody misses loses it.
+	Gone     bool
+	Effect   Effect
+	Inferred bool
+	// Because is the member to which that happens.
+	Because ID
+	// Deleted counts the members that are deleted along with the object.
+	Deleted int
+	// Members are those to which something happens that are not deleted, the worst first:
+	// places in the dependents of the impact (Impact.Dependents).
+	Members []int
+}
+
+// Dependents returns all to whom the deletion does something: direct ones, those in turn, the
+// bereft.
+func (im *Impact) Dependents() []Dependent { return slices.Concat(im.Direct, im.Through, im.Bereft) }
+
+// StacksOf returns what a deletion does to stacks, the worst first; those to which it does
+// nothing are left out. Time grows with the sum of the stacks.
+func (im *Impact) StacksOf(g *Graph, stacks []Found, o StackOptions) []StackImpact {
+	all := im.Dependents()
+	places := map[ID]int{} // the first, which is the worst, of each
+	note := func(id ID, place int) {
+		if have, met := places[id]; !met || all[place].rank() < all[have].rank() {
+			places[id] = place
+		}
+	}
+	for i := range all {
+		note(all[i].ID, i)
+		for _, below := range all[i].Below {
+			note(below, i)
+		}
+	}
+	gone := map[ID]bool{}
+	for _, id := range im.Gone() {
+		gone[id] = true
+	}
+	var out []StackImpact
+	for _, f := range stacks {
+		l := stackLook{im: im, all: all, places: places, gone: gone, stack: g.Stack(f.Roots, o)}
+		if s := l.look(f, o); s.Gone || s.Effect != 0 {
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b StackImpact) int {
+		return cmp.Or(a.rank()-b.rank(), object.Compare(a.Stack.Ref(g), b.Stack.Ref(g)))
+	})
+	return out
+}
+
+// stackLook looks what happens to the members of a stack.
+type stackLook struct {
+	im     *Impact
+	all    []Dependent
+	places map[ID]int // of dependents, by object
+	gone   map[ID]bool
+	stack  *Stack
+}
+
+func (l *stackLook) look(f Found, o StackOptions) StackImpact {
+	s := StackImpact{Stack: f, Gone: !slices.ContainsFunc(f.Roots, func(id ID) bool { return !l.gone[id] })}
+	lost := ID(-1)
+	for _, id := range l.stack.Members() {
+		if !l.stack.Holds(id) {
+			continue
+		}
+		if place, hit := l.places[id]; hit && !slices.Contains(s.Members, place) {
+			s.Members = append(s.Members, place)
+		}
+		if l.gone[id] {
+			if id != l.im.Object {
+				s.Deleted++
+			}
+			if lost < 0 || id == l.im.Object {
+				lost = id
+			}
+		}
+	}
+	slices.SortFunc(s.Members, func(a, b int) int { return cmp.Or(l.all[a].rank()-l.all[b].rank(), a-b) })
+	if s.Gone || len(s.Members) == 0 && lost < 0 {
+		return s
+	}
+	l.worst(&s, lost, o)
+	return s
+}
+
+// worst finds the worst that happens to a member. What happens to one that is a member by
+// guesses alone is a guess as well.
+func (l *stackLook) worst(s *StackImpact, lost ID, o StackOptions) {
+	o.NoInferred = true
+	sure := l.stack.g.Stack(s.Stack.Roots, o)
+	if lost >= 0 {
+		s.Effect, s.Because, s.Inferred = Bereaved, lost, !sure.Holds(lost)
+	}
+	for i, place := range s.Members {
+		d := &l.all[place]
+		guess := d.Inferred || !sure.Holds(d.ID) && !slices.ContainsFunc(d.Below, sure.Holds)
+		it := Dependent{Effect: d.Effect, Inferred: guess}
+		if i == 0 || it.rank() < s.rank() {
+			s.Effect, s.Inferred, s.Because = d.Effect, guess, d.ID
+		}
+	}
+}
+
+func (s *StackImpact) rank() int {
+	if s.Gone {
+		return -1
+	}
+	d := Dependent{Effect: s.Effect, Inferred: s.Inferred}
+	return d.rank()
+}
+
+// Unlooked returns kinds whose objects may name a node and were not all read where they would
+// be: whether one of them misses it is not known. Of a kind that only custom rules know it
+// says so where the kind is served.
+func (g *Graph) Unlooked(id ID) []schema.GroupKind {
+	target := g.Ref(id)
+	var out []schema.GroupKind
+	for i := range g.rules {
+		r := &g.rules[i]
+		if r.Aside || r.Evidence || r.OnDemand || !slices.Contains(r.ToKinds(), target.GroupKind()) {
+			continue
+		}
+		in := target.Namespace
+		if r.Crosses {
+			in = ""
+		}
+		for _, gk := range r.From {
+			k, served := g.kinds.Kind(gk)
+			if !served && (r.Origin != "" || g.kinds.NotServed(gk)) || served && !k.Listable || g.inv.Covered(gk, in) || slices.Contains(out, gk) {
+				continue
+			}
+			out = append(out, gk)
+		}
+	}
+	slices.SortFunc(out, func(a, b schema.GroupKind) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
+	})
+	return out
+}

@@ -1,0 +1,143 @@
+package view
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// ImpactDocument is what is deleted along with an object, and what that does to others
+// (docs/schema/impact.json).
+type ImpactDocument struct {
+	Head    `json:",inline"`
+	Object  string `json:"object"`
+	Cascade string `json:"cascade"`
+	Summary string `json:"summary"`
+	// Acts says of an object that acts only when something is made when that is.
+	Acts       string                `json:"acts,omitempty"`
+	Finalizers []string              `json:"finalizers"`
+	Remaker    *RemakerDocument      `json:"remaker,omitempty"`
+	Stacks     []ImpactStackDocument `json:"stacks"`
+	// Deleted are the ids of Deletions.
+	Deleted   []string            `json:"deleted"`
+	Deletions []DeletionDocument  `json:"deletions"`
+	MayGo     []DeletionDocument  `json:"mayGo"`
+	Kept      []KeptDocument      `json:"kept"`
+	Direct    []DependentDocument `json:"direct"`
+	Through   []DependentDocument `json:"through"`
+	Bereft    []DependentDocument `json:"bereft"`
+	// Unlooked are kinds, as Kind.group, of which not all was read that may name the object.
+	Unlooked []string     `json:"unlooked"`
+	Gaps     []object.Gap `json:"gaps"`
+}
+
+// RemakerDocument is who makes an object anew.
+type RemakerDocument struct {
+	ID    string `json:"id"`
+	Known bool   `json:"known"`
+}
+
+// ImpactStackDocument is what a deletion does to a stack.
+type ImpactStackDocument struct {
+	Stack    string   `json:"stack"`
+	Effect   string   `json:"effect"`
+	Inferred bool     `json:"inferred"`
+	Because  string   `json:"because,omitempty"`
+	Deleted  int      `json:"deleted"`
+	Objects  []string `json:"objects"`
+}
+
+// DeletionDocument is an object that is deleted along.
+type DeletionDocument struct {
+	ID         string   `json:"id"`
+	By         string   `json:"by"`
+	Removal    string   `json:"removal"`
+	Why        string   `json:"why,omitempty"`
+	Blocks     bool     `json:"blocks"`
+	Finalizers []string `json:"finalizers"`
+}
+
+// KeptDocument is an object that stays.
+type KeptDocument struct {
+	ID     string `json:"id"`
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
+// DependentDocument is an object that a deletion does something to, and by what.
+type DependentDocument struct {
+	ID       string       `json:"id"`
+	Effect   string       `json:"effect"`
+	Inferred bool         `json:"inferred"`
+	Follows  string       `json:"follows,omitempty"`
+	Cause    string       `json:"cause"`
+	Edge     EdgeDocument `json:"edge"`
+	Optional bool         `json:"optional"`
+	Below    []string     `json:"below"`
+	Left     int          `json:"left,omitempty"`
+	Of       int          `json:"of,omitempty"`
+}
+
+func (v *impactView) document() ImpactDocument {
+	g, im := v.Graph, &v.Impact
+	doc := ImpactDocument{
+		Head: Head{APIVersion, "Impact"}, Object: g.Ref(im.Object).String(), Cascade: v.Cascade.String(), Summary: v.summary(),
+		Acts: g.Acts(im.Object), Finalizers: none(g.Finalizers(im.Object)), Stacks: []ImpactStackDocument{}, Deleted: []string{},
+		Deletions: v.deletions(im.Deleted), MayGo: v.deletions(im.MayGo), Kept: []KeptDocument{},
+		Direct: v.dependentDocuments(im.Direct), Through: v.dependentDocuments(im.Through), Bereft: v.dependentDocuments(im.Bereft),
+		Unlooked: []string{}, Gaps: none(g.Gaps()),
+	}
+	if im.Remaker >= 0 {
+		doc.Remaker = &RemakerDocument{ID: g.Ref(im.Remaker).String(), Known: im.RemakerKnown}
+	}
+	for i := range v.Stacks {
+		doc.Stacks = append(doc.Stacks, v.stackDocument(&v.Stacks[i]))
+	}
+	for i := range im.Deleted {
+		doc.Deleted = append(doc.Deleted, doc.Deletions[i].ID)
+	}
+	for _, k := range im.Kept {
+		doc.Kept = append(doc.Kept, KeptDocument{ID: g.Ref(k.ID).String(), By: g.Ref(k.By).String(), Reason: k.Reason.String()})
+	}
+	for _, gk := range v.unlooked {
+		doc.Unlooked = append(doc.Unlooked, gk.String())
+	}
+	return doc
+}
+
+func (v *impactView) stackDocument(s *graph.StackImpact) ImpactStackDocument {
+	doc := ImpactStackDocument{Stack: s.Stack.Ref(v.Graph).String(), Effect: s.Effect.String(), Inferred: s.Inferred, Deleted: s.Deleted, Objects: []string{}}
+	if s.Gone {
+		doc.Effect = "deleted"
+	} else {
+		doc.Because = v.Graph.Ref(s.Because).String()
+	}
+	for _, place := range s.Members {
+		doc.Objects = append(doc.Objects, v.Graph.Ref(v.all[place].ID).String())
+	}
+	return doc
+}
+
+func (v *impactView) deletions(all []graph.Deletion) []DeletionDocument {
+	out := []DeletionDocument{}
+	for i := range all {
+		d := &all[i]
+		out = append(out, DeletionDocument{
+			ID: v.Graph.Ref(d.ID).String(), By: v.Graph.Ref(d.By).String(), Removal: d.Removal.String(), Why: d.Edge.Why(), Blocks: d.Blocks,
+			Finalizers: none(v.Graph.Finalizers(d.ID)),
+		})
+	}
+	return out
+}
+
+func (v *impactView) dependentDocuments(all []graph.Dependent) []DependentDocument {
+	g := v.Graph
+	out := []DependentDocument{}
+	for i := range all {
+		d := &all[i]
+		out = append(out, DependentDocument{
+			ID: g.Ref(d.ID).String(), Effect: d.Effect.String(), Inferred: d.Inferred, Follows: d.Follows, Cause: g.Ref(d.Cause).String(),
+			Edge: edgeDocument(g, d.Edge), Optional: d.Effect == graph.DoesWithout, Below: refs(g, d.Below), Left: d.Left, Of: d.Of,
+		})
+	}
+	return out
+}
