@@ -187,11 +187,19 @@ func (s *Snapshot) detailOf(gvk schema.GroupVersionKind, sink Sink) Detail {
 	case scheme.Scheme.IsGroupRegistered(gvk.Group):
 		wanted, version = Typed, r.Version
 	}
-	if wanted == Metadata || (version == "" || version == gvk.Version) && (wanted != Typed || scheme.Scheme.Recognizes(gvk)) {
+	removed, gone := object.Removed(gvk)
+	fits := version == "" || version == gvk.Version
+	switch {
+	case (wanted == Fields || wanted == Whole) && fits, !gone && wanted == Metadata, !gone && fits && scheme.Scheme.Recognizes(gvk):
 		return wanted
+	case gone:
+		// Its kind may have moved to another group, of which alone the rules know.
+		sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: fmt.Sprintf(
+			"in the snapshot as %s, %s: its fields were not read", gvk.GroupVersion(), removed)})
+		return Metadata
 	}
 	message := fmt.Sprintf("in the snapshot as %s, not as %s: its fields were not read", gvk.Version, version)
-	if version == "" || version == gvk.Version {
+	if fits {
 		message = fmt.Sprintf("the shape of %s is not known here: its fields were not read", gvk.GroupVersion())
 	}
 	sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: message})
