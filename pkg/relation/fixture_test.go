@@ -150,7 +150,7 @@ func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 		return nil
 	}
 	if target.Selector != nil {
-		return f.selected(target)
+		return f.selected(by, target)
 	}
 	ref := object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Namespace: target.Namespace, Name: target.Name}
 	wide := ref
@@ -204,11 +204,12 @@ func known(o object.Object, name string) (is bool) {
 	return is
 }
 
-func (f *fixture) selected(target relation.Target) []object.Ref {
+func (f *fixture) selected(by object.Ref, target relation.Target) []object.Ref {
 	var found []object.Ref
 	for _, o := range f.objects {
 		switch in := target.Namespaces; {
-		case o.GroupKind() != target.Kind || !carries(o, target.Selector):
+		case o.GroupKind() != target.Kind || !carries(o, target.Selector) || o.Ref == by:
+		case target.Except != nil && o.Namespace == by.Namespace && carries(o, target.Except):
 		case in != nil && !slices.ContainsFunc(f.objects, func(ns object.Object) bool {
 			return ns.Kind == "Namespace" && ns.Name == o.Namespace && carries(ns, in)
 		}):

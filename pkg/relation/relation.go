@@ -122,6 +122,9 @@ type Target struct {
 	// Namespaces, where set, chooses by their labels the namespaces in which the
 	// selector looks, instead of Namespace.
 	Namespaces *Selector
+	// Except, beside Selector, finds those in the namespace of the object that are not
+	// meant although Selector finds them: its own pods.
+	Except *Selector
 	// IfPresent drops the link where no such object exists, instead of showing a
 	// missing one: a host name may be anything.
 	IfPresent bool
