@@ -61,6 +61,10 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		for i := range b.linksOf(id) {
 			r.resolve(id, &b.linksOf(id)[i])
 		}
+		settled := b.settled(inv, id)
+		for i := range settled {
+			r.resolve(id, &settled[i])
+		}
 		r.controllers(id)
 	}
 	r.unguess()

@@ -143,6 +143,8 @@ func consequence(r *relation.Rule) (Severity, string) {
 		return Error, "nothing is granted"
 	case "binding-subject", "flow-subject":
 		return Info, "nobody gains by it"
+	case "policy-binding-param":
+		return Error, "requests that it is about may be refused"
 	case "webhook-service":
 		return Error, "requests that it is to see may be refused"
 	case "endpointslice-pod", "endpoints-pod", "event-object", "lease-holder", "lease-node":

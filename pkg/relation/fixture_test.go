@@ -140,6 +140,9 @@ func bare(o object.Object) object.Object {
 // resolve says at which objects a link points: a small stand-in for the graph.
 func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 	target := l.Target
+	if target.KindBy != nil && !f.stated(&target) {
+		return nil
+	}
 	if target.IsResource {
 		target.Kind = kindOf(target.Kind)
 	}
@@ -167,6 +170,31 @@ func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 		return nil
 	}
 	return []object.Ref{ref}
+}
+
+// stated gives a target the kind that another object says; false where that one is
+// not there, says none, or is of another scope.
+func (f *fixture) stated(target *relation.Target) bool {
+	for _, o := range f.objects {
+		if o.Ref != *target.KindBy {
+			continue
+		}
+		gk, ok := set().States(o)
+		target.Kind, target.KindBy = gk, nil
+		return ok && f.namespaced(gk) == (target.Namespace != "")
+	}
+	return false
+}
+
+// namespaced says of what scope a kind is: a built-in one of the fixtures is
+// namespaced, and of a custom one the definition says it.
+func (f *fixture) namespaced(gk schema.GroupKind) bool {
+	for _, ref := range f.definition(gk) {
+		i := slices.IndexFunc(f.objects, func(o object.Object) bool { return o.Ref == ref })
+		scope, _, _ := unstructured.NestedString(f.objects[i].Fields(), "spec", "scope")
+		return scope == "Namespaced"
+	}
+	return true
 }
 
 // kindOf is the built-in kind of a resource.

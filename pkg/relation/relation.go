@@ -102,12 +102,17 @@ type Link struct {
 }
 
 // Target says which objects a link means. Exactly one of Name and Selector is
-// set.
+// set, and one of Kind and KindBy.
 type Target struct {
 	// Kind is the group and kind, or a group with a resource name where
 	// IsResource is set.
 	Kind       schema.GroupKind
 	IsResource bool
+	// KindBy, where set, is the object that says of what kind the target is
+	// (Rule.States), and Kind is empty: the policy of a binding. The link counts only
+	// where that one was read, and where Namespace is set if and only if its kind is
+	// namespaced.
+	KindBy *object.Ref
 	// Namespace is that of the target. For a kind that is cluster-scoped the
 	// graph ignores it, so a rule may leave the namespace of the object here.
 	Namespace string
@@ -203,6 +208,10 @@ type Rule struct {
 	// mean it (Selector.Key): the pool of a ResourceSlice.
 	Keys func(o object.Object, key func(string))
 
+	// States, where set, is the kind that an object of From gives to links of others
+	// (Target.KindBy); false where it gives none.
+	States func(o object.Object) (schema.GroupKind, bool)
+
 	// template reads a pod spec, in a rule that holds for whoever carries one.
 	template func(template, Emit)
 	// family reads for this rule and others at once; member is its place in it.
@@ -296,6 +305,16 @@ func (s *Set) Keys(o object.Object, key func(string)) {
 			keys(o, key)
 		}
 	}
+}
+
+// States returns the kind that o gives to links of others, if it does.
+func (s *Set) States(o object.Object) (schema.GroupKind, bool) {
+	for _, i := range s.byKind[o.GroupKind()] {
+		if states := s.rules[i].States; states != nil {
+			return states(o)
+		}
+	}
+	return schema.GroupKind{}, false
 }
 
 // Links runs every rule that reads o, and hands on each link with the number of
