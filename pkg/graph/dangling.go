@@ -121,7 +121,7 @@ func consequence(r *relation.Rule) (Severity, string) {
 		return Warning, "private images cannot be pulled"
 	case "service-account-secret", "resource-claim-consumer", "pod-nominated-node", "pod-certificate-pod":
 		return Warning, "the entry is out of date"
-	case "statefulset-service":
+	case "statefulset-service", "pod-subdomain":
 		return Warning, "pods have no names in DNS"
 	case "claim-volume":
 		return Error, "the claim is lost, and maybe its data"

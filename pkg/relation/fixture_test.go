@@ -114,6 +114,7 @@ func decode(t *testing.T, data []byte) []object.Object {
 		o := object.Object{Ref: ref, Version: gvk.Version, Meta: m, Body: body}
 		if gvk.Kind == "Secret" || gvk.Kind == "ConfigMap" {
 			o = bare(o)
+			o.Type, _, _ = unstructured.NestedString(u.Object, "type")
 		}
 		objects = append(objects, o)
 	}

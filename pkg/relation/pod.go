@@ -34,6 +34,7 @@ func podRules() []Rule {
 		{Name: "pod-group", From: carriers, Relation: Needs, Via: Spec, To: "PodGroup", Field: "spec.schedulingGroup.podGroupName", template: podGroups},
 		{Name: "pod-network", From: carriers, Relation: Needs, Via: Annotation, To: "NetworkAttachmentDefinition", Field: annotation(networksKey), template: podNetworks},
 
+		{Name: "pod-subdomain", From: carriers, Relation: Needs, Via: Spec, To: "Service", Field: "spec.subdomain", Links: podSubdomain},
 		{Name: "pod-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(podNode)},
 		{Name: "pod-nominated-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "status.nominatedNodeName", Links: on(podNominatedNode)},
 		{Name: "pod-owner-label", From: from(pod), Relation: Owns, Via: Label, To: "(owner)", Backward: true, Field: "metadata.labels", Metadata: true, Links: podOwnerLabels},
@@ -193,6 +194,31 @@ func podGroups(t template, emit Emit) {
 	if g := t.spec.SchedulingGroup; g != nil && value(g.PodGroupName) != "" {
 		emit(to(podGroup, t.namespace, *g.PodGroupName, t.in+"schedulingGroup.podGroupName"))
 	}
+}
+
+// podSubdomain: the pod is found as hostname.subdomain by the records of a headless
+// Service of that name; without a host name of its own there is none. The pods of an
+// indexed Job get one each. A StatefulSet writes both into its pods from its own
+// serviceName, so the topmost template alone is asked, as it is about affinity.
+func podSubdomain(o object.Object, emit Emit) {
+	t := templateOf(o)
+	if repeated(o) || t.spec == nil || t.spec.Subdomain == "" || t.spec.Hostname == "" && !indexed(o) {
+		return
+	}
+	onTemplate(func(t template, emit Emit) {
+		emit(to(service, t.namespace, t.spec.Subdomain, t.in+"subdomain"))
+	})(o, emit)
+}
+
+// indexed says whether an object makes pods that have an index in their host names.
+func indexed(o object.Object) bool {
+	switch b := o.Body.(type) {
+	case *batchv1.Job:
+		return value(b.Spec.CompletionMode) == batchv1.IndexedCompletion
+	case *batchv1.CronJob:
+		return value(b.Spec.JobTemplate.Spec.CompletionMode) == batchv1.IndexedCompletion
+	}
+	return false
 }
 
 const networksKey = "k8s.v1.cni.cncf.io/networks"

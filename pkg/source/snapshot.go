@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -167,9 +168,24 @@ func convert(e entry, o object.Object, fields map[string]any, into runtime.Objec
 	}
 	if neverWhole(o.GroupKind()) {
 		body.SetAnnotations(withoutCopies(body.GetAnnotations()))
+		o.Type = secretType(e.body)
 	}
 	o.Meta, o.Body = body, body
 	return o, nil
+}
+
+// secretType is the type of a Secret. The server takes one that names none for Opaque;
+// where nothing but metadata was written down, it is not known.
+func secretType(u *unstructured.Unstructured) string {
+	if kind, _ := u.Object["type"].(string); kind != "" || u.GetKind() != "Secret" {
+		return kind
+	}
+	for _, content := range [...]string{"data", "stringData"} {
+		if _, has := u.Object[content]; has {
+			return string(corev1.SecretTypeOpaque)
+		}
+	}
+	return ""
 }
 
 // detailOf settles how an object is read. A built-in kind in another version

@@ -271,3 +271,28 @@ func TestSnapshotTellsRemovedVersions(t *testing.T) {
 		t.Error("an Ingress of extensions passes for one that is understood")
 	}
 }
+
+// Of a Secret its type is read where it is written, and nothing else of its content.
+func TestSnapshotTellsTypesOfSecrets(t *testing.T) {
+	got := read(t, snapshotOf(t, `
+{apiVersion: v1, kind: Secret, metadata: {name: token, namespace: a}, type: kubernetes.io/service-account-token, data: {token: eA==}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: untyped, namespace: a}, stringData: {password: x}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: metadata, namespace: a}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: a}, data: {type: x}}
+`))
+	want := map[object.Ref]string{
+		{Kind: "Secret", Namespace: "a", Name: "token"}:       "kubernetes.io/service-account-token",
+		{Kind: "Secret", Namespace: "a", Name: "untyped"}:     "Opaque",
+		{Kind: "Secret", Namespace: "a", Name: "metadata"}:    "",
+		{Kind: "ConfigMap", Namespace: "a", Name: "settings"}: "",
+	}
+	for ref, typ := range want {
+		o := got.objects[ref]
+		if _, partly := o.Body.(*metav1.PartialObjectMetadata); o.Type != typ || !partly {
+			t.Errorf("%s is a %T of type %q, want %q", ref, o.Body, o.Type, typ)
+		}
+	}
+}
