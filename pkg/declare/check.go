@@ -23,9 +23,10 @@ var goes = map[string][]string{
 	"kind":       {"field"},
 	"group":      {"field"},
 	"nameField":  {"field"},
-	"format":     {"field"},
+	"format":     {"field", "host"},
 	"namespaces": {"selector", "label", "annotation"},
 	"empty":      {"selector"},
+	"absent":     {"selector"},
 
 	"emptyNamespaces": {"selector", "label", "annotation"},
 
@@ -51,8 +52,9 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 		choices  []string
 	}{
 		{"read", s.Read, []string{"from", "to"}},
-		{"format", s.Format, []string{"inventory"}},
+		{"format", s.Format, formats(key)},
 		{"empty", s.Empty, []string{"all", "none"}},
+		{"absent", s.Absent, []string{"all", "none"}},
 		{"emptyNamespaces", s.EmptyNamespaces, []string{"all", "own"}},
 	} {
 		if c.got != "" && !slices.Contains(c.choices, c.got) {
@@ -63,12 +65,23 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 	if s.Manages && s.Relation != "owns" {
 		p.Report(p.node["manages"], "manages goes with relation: owns")
 	}
+	if s.Exposes && s.Relation != "serves" {
+		p.Report(p.node["exposes"], "exposes goes with relation: serves")
+	}
 	if s.Value != "" && s.List {
 		p.Report(p.node["list"], "list says nothing beside value")
 	}
 	if s.Namespaces != "" && s.Everywhere {
 		p.Report(p.node["everywhere"], "everywhere and namespaces exclude each other")
 	}
+}
+
+// formats are those in which the text of an evidence may be written.
+func formats(key string) []string {
+	if key == "host" {
+		return []string{"fqdn"}
+	}
+	return []string{"inventory"}
 }
 
 // one says whether exactly one evidence is there.

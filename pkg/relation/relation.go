@@ -199,6 +199,9 @@ type Rule struct {
 	// Manages says that From is a manager (a release, a GitOps application): it owns
 	// To only where it is itself what was asked for, and is context otherwise.
 	Manages bool
+	// Exposes says that From leads requests from outside the cluster to To, which so has
+	// users of its own, whoever else needs it.
+	Exposes bool
 	// Annotation is the key that selectors of the rule ask for, so that the
 	// annotation is kept of every object; empty where none does.
 	Annotation string
