@@ -127,14 +127,15 @@ func relationNode(s *declare.Spec) *yaml.Node {
 		text("field", s.Field).text("selector", s.Selector).text("host", s.Host).text("label", s.Label).text("annotation", s.Annotation).
 		text("name", s.Name).text("template", s.Template).text("podSpec", s.PodSpec).
 		text("value", s.Value).text("read", s.Read).text("namespace", s.Namespace).text("kind", s.Kind).text("group", s.Group).
-		text("nameField", s.NameField).text("format", s.Format).text("namespaces", s.Namespaces).text("empty", s.Empty).text("emptyNamespaces", s.EmptyNamespaces).text("deletes", s.Deletes)
+		text("nameField", s.NameField).text("format", s.Format).text("namespaces", s.Namespaces).text("empty", s.Empty).text("absent", s.Absent).
+		text("emptyNamespaces", s.EmptyNamespaces).text("deletes", s.Deletes)
 	var when fields
 	for _, c := range s.When {
 		when = when.put(c.Path, conditionNode(c.Values))
 	}
 	return f.put("when", when.flow()).
 		yes("list", s.List).yes("everywhere", s.Everywhere).yes("optional", s.Optional).yes("inferred", s.Inferred).yes("ifPresent", s.IfPresent).
-		yes("leaf", s.Leaf).yes("manages", s.Manages).yes("crosses", s.Crosses).
+		yes("leaf", s.Leaf).yes("manages", s.Manages).yes("crosses", s.Crosses).yes("exposes", s.Exposes).
 		text("rule", s.Rule).text("source", s.Source).flow()
 }
 

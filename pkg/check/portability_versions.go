@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -112,22 +113,21 @@ func portabilityAlpha(version string) bool {
 	return ok && alpha && digits(major) && digits(minor)
 }
 
-// portabilityGone are APIs that Kubernetes removed, the release that did so, and what took
-// their place. Source: the deprecated API migration guide of kubernetes.io.
-var portabilityGone = []struct {
-	group, resource  string
-	release          string
-	now, nowResource string
-}{
-	{"extensions", "deployments", "1.16", "apps", "deployments"},
-	{"extensions", "daemonsets", "1.16", "apps", "daemonsets"},
-	{"extensions", "replicasets", "1.16", "apps", "replicasets"},
-	{"extensions", "networkpolicies", "1.16", "networking.k8s.io", "networkpolicies"},
-	{"extensions", "ingresses", "1.22", "networking.k8s.io", "ingresses"},
-	{"extensions", "podsecuritypolicies", "1.16", "", ""},
-	{"policy", "podsecuritypolicies", "1.25", "", ""},
-	{"settings.k8s.io", "podpresets", "1.20", "", ""},
-	{"auditregistration.k8s.io", "auditsinks", "1.19", "", ""},
+// portabilityGone is a resource that its group has no more, the release that removed it, and
+// the group that has it now.
+type portabilityGone struct{ group, resource, release, now string }
+
+// portabilityRemoved returns them. A kind of which its own group has a later version is
+// still what a right names.
+func portabilityRemoved() []portabilityGone {
+	var all []portabilityGone
+	for _, r := range object.RemovedAPIs() {
+		if r.Successor.Group != r.Group {
+			plural, _ := meta.UnsafeGuessKindToResource(r.GroupVersionKind)
+			all = append(all, portabilityGone{r.Group, plural.Resource, r.Release, r.Successor.Group})
+		}
+	}
+	return all
 }
 
 func portabilityRemovedAPIs(o *Operator, r *Result) {
@@ -140,7 +140,7 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 			continue
 		}
 		wrong := len(r.Wrong)
-		for _, gone := range portabilityGone {
+		for _, gone := range portabilityRemoved() {
 			if o.World.olderThan(gone.release) {
 				continue
 			}
@@ -155,13 +155,13 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 				continue
 			}
 			if slices.ContainsFunc(grants, func(g Grant) bool {
-				return operatorHas(g.Rule.APIGroups, gone.now) && operatorHas(g.Rule.Resources, gone.nowResource)
+				return operatorHas(g.Rule.APIGroups, gone.now) && operatorHas(g.Rule.Resources, gone.resource)
 			}) {
 				continue
 			}
 			f.Severity = Warning
 			f.Message = fmt.Sprintf("grants %s of %s, which Kubernetes %s removed, and not of %s, which took its place: the operator may not touch them", gone.resource, gone.group, gone.release, gone.now)
-			f.Remedy = fmt.Sprintf("grant the same verbs on %s of the group %s", gone.nowResource, gone.now)
+			f.Remedy = fmt.Sprintf("grant the same verbs on %s of the group %s", gone.resource, gone.now)
 			r.Found(f)
 		}
 		if len(r.Wrong) == wrong {

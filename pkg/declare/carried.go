@@ -81,7 +81,12 @@ func (r *reader) conventions(o object.Object, emit relation.Emit) {
 	}
 }
 
-// hosts links the object to the Services that the hosts at the path mean.
+// clusterDomain ends the full names of Services, where a cluster has the usual domain.
+const clusterDomain = ".svc.cluster.local"
+
+// hosts links the object to the Services that the hosts at the path mean. In the
+// format fqdn a name with a dot in it is complete, as it is to a mesh, which knows
+// nothing of the search path of pods.
 func (r *reader) hosts(o object.Object, emit relation.Emit) {
 	fields := contentOf(o, r.metadata)
 	for m := range r.path.Matches(fields) {
@@ -94,6 +99,9 @@ func (r *reader) hosts(o object.Object, emit relation.Emit) {
 		}
 		for _, item := range items {
 			text, _ := item.(string)
+			if r.s.Format == "fqdn" && strings.Contains(text, ".") && !strings.HasSuffix(strings.TrimSuffix(text, "."), clusterDomain) {
+				continue
+			}
 			relation.ServicesAt(text, o.Namespace, func(namespace, service, shown string) {
 				t := relation.Target{Kind: groupKind("Service"), Namespace: namespace, Name: service, IfPresent: true}
 				r.emit(o, relation.Link{Target: t, Field: m.At, Value: shown}, emit)

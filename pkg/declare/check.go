@@ -23,9 +23,10 @@ var goes = map[string][]string{
 	"kind":       {"field"},
 	"group":      {"field"},
 	"nameField":  {"field"},
-	"format":     {"field"},
+	"format":     {"field", "host"},
 	"namespaces": {"selector", "label", "annotation"},
 	"empty":      {"selector"},
+	"absent":     {"selector"},
 
 	"emptyNamespaces": {"selector", "label", "annotation"},
 
@@ -51,8 +52,9 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 		choices  []string
 	}{
 		{"read", s.Read, []string{"from", "to"}},
-		{"format", s.Format, []string{"inventory"}},
+		{"format", s.Format, formats(key)},
 		{"empty", s.Empty, []string{"all", "none"}},
+		{"absent", s.Absent, []string{"all", "none"}},
 		{"emptyNamespaces", s.EmptyNamespaces, []string{"all", "own"}},
 	} {
 		if c.got != "" && !slices.Contains(c.choices, c.got) {
@@ -64,6 +66,9 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 		p.Report(p.node["manages"], "manages goes with relation: owns")
 	}
 	p.deletes(s)
+	if s.Exposes && s.Relation != "serves" {
+		p.Report(p.node["exposes"], "exposes goes with relation: serves")
+	}
 	if s.Value != "" && s.List {
 		p.Report(p.node["list"], "list says nothing beside value")
 	}
@@ -83,6 +88,14 @@ func (p *parser) deletes(s *Spec) {
 	case len(content.IsLabelKey(s.Deletes)) > 0:
 		p.Report(n, "%q is no finalizer: want %s, %s, or the finalizer of from by which its controller deletes to", field.Shorten(s.Deletes), relation.Always, relation.Never)
 	}
+}
+
+// formats are those in which the text of an evidence may be written.
+func formats(key string) []string {
+	if key == "host" {
+		return []string{"fqdn"}
+	}
+	return []string{"inventory"}
 }
 
 // one says whether exactly one evidence is there.

@@ -278,7 +278,8 @@ func TestFormat(t *testing.T) {
 - {to: Secret, relation: needs, field: "spec.a[].b", namespace: .ns, kind: .kind, group: .g, nameField: .n, optional: true, ifPresent: true, leaf: true}
 - {to: [Issuer.cert-manager.io, ClusterIssuer.cert-manager.io], relation: needs, field: spec.ref, when: {".type": [a, "b c"], spec.x: null, spec.y: "true"}}
 - {from: Ingress, relation: needs, annotation: a/b, list: true}
-- {to: Pod, relation: serves, selector: spec.sel, namespaces: spec.ns, empty: all, emptyNamespaces: own, crosses: true}
+- {to: Pod, relation: serves, selector: spec.sel, namespaces: spec.ns, empty: all, absent: all, emptyNamespaces: own, crosses: true}
+- {relation: serves, host: spec.h, format: fqdn, exposes: true}
 - {to: Secret, relation: owns, label: a/b, value: "x-{metadata.name}", inferred: true}
 - {from: App.x.io, to: App.x.io, relation: needs, field: "spec.m[\"a.b/c\"]"}
 - {template: spec.t}
@@ -287,7 +288,7 @@ func TestFormat(t *testing.T) {
 	specs := parse(t, all)
 	text := declare.Format(specs, "App.x.io")
 	again := parse(t, text)
-	if len(specs) != 8 || len(again) != len(specs) {
+	if len(specs) != 9 || len(again) != len(specs) {
 		t.Fatalf("%d and %d relations of\n%s", len(specs), len(again), text)
 	}
 	for i := range specs {

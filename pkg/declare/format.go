@@ -79,6 +79,7 @@ func (s Spec) fields(self string) []string {
 		{"format", s.Format},
 		{"namespaces", s.Namespaces},
 		{"empty", s.Empty},
+		{"absent", s.Absent},
 		{"emptyNamespaces", s.EmptyNamespaces},
 		{"deletes", s.Deletes},
 	} {
@@ -91,7 +92,7 @@ func (s Spec) fields(self string) []string {
 		key string
 		set bool
 	}{
-		{"list", s.List}, {"everywhere", s.Everywhere}, {"optional", s.Optional}, {"inferred", s.Inferred}, {"ifPresent", s.IfPresent}, {"leaf", s.Leaf}, {"manages", s.Manages}, {"crosses", s.Crosses},
+		{"list", s.List}, {"everywhere", s.Everywhere}, {"optional", s.Optional}, {"inferred", s.Inferred}, {"ifPresent", s.IfPresent}, {"leaf", s.Leaf}, {"manages", s.Manages}, {"crosses", s.Crosses}, {"exposes", s.Exposes},
 	} {
 		if f.set {
 			out = append(out, f.key+": true")

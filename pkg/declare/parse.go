@@ -123,6 +123,7 @@ func (p *parser) relation(n *yaml.Node) Spec {
 		{"format", &s.Format},
 		{"namespaces", &s.Namespaces},
 		{"empty", &s.Empty},
+		{"absent", &s.Absent},
 		{"emptyNamespaces", &s.EmptyNamespaces},
 		{"deletes", &s.Deletes},
 		{"source", &s.Source},
@@ -141,6 +142,7 @@ func (p *parser) relation(n *yaml.Node) Spec {
 		{"leaf", &s.Leaf},
 		{"manages", &s.Manages},
 		{"crosses", &s.Crosses},
+		{"exposes", &s.Exposes},
 	} {
 		p.Fields = append(p.Fields, strict.Field{Name: b.name, Set: func(n *yaml.Node) { p.node[b.name] = n; *b.into = p.Bool(n) }})
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
@@ -108,7 +109,9 @@ func (r *reader) link(o object.Object, fields map[string]any, ref named, emit re
 		return
 	}
 	gk, ok := r.meant(ref)
-	if !ok {
+	// Traefik writes name@provider for what is no object. Roles and bindings alone may be
+	// named so.
+	if !ok || strings.IndexByte(ref.name, '@') >= 0 && gk.Group != rbacv1.GroupName {
 		return
 	}
 	t := relation.Target{Kind: gk, Namespace: cmp.Or(ref.namespace, o.Namespace), Name: ref.name}

@@ -59,7 +59,7 @@ func (s *Spec) rule(name, origin string, kinds *object.Kinds) relation.Rule {
 	read, named := s.Reader()
 	r := relation.Rule{
 		Name: name, Origin: origin, From: groupKinds(read), Via: via, To: people(named), Backward: s.Read == "to", Field: s.Path(), Source: s.Source,
-		Leaf: s.Leaf, Manages: s.Manages, Crosses: s.Crosses, Namespaces: s.Namespaces != "", Deletes: s.Deletes,
+		Leaf: s.Leaf, Manages: s.Manages, Crosses: s.Crosses, Exposes: s.Exposes, Namespaces: s.Namespaces != "", Deletes: s.Deletes,
 	}
 	if s.Host != "" {
 		r.To = "Service"

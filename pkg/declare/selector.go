@@ -7,8 +7,9 @@ import (
 
 // selectors links the object to what the label selectors at the path choose.
 func (r *reader) selectors(o object.Object, emit relation.Emit) {
-	fields := contentOf(o, r.metadata)
+	fields, found := contentOf(o, r.metadata), false
 	for m := range r.path.Matches(fields) {
+		found = true
 		selector, ok := relation.SelectorIn(m.Value)
 		if !ok || !r.holds(fields, m.Holder) {
 			continue
@@ -17,6 +18,10 @@ func (r *reader) selectors(o object.Object, emit relation.Emit) {
 			continue
 		}
 		r.choose(o, fields, m.At, selector.String(), selector, emit)
+	}
+	if !found && r.s.Absent == "all" && r.holds(fields, nil) {
+		everything := &relation.Selector{}
+		r.choose(o, fields, r.s.Selector, everything.String(), everything, emit)
 	}
 }
 

@@ -55,6 +55,7 @@ type Spec struct {
 	When       []Condition `json:"when,omitempty"`
 	Namespaces string      `json:"namespaces,omitempty"`
 	Empty      string      `json:"empty,omitempty"`
+	Absent     string      `json:"absent,omitempty"`
 	Everywhere bool        `json:"everywhere,omitempty"`
 
 	EmptyNamespaces string `json:"emptyNamespaces,omitempty"`
@@ -66,6 +67,7 @@ type Spec struct {
 	Leaf      bool `json:"leaf,omitempty"`
 	Manages   bool `json:"manages,omitempty"`
 	Crosses   bool `json:"crosses,omitempty"`
+	Exposes   bool `json:"exposes,omitempty"`
 
 	Source string `json:"source,omitempty"`
 	// Line and Column are where the relation begins in its text, from 1.

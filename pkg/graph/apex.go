@@ -3,9 +3,7 @@ package graph
 import (
 	"maps"
 	"slices"
-	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
@@ -90,35 +88,24 @@ func (g *Graph) apexes(tops []ID, o StackOptions, hides func(top, id ID) bool) [
 	return slices.Compact(apexes)
 }
 
-// exposed says whether an Ingress or a route leads to what a node owns: it has users
-// of its own, whoever else needs it.
+// exposed says whether something leads requests from outside (an Ingress, a route) to
+// what a node owns: it has users of its own, whoever else needs it.
 func (g *Graph) exposed(top ID, o StackOptions) bool {
 	next, seen := slices.Collect(maps.Keys(g.descendants(top, o))), map[ID]bool{}
 	for len(next) > 0 {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
-		for _, from := range g.sources(at, func(e *edge) bool { return g.relation(e) == relation.Serves && o.follows(g, e) }) {
-			if isRoute(g.Ref(from)) {
+		for _, i := range g.into[g.in[at]:g.in[at+1]] {
+			e := &g.edges[i]
+			switch {
+			case g.relation(e) != relation.Serves || !o.follows(g, e):
+			case g.rules[e.rule].Exposes:
 				return true
-			}
-			if !seen[from] {
-				seen[from] = true
-				next = append(next, from)
+			case !seen[e.from]:
+				seen[e.from] = true
+				next = append(next, e.from)
 			}
 		}
-	}
-	return false
-}
-
-// isRoute tells the kinds that lead requests from outside to a Service.
-func isRoute(r object.Ref) bool {
-	switch r.Group {
-	case "networking.k8s.io", "extensions":
-		return r.Kind == "Ingress"
-	case "gateway.networking.k8s.io":
-		return strings.HasSuffix(r.Kind, "Route")
-	case "route.openshift.io":
-		return r.Kind == "Route"
 	}
 	return false
 }

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -61,6 +59,10 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		}
 		for i := range b.linksOf(id) {
 			r.resolve(id, &b.linksOf(id)[i])
+		}
+		settled := b.settled(inv, id)
+		for i := range settled {
+			r.resolve(id, &settled[i])
 		}
 		r.controllers(id)
 	}
@@ -183,31 +185,6 @@ func (r *resolver) granted(from, to inventory.ID, l *link) {
 		r.add(from, to, &guess)
 	}
 }
-
-func (r *resolver) selected(from inventory.ID, l *link) {
-	t, found := r.selectors[l.target], len(r.edges)
-	q := query(t.Selector)
-	r.elsewhere(from, l, t)
-	if t.Namespaces == nil {
-		r.choose(from, l, t, t.Namespace, q)
-	} else {
-		in := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
-		for _, ns := range r.index.Select(namespaceKind, "", true, in) {
-			r.choose(from, l, t, r.inv.Ref(ns).Name, q)
-		}
-	}
-	if rule := &r.rules.Rules()[l.rule]; len(r.edges) == found && rule.Relation == relation.Serves && !rule.Aside && l.flags&backward == 0 {
-		r.hollow = append(r.hollow, hollow{from, *l})
-	}
-}
-
-func (r *resolver) choose(from inventory.ID, l *link, t relation.Target, namespace string, q inventory.Query) {
-	for _, to := range r.index.Select(t.Kind, namespace, t.AllNamespaces && t.Namespaces == nil, q) {
-		r.add(from, to, l)
-	}
-}
-
-var namespaceKind = schema.GroupKind{Kind: "Namespace"}
 
 // add keeps an edge, in its true direction. Nothing relates to itself.
 func (r *resolver) add(said, target inventory.ID, l *link) {

@@ -27,6 +27,10 @@ type Builder struct {
 	uids       uids
 	// finalizers are those of the objects that have some, by row, as symbols.
 	finalizers map[inventory.ID][]uint32
+	// stated are the kinds that rows give to the links of others, and waiting, by the row
+	// that says them, the links to which such a kind is given.
+	stated  map[inventory.ID]schema.GroupKind
+	waiting map[inventory.ID][]found
 }
 
 // uids are the UIDs that links name, by number.
@@ -86,7 +90,10 @@ const (
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
 // namespaced, and which kind a resource name means.
 func NewBuilder(rules *relation.Set, kinds *object.Kinds) *Builder {
-	return &Builder{rules: rules, kinds: kinds, uids: uids{odd: map[uint32]string{}}, finalizers: map[inventory.ID][]uint32{}}
+	return &Builder{
+		rules: rules, kinds: kinds, uids: uids{odd: map[uint32]string{}}, finalizers: map[inventory.ID][]uint32{},
+		stated: map[inventory.ID]schema.GroupKind{}, waiting: map[inventory.ID][]found{},
+	}
 }
 
 type found struct {
@@ -101,12 +108,21 @@ func (b *Builder) Extract(o object.Object) func(*inventory.Inventory, inventory.
 	var keys []string
 	b.rules.Keys(o, func(key string) { keys = append(keys, key) })
 	finalizers := o.Meta.GetFinalizers()
+	stated, states := b.rules.States(o)
 	return func(inv *inventory.Inventory, id inventory.ID) {
 		for _, key := range keys {
 			inv.Key(id, key)
 		}
+		delete(b.waiting, id)
+		if delete(b.stated, id); states {
+			b.stated[id] = stated
+		}
 		start := len(b.links)
 		for i := range all {
+			if all[i].link.Target.KindBy != nil {
+				b.waiting[id] = append(b.waiting[id], all[i])
+				continue
+			}
 			b.keep(inv, all[i].rule, &all[i].link)
 		}
 		for len(b.heads) <= int(id) {
@@ -123,6 +139,27 @@ func (b *Builder) finalize(inv *inventory.Inventory, id inventory.ID, names []st
 	for _, name := range names {
 		b.finalizers[id] = append(b.finalizers[id], inv.Symbol(name))
 	}
+}
+
+// settled returns the links of a row to which another one gives the kind of their
+// targets, as far as that one was read.
+func (b *Builder) settled(inv *inventory.Inventory, id inventory.ID) []link {
+	start := len(b.links)
+	for _, f := range b.waiting[id] {
+		t := f.link.Target
+		by, named := inv.Find(*t.KindBy)
+		gk, states := b.stated[by]
+		k, served := b.kinds.Kind(gk)
+		if !named || !inv.Present(by) || !states || !served || k.Namespaced != (t.Namespace != "") {
+			continue
+		}
+		t.Kind, t.KindBy = gk, nil
+		f.link.Target = t
+		b.keep(inv, f.rule, &f.link)
+	}
+	links := slices.Clone(b.links[start:])
+	b.links = b.links[:start]
+	return links
 }
 
 func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {

@@ -71,6 +71,7 @@ var consequences = map[string]consequence{
 	"pod-nominated-node":          {Warning, "the entry is out of date", atOnce, ""},
 	"pod-certificate-pod":         {Warning, "the entry is out of date", atOnce, ""},
 	"statefulset-service":         {Warning, "pods have no names in DNS", atOnce, ""},
+	"pod-subdomain":               {Warning, "pods have no names in DNS", atOnce, ""},
 
 	"claim-volume":            {Error, "the claim is lost, and maybe its data", atOnce, ""},
 	"claim-class":             {Error, "no volume can be made", whenMade, "the claim keeps its volume, and cannot grow"},
@@ -99,9 +100,10 @@ var consequences = map[string]consequence{
 	"binding-subject":   {Info, "nobody gains by it", atOnce, ""},
 	"flow-subject":      {Info, "nobody gains by it", atOnce, ""},
 
-	"webhook-service":    {Error, "requests that it is to see are refused", atOnce, ""},
-	"api-service":        {Error, "nothing of this API can be read or written, and no namespace can be deleted", atOnce, ""},
-	"conversion-service": {Error, "objects of the kind can be read and written in the stored version alone", atOnce, ""},
+	"policy-binding-param": {Error, "requests that it is about may be refused", atOnce, ""},
+	"webhook-service":      {Error, "requests that it is to see are refused", atOnce, ""},
+	"api-service":          {Error, "nothing of this API can be read or written, and no namespace can be deleted", atOnce, ""},
+	"conversion-service":   {Error, "objects of the kind can be read and written in the stored version alone", atOnce, ""},
 
 	// They lag behind what they are about, or outlive it.
 	"endpointslice-pod": {}, "endpoints-pod": {}, "event-object": {}, "lease-holder": {}, "lease-node": {},
@@ -120,7 +122,7 @@ func (g *Graph) consequence(e *edge) consequence {
 	case relation.Needs:
 		return consequence{Error, "it cannot work without", atOnce, ""}
 	case relation.Serves:
-		if isRoute(g.Ref(e.from)) && g.Ref(e.to).GroupKind() == serviceKind {
+		if r.Exposes && g.Ref(e.to).GroupKind() == serviceKind {
 			return consequence{Error, answers, atOnce, ""}
 		}
 		return consequence{Warning, "it is for nothing", atOnce, ""}

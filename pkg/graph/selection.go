@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -73,3 +74,52 @@ func query(s *relation.Selector) inventory.Query {
 	}
 	return q
 }
+
+// mostPeers is how many objects a selector of a rule that is aside may find. What
+// means more than that means nobody in particular, and so the edges of such rules
+// grow with the objects that say something, and not with their product.
+const mostPeers = 1000
+
+func (r *resolver) selected(from inventory.ID, l *link) {
+	t, found, rule := r.selectors[l.target], len(r.edges), &r.rules.Rules()[l.rule]
+	r.elsewhere(from, l, t)
+	targets := r.meant(from, t)
+	if rule.Aside && len(targets) > mostPeers {
+		return
+	}
+	for _, to := range targets {
+		r.add(from, to, l)
+	}
+	if len(r.edges) == found && rule.Relation == relation.Serves && !rule.Aside && l.flags&backward == 0 {
+		r.hollow = append(r.hollow, hollow{from, *l})
+	}
+}
+
+// meant returns what a selector of an object finds.
+func (r *resolver) meant(from inventory.ID, t relation.Target) []inventory.ID {
+	q := query(t.Selector)
+	if t.Namespaces == nil {
+		return r.without(from, t, r.index.Select(t.Kind, t.Namespace, t.AllNamespaces, q))
+	}
+	var all []inventory.ID
+	in := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
+	for _, ns := range r.index.Select(namespaceKind, "", true, in) {
+		all = append(all, r.index.Select(t.Kind, r.inv.Ref(ns).Name, false, q)...)
+	}
+	return r.without(from, t, all)
+}
+
+// without leaves out what a target excepts.
+func (r *resolver) without(from inventory.ID, t relation.Target, found []inventory.ID) []inventory.ID {
+	if t.Except == nil || len(found) == 0 {
+		return found
+	}
+	not := map[inventory.ID]bool{}
+	for _, id := range r.index.Select(t.Kind, r.inv.Ref(from).Namespace, false, query(t.Except)) {
+		not[id] = true
+	}
+	// The list is the index's own.
+	return slices.DeleteFunc(slices.Clone(found), func(id inventory.ID) bool { return not[id] })
+}
+
+var namespaceKind = schema.GroupKind{Kind: "Namespace"}

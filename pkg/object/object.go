@@ -19,6 +19,9 @@ type Object struct {
 	// resource, *metav1.PartialObjectMetadata where only metadata was read
 	// (always so for Secrets and ConfigMaps).
 	Body runtime.Object
+	// Type is that of a Secret, where it was read: manifests and dumps have it, and the
+	// metadata of a cluster has not. It is empty otherwise.
+	Type string
 }
 
 // Fields returns the content of a custom resource as maps, lists and scalars of

@@ -9,13 +9,13 @@ import (
 )
 
 // admissionRules reads what the API server asks before it stores an object. What
-// a webhook or a policy looks at is no edge: that is everybody's objects. Neither
-// are the parameters of a policy binding: only the policy knows their kind.
+// a webhook or a policy looks at is no edge: that is everybody's objects.
 func admissionRules() []Rule {
 	injected := from(mutatingWebhooks, validatingWebhooks, apiService, definition)
 	return []Rule{
 		{Name: "webhook-service", From: from(mutatingWebhooks, validatingWebhooks), Relation: Serves, Via: Spec, To: "Service", Field: "webhooks[].clientConfig.service", Crosses: true, Links: webhookServices},
 		{Name: "policy-binding-policy", From: from(mutatingPolicyBinding, validatingPolicyBinding), Relation: Serves, Via: Spec, To: "(policy)", Field: "spec.policyName", Links: policyBindingPolicy},
+		{Name: "policy-binding-param", From: from(mutatingPolicyBinding, validatingPolicyBinding), Relation: Needs, Via: Spec, To: "(parameter)", Field: "spec.paramRef", Links: policyBindingParams},
 		{Name: "ca-certificate", From: injected, Relation: Needs, Via: Annotation, To: "Certificate", Field: annotation(caCertificateKey), Metadata: true, Links: caCertificate},
 		{Name: "ca-secret", From: injected, Relation: Needs, Via: Annotation, To: "Secret", Field: annotation(caSecretKey), Metadata: true, Links: caSecret},
 	}
@@ -48,12 +48,41 @@ func webhookService(c *admissionv1.WebhookClientConfig, policy *admissionv1.Fail
 }
 
 func policyBindingPolicy(o object.Object, emit Emit) {
+	if policy, _ := policyBinding(o); policy.Kind != "" {
+		named(emit, policy.GroupKind(), "", policy.Name, "spec.policyName")
+	}
+}
+
+// policyBinding returns the policy that a binding names, and its parameters if it
+// names any.
+func policyBinding(o object.Object) (policy object.Ref, params *admissionv1.ParamRef) {
 	switch b := o.Body.(type) {
 	case *admissionv1.MutatingAdmissionPolicyBinding:
-		named(emit, mutatingPolicy, "", b.Spec.PolicyName, "spec.policyName")
+		return object.Ref{Group: mutatingPolicy.Group, Kind: mutatingPolicy.Kind, Name: b.Spec.PolicyName}, b.Spec.ParamRef
 	case *admissionv1.ValidatingAdmissionPolicyBinding:
-		named(emit, validatingPolicy, "", b.Spec.PolicyName, "spec.policyName")
+		return object.Ref{Group: validatingPolicy.Group, Kind: validatingPolicy.Kind, Name: b.Spec.PolicyName}, b.Spec.ParamRef
 	}
+	return object.Ref{}, nil
+}
+
+// policyBindingParams: the policy says of what kind the parameters are; of a policy
+// that takes none they are ignored. Those of a namespaced kind that are named
+// without a namespace are looked up in that of each request, and so are nobody in
+// particular. A binding takes either a name or a selector.
+func policyBindingParams(o object.Object, emit Emit) {
+	policy, p := policyBinding(o)
+	if p == nil || policy.Name == "" || (p.Name == "") == (p.Selector == nil) {
+		return
+	}
+	l := Link{
+		Target: Target{KindBy: &policy, Namespace: p.Namespace, Name: p.Name}, Field: "spec.paramRef.name", Value: p.Name,
+		Optional: value(p.ParameterNotFoundAction) == admissionv1.AllowAction,
+	}
+	if p.Selector != nil {
+		l.Target.Selector = FromLabelSelector(p.Selector)
+		l.Field, l.Value = "spec.paramRef.selector", l.Target.Selector.String()
+	}
+	emit(l)
 }
 
 const (

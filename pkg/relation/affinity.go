@@ -3,7 +3,9 @@ package relation
 import (
 	"maps"
 	"slices"
+	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -12,11 +14,11 @@ import (
 )
 
 // affinityRules reads beside whom pods want to run, and beside whom not. It is
-// asked of the topmost template alone, not of each of a thousand pods; what keeps
-// the pods of one workload apart, as most terms do, names nobody else and is no
-// edge; neither is a selector that is empty. Nothing is said of the nodes that a
-// pod may run on (nodeSelector, nodeAffinity): those are pods times nodes, and the
-// one that counts is spec.nodeName.
+// asked of the topmost template alone, not of each of a thousand pods; the pods of
+// the workload itself, which most terms mean, are nobody else and make no edge.
+// A selector that is empty means all pods of its namespaces, one that is not there
+// none. Nothing is said of the nodes that a pod may run on (nodeSelector,
+// nodeAffinity): those are pods times nodes, and the one that counts is spec.nodeName.
 func affinityRules() []Rule {
 	carriers := carriers()
 	return []Rule{
@@ -26,14 +28,54 @@ func affinityRules() []Rule {
 	}
 }
 
-// onTopTemplate reads the template that no other of ours carries for the object.
+// onTopTemplate reads the template that no other of ours carries for the object,
+// without what it says of its own pods.
 func onTopTemplate(read func(template, Emit)) func(object.Object, Emit) {
 	links := onTemplate(read)
 	return func(o object.Object, emit Emit) {
 		if !repeated(o) {
-			links(o, emit)
+			links(o, others(o, emit))
 		}
 	}
+}
+
+// others leaves the pods of the object itself out of links that may find them, and
+// drops links that can find nobody else.
+func others(o object.Object, emit Emit) Emit {
+	own := ownPods(o)
+	if own == nil {
+		return emit
+	}
+	carried := labels.Set(templateOf(o).meta.Labels)
+	return func(l Link) {
+		t := &l.Target
+		near := t.Namespace == o.Namespace
+		s, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: t.Selector.Labels, MatchExpressions: t.Selector.Expressions})
+		if (near || t.AllNamespaces || t.Namespaces != nil) && err == nil && s.Matches(carried) {
+			if near && t.Selector.within(own) {
+				return
+			}
+			t.Except = own
+		}
+		emit(l)
+	}
+}
+
+// ownPods finds the pods of a workload: by its own selector, without the hash of a
+// revision, or by all labels of its template where it has none; nil for a pod, which
+// is its own, and for a template that is nobody's.
+func ownPods(o object.Object) *Selector {
+	t := templateOf(o)
+	if t.meta == nil || o.GroupKind() == pod || o.GroupKind() == podTemplate {
+		return nil
+	}
+	own := &Selector{Labels: t.meta.Labels}
+	if s := podSelector(o); s != nil && !everything(s) {
+		own = FromLabelSelector(s)
+	}
+	own.Labels = maps.Clone(own.Labels)
+	maps.DeleteFunc(own.Labels, func(key, _ string) bool { return strings.HasSuffix(key, appsv1.DefaultDeploymentUniqueLabelKey) })
+	return own
 }
 
 // repeated says that the object is a copy of what its controller says of pods. A
@@ -59,8 +101,11 @@ func podAffinity(t template, emit Emit) {
 		return
 	}
 	a, path := t.spec.Affinity.PodAffinity, t.at+"spec.affinity.podAffinity."
-	for i := range a.RequiredDuringSchedulingIgnoredDuringExecution {
-		t.beside(&a.RequiredDuringSchedulingIgnoredDuringExecution[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), false, emit)
+	// Where each required term means the pod itself, the first one may run alone.
+	required := a.RequiredDuringSchedulingIgnoredDuringExecution
+	alone := !slices.ContainsFunc(required, func(term corev1.PodAffinityTerm) bool { return !t.itself(&term) })
+	for i := range required {
+		t.beside(&required[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), alone, emit)
 	}
 	t.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, path, emit)
 }
@@ -86,8 +131,8 @@ func (t template) preferred(terms []corev1.WeightedPodAffinityTerm, path string,
 func podSpread(t template, emit Emit) {
 	for i := range t.spec.TopologySpreadConstraints {
 		c := &t.spec.TopologySpreadConstraints[i]
-		if sel := t.others(c.LabelSelector, c.MatchLabelKeys, nil, true); sel != nil {
-			l := podsIn(t.namespace, sel, at(t.at+"spec.topologySpreadConstraints[", i, "].labelSelector"))
+		if sel := t.merged(c.LabelSelector, c.MatchLabelKeys, nil); sel != nil {
+			l := podsIn(t.namespace, FromLabelSelector(sel), at(t.at+"spec.topologySpreadConstraints[", i, "].labelSelector"))
 			l.Optional = true
 			emit(l)
 		}
@@ -98,15 +143,11 @@ func podSpread(t template, emit Emit) {
 // that its selector finds; its own where it says neither; all of them where the
 // selector is empty.
 func (t template) beside(term *corev1.PodAffinityTerm, path string, optional bool, emit Emit) {
-	in := term.Namespaces
-	if len(in) == 0 && term.NamespaceSelector == nil {
-		in = []string{t.namespace}
-	}
-	own := slices.Contains(in, t.namespace) || term.NamespaceSelector != nil
-	sel := t.others(term.LabelSelector, term.MatchLabelKeys, term.MismatchLabelKeys, own)
-	if sel == nil {
+	merged := t.merged(term.LabelSelector, term.MatchLabelKeys, term.MismatchLabelKeys)
+	if merged == nil {
 		return
 	}
+	sel := FromLabelSelector(merged)
 	say := func(l Link) { l.Optional = optional; emit(l) }
 	if s := term.NamespaceSelector; s != nil && everything(s) {
 		l := podsIn("", sel, path+".labelSelector")
@@ -114,7 +155,7 @@ func (t template) beside(term *corev1.PodAffinityTerm, path string, optional boo
 		say(l)
 		return
 	}
-	for _, namespace := range in {
+	for _, namespace := range t.namespaces(term) {
 		say(podsIn(namespace, sel, path+".labelSelector"))
 	}
 	if term.NamespaceSelector != nil {
@@ -122,13 +163,29 @@ func (t template) beside(term *corev1.PodAffinityTerm, path string, optional boo
 	}
 }
 
-// others is the selector of a term, with the labels that it takes over from the
-// pod; nil where it names nobody, or the pods of the template itself.
-func (t template) others(s *metav1.LabelSelector, same, other []string, own bool) *Selector {
-	if s == nil || everything(s) {
+// namespaces are those that a term lists; its own where it says none.
+func (t template) namespaces(term *corev1.PodAffinityTerm) []string {
+	if len(term.Namespaces) == 0 && term.NamespaceSelector == nil {
+		return []string{t.namespace}
+	}
+	return term.Namespaces
+}
+
+// itself says whether a term means the pods of the template. What namespaces its
+// selector finds is not known here.
+func (t template) itself(term *corev1.PodAffinityTerm) bool {
+	s, err := metav1.LabelSelectorAsSelector(t.merged(term.LabelSelector, term.MatchLabelKeys, term.MismatchLabelKeys))
+	return err == nil && s.Matches(labels.Set(t.meta.Labels)) &&
+		(term.NamespaceSelector != nil && everything(term.NamespaceSelector) || slices.Contains(t.namespaces(term), t.namespace))
+}
+
+// merged is the selector of a term, with the labels that it takes over from the
+// pod; nil where it is malformed or names nobody.
+func (t template) merged(s *metav1.LabelSelector, same, other []string) *metav1.LabelSelector {
+	if s == nil {
 		return nil
 	}
-	merged := &metav1.LabelSelector{MatchLabels: maps.Clone(s.MatchLabels), MatchExpressions: slices.Clip(s.MatchExpressions)}
+	merged := &metav1.LabelSelector{MatchLabels: s.MatchLabels, MatchExpressions: slices.Clip(s.MatchExpressions)}
 	merge := func(keys []string, operator metav1.LabelSelectorOperator) {
 		for _, key := range keys {
 			if v, ok := t.meta.Labels[key]; ok {
@@ -138,8 +195,8 @@ func (t template) others(s *metav1.LabelSelector, same, other []string, own bool
 	}
 	merge(same, metav1.LabelSelectorOpIn)
 	merge(other, metav1.LabelSelectorOpNotIn)
-	if sel, err := metav1.LabelSelectorAsSelector(merged); err != nil || own && sel.Matches(labels.Set(t.meta.Labels)) {
+	if _, err := metav1.LabelSelectorAsSelector(merged); err != nil {
 		return nil
 	}
-	return FromLabelSelector(merged)
+	return merged
 }

@@ -2,6 +2,7 @@ package relation
 
 import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -14,7 +15,7 @@ func apiRules() []Rule {
 	return []Rule{
 		{Name: "api-service", From: from(apiService), Relation: Serves, Via: Spec, To: "Service", Field: "spec.service", Crosses: true, Untyped: true, Links: apiServiceBackend},
 		{Name: "conversion-service", From: from(definition), Relation: Serves, Via: Spec, To: "Service", Field: "spec.conversion.webhook.clientConfig.service", Untyped: true, Links: conversionService},
-		{Name: "policy-param-kind", From: from(mutatingPolicy, validatingPolicy), Relation: Needs, Via: Spec, To: "CustomResourceDefinition", Field: "spec.paramKind", Links: policyParamKind},
+		{Name: "policy-param-kind", From: from(mutatingPolicy, validatingPolicy), Relation: Needs, Via: Spec, To: "CustomResourceDefinition", Field: "spec.paramKind", Links: policyParamKind, States: paramKind},
 		{Name: "migration-definition", From: from(migration), Relation: Serves, Via: Spec, To: "CustomResourceDefinition", Field: "spec.resource", Untyped: true, Links: migrationDefinition},
 	}
 }
@@ -43,6 +44,14 @@ func serviceAt(ref any, path string, emit Emit) {
 // policyParamKind: a policy names the kind of its parameters, not the definition.
 // One of a built-in kind, such as ConfigMap, needs none.
 func policyParamKind(o object.Object, emit Emit) {
+	if gk, ok := paramKind(o); ok {
+		emit(Link{Target: Target{Kind: gk, Name: gk.Kind, Definition: true}, Field: "spec.paramKind.kind", Value: gk.Kind})
+	}
+}
+
+// paramKind is the kind of the parameters that the bindings of a policy name; one
+// without takes none.
+func paramKind(o object.Object) (schema.GroupKind, bool) {
 	var params *admissionv1.ParamKind
 	switch b := o.Body.(type) {
 	case *admissionv1.MutatingAdmissionPolicy:
@@ -50,10 +59,10 @@ func policyParamKind(o object.Object, emit Emit) {
 	case *admissionv1.ValidatingAdmissionPolicy:
 		params = b.Spec.ParamKind
 	}
-	if params != nil && params.Kind != "" {
-		t := Target{Kind: kind(groupOf(params.APIVersion), params.Kind), Name: params.Kind, Definition: true}
-		emit(Link{Target: t, Field: "spec.paramKind.kind", Value: params.Kind})
+	if params == nil || params.Kind == "" {
+		return schema.GroupKind{}, false
 	}
+	return kind(groupOf(params.APIVersion), params.Kind), true
 }
 
 // migrationDefinition: most built-in resources can be migrated as well.

@@ -114,6 +114,7 @@ func decode(t *testing.T, data []byte) []object.Object {
 		o := object.Object{Ref: ref, Version: gvk.Version, Meta: m, Body: body}
 		if gvk.Kind == "Secret" || gvk.Kind == "ConfigMap" {
 			o = bare(o)
+			o.Type, _, _ = unstructured.NestedString(u.Object, "type")
 		}
 		objects = append(objects, o)
 	}
@@ -140,6 +141,9 @@ func bare(o object.Object) object.Object {
 // resolve says at which objects a link points: a small stand-in for the graph.
 func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 	target := l.Target
+	if target.KindBy != nil && !f.stated(&target) {
+		return nil
+	}
 	if target.IsResource {
 		target.Kind = kindOf(target.Kind)
 	}
@@ -150,7 +154,7 @@ func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 		return nil
 	}
 	if target.Selector != nil {
-		return f.selected(target)
+		return f.selected(by, target)
 	}
 	ref := object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Namespace: target.Namespace, Name: target.Name}
 	wide := ref
@@ -167,6 +171,31 @@ func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 		return nil
 	}
 	return []object.Ref{ref}
+}
+
+// stated gives a target the kind that another object says; false where that one is
+// not there, says none, or is of another scope.
+func (f *fixture) stated(target *relation.Target) bool {
+	for _, o := range f.objects {
+		if o.Ref != *target.KindBy {
+			continue
+		}
+		gk, ok := set().States(o)
+		target.Kind, target.KindBy = gk, nil
+		return ok && f.namespaced(gk) == (target.Namespace != "")
+	}
+	return false
+}
+
+// namespaced says of what scope a kind is: a built-in one of the fixtures is
+// namespaced, and of a custom one the definition says it.
+func (f *fixture) namespaced(gk schema.GroupKind) bool {
+	for _, ref := range f.definition(gk) {
+		i := slices.IndexFunc(f.objects, func(o object.Object) bool { return o.Ref == ref })
+		scope, _, _ := unstructured.NestedString(f.objects[i].Fields(), "spec", "scope")
+		return scope == "Namespaced"
+	}
+	return true
 }
 
 // kindOf is the built-in kind of a resource.
@@ -204,11 +233,12 @@ func known(o object.Object, name string) (is bool) {
 	return is
 }
 
-func (f *fixture) selected(target relation.Target) []object.Ref {
+func (f *fixture) selected(by object.Ref, target relation.Target) []object.Ref {
 	var found []object.Ref
 	for _, o := range f.objects {
 		switch in := target.Namespaces; {
-		case o.GroupKind() != target.Kind || !carries(o, target.Selector):
+		case o.GroupKind() != target.Kind || !carries(o, target.Selector) || o.Ref == by:
+		case target.Except != nil && o.Namespace == by.Namespace && carries(o, target.Except):
 		case in != nil && !slices.ContainsFunc(f.objects, func(ns object.Object) bool {
 			return ns.Kind == "Namespace" && ns.Name == o.Namespace && carries(ns, in)
 		}):

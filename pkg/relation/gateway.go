@@ -16,7 +16,7 @@ func gatewayRules() []Rule {
 	return []Rule{
 		{Name: "route-parent", From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", Crosses: true, Links: routeParents},
 		{Name: "route-mesh", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.parentRefs[]", Links: routeMesh},
-		{Name: "route-backend", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].backendRefs[]", Links: routeBackends},
+		{Name: "route-backend", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].backendRefs[]", Exposes: true, Links: routeBackends},
 		{Name: "route-filter", From: routes, Relation: Needs, Via: Spec, To: "(filter)", Field: "spec.rules[].filters[].extensionRef", Links: routeFilters},
 
 		{Name: "gateway-class", From: from(gateway), Relation: Needs, Via: Spec, To: "GatewayClass", Field: "spec.gatewayClassName", Links: gatewayClassName},

@@ -10,7 +10,7 @@ import (
 // controllers that most clusters run.
 func ingressRules() []Rule {
 	return []Rule{
-		{Name: "ingress-backend", From: from(ingress), Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].http.paths[].backend", Links: on(ingressBackends)},
+		{Name: "ingress-backend", From: from(ingress), Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].http.paths[].backend", Exposes: true, Links: on(ingressBackends)},
 		{Name: "ingress-class", From: from(ingress), Relation: Needs, Via: Spec, To: "IngressClass", Field: "spec.ingressClassName", Links: on(ingressClassName)},
 		{Name: "ingress-class-annotation", From: from(ingress), Relation: Needs, Via: Annotation, To: "IngressClass", Field: annotation(ingressClassKey), Metadata: true, Links: ingressClassAnnotation},
 		{Name: "ingress-tls", From: from(ingress), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.tls[].secretName", Links: on(ingressTLS)},

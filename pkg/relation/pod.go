@@ -34,6 +34,7 @@ func podRules() []Rule {
 		{Name: "pod-group", From: carriers, Relation: Needs, Via: Spec, To: "PodGroup", Field: "spec.schedulingGroup.podGroupName", template: podGroups},
 		{Name: "pod-network", From: carriers, Relation: Needs, Via: Annotation, To: "NetworkAttachmentDefinition", Field: annotation(networksKey), template: podNetworks},
 
+		{Name: "pod-subdomain", From: carriers, Relation: Needs, Via: Spec, To: "Service", Field: "spec.subdomain", Links: podSubdomain},
 		{Name: "pod-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(podNode)},
 		{Name: "pod-nominated-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "status.nominatedNodeName", Links: on(podNominatedNode)},
 		{Name: "pod-owner-label", From: from(pod), Relation: Owns, Via: Label, To: "(owner)", Backward: true, Field: "metadata.labels", Metadata: true, Links: podOwnerLabels},

@@ -36,17 +36,21 @@ func serviceAccountPullSecrets(a *corev1.ServiceAccount, self object.Ref, emit E
 	}
 }
 
-// serviceAccountToken: the token controller deletes such a Secret together with
-// its account, so the account owns it. It is a guess because the type of the
-// Secret, which would make it sure, is never read.
+// serviceAccountToken: the token controller deletes a Secret of its type together
+// with its account, so the account owns it; in one of another type the annotation
+// says nothing. Where the type was not read it is a guess, and only where the
+// controller has left the UID of the account on the Secret, as it does on its own.
 func serviceAccountToken(o object.Object, emit Emit) {
 	notes := o.Meta.GetAnnotations()
-	if name := notes[corev1.ServiceAccountNameKey]; name != "" {
-		l := to(serviceAccount, o.Namespace, name, annotation(corev1.ServiceAccountNameKey))
-		l.Target.UID = types.UID(notes[corev1.ServiceAccountUIDKey])
-		l.Backward, l.Inferred = true, true
-		emit(l)
+	name, uid := notes[corev1.ServiceAccountNameKey], notes[corev1.ServiceAccountUIDKey]
+	known := o.Type == string(corev1.SecretTypeServiceAccountToken)
+	if name == "" || !known && (o.Type != "" || uid == "") {
+		return
 	}
+	l := to(serviceAccount, o.Namespace, name, annotation(corev1.ServiceAccountNameKey))
+	l.Target.UID = types.UID(uid)
+	l.Backward, l.Inferred = true, !known
+	emit(l)
 }
 
 // binding reads a RoleBinding or a ClusterRoleBinding.

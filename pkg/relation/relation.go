@@ -108,12 +108,17 @@ type Link struct {
 }
 
 // Target says which objects a link means. Exactly one of Name and Selector is
-// set.
+// set, and one of Kind and KindBy.
 type Target struct {
 	// Kind is the group and kind, or a group with a resource name where
 	// IsResource is set.
 	Kind       schema.GroupKind
 	IsResource bool
+	// KindBy, where set, is the object that says of what kind the target is
+	// (Rule.States), and Kind is empty: the policy of a binding. The link counts only
+	// where that one was read, and where Namespace is set if and only if its kind is
+	// namespaced.
+	KindBy *object.Ref
 	// Namespace is that of the target. For a kind that is cluster-scoped the
 	// graph ignores it, so a rule may leave the namespace of the object here.
 	Namespace string
@@ -128,6 +133,9 @@ type Target struct {
 	// Namespaces, where set, chooses by their labels the namespaces in which the
 	// selector looks, instead of Namespace.
 	Namespaces *Selector
+	// Except, beside Selector, finds those in the namespace of the object that are not
+	// meant although Selector finds them: its own pods.
+	Except *Selector
 	// IfPresent drops the link where no such object exists, instead of showing a
 	// missing one: a host name may be anything.
 	IfPresent bool
@@ -202,6 +210,9 @@ type Rule struct {
 	// controller deletes To. Where it is empty nothing is known; owner references are the
 	// garbage collector's.
 	Deletes string
+	// Exposes says that From leads requests from outside the cluster to To, which so has
+	// users of its own, whoever else needs it.
+	Exposes bool
 	// Annotation is the key that selectors of the rule ask for, so that the
 	// annotation is kept of every object; empty where none does.
 	Annotation string
@@ -210,6 +221,10 @@ type Rule struct {
 	// Keys, where set, hands out further names of an object of From, by which others
 	// mean it (Selector.Key): the pool of a ResourceSlice.
 	Keys func(o object.Object, key func(string))
+
+	// States, where set, is the kind that an object of From gives to links of others
+	// (Target.KindBy); false where it gives none.
+	States func(o object.Object) (schema.GroupKind, bool)
 
 	// template reads a pod spec, in a rule that holds for whoever carries one.
 	template func(template, Emit)
@@ -310,6 +325,16 @@ func (s *Set) Keys(o object.Object, key func(string)) {
 			keys(o, key)
 		}
 	}
+}
+
+// States returns the kind that o gives to links of others, if it does.
+func (s *Set) States(o object.Object) (schema.GroupKind, bool) {
+	for _, i := range s.byKind[o.GroupKind()] {
+		if states := s.rules[i].States; states != nil {
+			return states(o)
+		}
+	}
+	return schema.GroupKind{}, false
 }
 
 // Links runs every rule that reads o, and hands on each link with the number of

@@ -75,8 +75,8 @@ func TestTableAndFixtures(t *testing.T) {
 // password) is only part of it.
 func checkEvidence(t *testing.T, o object.Object, r relation.Rule, l relation.Link) {
 	t.Helper()
-	if (l.Target.Name == "") == (l.Target.Selector == nil) || l.Target.Kind.Kind == "" {
-		t.Errorf("%s: target %+v: want a kind, and a name or a selector", r.Name, l.Target)
+	if (l.Target.Name == "") == (l.Target.Selector == nil) || (l.Target.Kind.Kind == "") == (l.Target.KindBy == nil) {
+		t.Errorf("%s: target %+v: want a kind or who says it, and a name or a selector", r.Name, l.Target)
 	}
 	content := o.Fields()
 	if content == nil {

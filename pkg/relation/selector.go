@@ -70,6 +70,23 @@ func FromLabelSelector(s *metav1.LabelSelector) *Selector {
 	return &Selector{Labels: s.MatchLabels, Expressions: s.MatchExpressions}
 }
 
+// within says that what s finds, the other one finds as well, as far as that is
+// seen from the labels that both ask for.
+func (s *Selector) within(other *Selector) bool {
+	if len(other.Expressions) > 0 {
+		return false
+	}
+	for key, value := range other.Labels {
+		asks := func(e metav1.LabelSelectorRequirement) bool {
+			return e.Key == key && e.Operator == metav1.LabelSelectorOpIn && len(e.Values) == 1 && e.Values[0] == value
+		}
+		if have, ok := s.Labels[key]; (!ok || have != value) && !slices.ContainsFunc(s.Expressions, asks) {
+			return false
+		}
+	}
+	return true
+}
+
 // everything says that a selector asks for nothing in particular.
 func everything(s *metav1.LabelSelector) bool {
 	return len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// storageRules reads claims, volumes and their classes. The volume's reference
-// back to its claim is no edge: the claim needs the volume, not the other way. What
-// a Node says of attached volumes is said by the VolumeAttachments.
+// storageRules reads claims, volumes and their classes. The claim needs the volume,
+// not the other way, and says so itself once it is bound. What a Node says of
+// attached volumes is said by the VolumeAttachments.
 func storageRules() []Rule {
 	return []Rule{
 		{Name: "claim-volume", From: from(claim), Relation: Needs, Via: Spec, To: "PersistentVolume", Field: "spec.volumeName", Links: on(claimVolume)},
@@ -24,6 +24,7 @@ func storageRules() []Rule {
 		{Name: "claim-provisioner", From: from(claim), Relation: Needs, Via: Annotation, To: "CSIDriver", Field: annotation(provisionerKey), Metadata: true, Links: claimProvisioner},
 
 		{Name: VolumeReclaimed, From: from(persistentVolume), Relation: Owns, Via: Spec, To: "PersistentVolumeClaim", Backward: true, Field: "spec.persistentVolumeReclaimPolicy", Evidence: true, Links: on(volumeReclaimed)},
+		{Name: "volume-claim", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "PersistentVolumeClaim", Backward: true, Field: "spec.claimRef", Links: on(volumeReservation)},
 		{Name: "volume-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "StorageClass", Field: "spec.storageClassName", Links: on(volumeClass)},
 		{Name: "volume-attributes-class", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "VolumeAttributesClass", Field: "spec.volumeAttributesClassName", Links: on(volumeAttributesClass)},
 		{Name: "volume-driver", From: from(persistentVolume), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.csi.driver", Links: on(persistentVolumeDriver)},
@@ -107,6 +108,21 @@ func volumeReclaimed(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
 	l := to(claim, r.Namespace, r.Name, "spec.persistentVolumeReclaimPolicy")
 	l.Target.UID, l.Value, l.Backward = r.UID, string(v.Spec.PersistentVolumeReclaimPolicy), true
 	emit(l)
+}
+
+// volumeReservation: a volume may be kept for a claim that has not got it yet, or is not
+// there yet. Of one that is bound its claim says so, and one that was released keeps
+// the name of a claim that is gone: another claim of that name does not get it.
+func volumeReservation(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+	r := v.Spec.ClaimRef
+	switch {
+	case r == nil || r.Namespace == "" || r.Name == "":
+	case v.Status.Phase == corev1.VolumeBound, v.Status.Phase == corev1.VolumeReleased, v.Status.Phase == corev1.VolumeFailed:
+	default:
+		l := to(claim, r.Namespace, r.Name, "spec.claimRef.name")
+		l.Target.UID, l.Backward = r.UID, true
+		emit(l)
+	}
 }
 
 // volumeClass: to a volume the class is a label, as to its claim.

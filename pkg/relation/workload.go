@@ -37,28 +37,39 @@ const (
 // that, and the selector of a Job is made up from its UID unless it says
 // otherwise. Neither can say anything of foreign pods, and there are many.
 func workloadSelector(o object.Object, emit Emit) {
-	var s *metav1.LabelSelector
 	switch b := o.Body.(type) {
-	case *appsv1.Deployment:
-		s = b.Spec.Selector
-	case *appsv1.StatefulSet:
-		s = b.Spec.Selector
-	case *appsv1.DaemonSet:
-		s = b.Spec.Selector
 	case *appsv1.ReplicaSet:
-		if metav1.GetControllerOfNoCopy(b) == nil {
-			s = b.Spec.Selector
+		if metav1.GetControllerOfNoCopy(b) != nil {
+			return
 		}
-	case *corev1.ReplicationController:
-		s = &metav1.LabelSelector{MatchLabels: b.Spec.Selector}
 	case *batchv1.Job:
-		if value(b.Spec.ManualSelector) {
-			s = b.Spec.Selector
+		if !value(b.Spec.ManualSelector) {
+			return
 		}
 	}
-	if s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 {
+	if s := podSelector(o); s != nil && !everything(s) {
 		emit(Link{Target: Target{Kind: pod, Namespace: o.Namespace, Selector: FromLabelSelector(s)}, Field: "spec.selector"})
 	}
+}
+
+// podSelector is the selector by which a workload knows its pods; nil where it has
+// none.
+func podSelector(o object.Object) *metav1.LabelSelector {
+	switch b := o.Body.(type) {
+	case *appsv1.Deployment:
+		return b.Spec.Selector
+	case *appsv1.StatefulSet:
+		return b.Spec.Selector
+	case *appsv1.DaemonSet:
+		return b.Spec.Selector
+	case *appsv1.ReplicaSet:
+		return b.Spec.Selector
+	case *corev1.ReplicationController:
+		return &metav1.LabelSelector{MatchLabels: b.Spec.Selector}
+	case *batchv1.Job:
+		return b.Spec.Selector
+	}
+	return nil
 }
 
 // workloadAtRest: what is scaled to 0 on purpose explains why nothing is there. A

@@ -34,9 +34,10 @@ func (s *Snapshot) findKinds() *object.Kinds {
 	guessed := map[schema.GroupKind]int{}
 	for _, e := range s.entries {
 		gvk := e.body.GroupVersionKind()
-		// A newer server has built-in kinds that we have not heard of: what we took of
-		// it ourselves is no mistake.
-		if declared[gvk.GroupKind()] || s.head == nil && builtInGroup(gvk.Group) || gvk.Kind == "" || gvk.Version == "" {
+		// A newer server has built-in kinds that we have not heard of, and an older one had
+		// some: what we took of it ourselves, and what was removed, is no mistake.
+		_, removed := object.Removed(gvk)
+		if declared[gvk.GroupKind()] || s.head == nil && builtInGroup(gvk.Group) && !removed || gvk.Kind == "" || gvk.Version == "" {
 			continue
 		}
 		i, ok := guessed[gvk.GroupKind()]

@@ -157,17 +157,22 @@ func (o *Overlay) object(m *Manifest, sink Sink) object.Object {
 		}
 		return o
 	}
-	if !m.Served || neverWhole(m.Ref.GroupKind()) {
-		return metadata()
-	}
+	gvk := schema.GroupVersionKind{Group: m.Ref.Group, Version: m.Resource.Version, Kind: m.Ref.Kind}
+	removed, gone := object.Removed(gvk)
 	detail, version := o.options.Detail(m.Resource)
 	if version == "" {
 		version = m.Resource.Version
 	}
-	gvk := schema.GroupVersionKind{Group: m.Ref.Group, Version: m.Resource.Version, Kind: m.Ref.Kind}
 	switch {
-	case detail == Fields || detail == Whole:
+	case neverWhole(m.Ref.GroupKind()):
+		return metadata()
+	case m.Served && (detail == Fields || detail == Whole):
 		return at
+	case gone:
+		gap("UnknownVersion", "written as %s, %s: its fields were not looked at", gvk.GroupVersion(), removed)
+		return metadata()
+	case !m.Served:
+		return metadata()
 	case detail == Metadata:
 		return metadata()
 	case version != gvk.Version || !scheme.Scheme.Recognizes(gvk):

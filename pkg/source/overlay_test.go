@@ -125,10 +125,16 @@ func TestOverlayMalformed(t *testing.T) {
 // TestOverlayOtherVersion: what is written in another version than rules read is metadata,
 // and told.
 func TestOverlayOtherVersion(t *testing.T) {
-	f := newFake(t)
-	with, _, _ := overlaid(t, f, "apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: web}\nspec: {}\n", Ask{})
-	if got := with.reasons(); got != "Deployment.apps/shop/web@:UnknownVersion" {
-		t.Errorf("gaps %s", got)
+	for apiVersion, want := range map[string]string{
+		"apps/v1beta1":       "Deployment.apps/shop/web@:UnknownVersion",
+		"extensions/v1beta1": "Deployment.extensions/shop/web@:UnknownVersion", // Of a group that nobody serves.
+		"apps/v1":            "",
+	} {
+		f := newFake(t)
+		with, _, _ := overlaid(t, f, "apiVersion: "+apiVersion+"\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {}\n", Ask{})
+		if got := with.reasons(); got != want {
+			t.Errorf("%s: gaps %s, want %s", apiVersion, got, want)
+		}
 	}
 }
 

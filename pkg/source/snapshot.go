@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -167,9 +168,24 @@ func convert(e entry, o object.Object, fields map[string]any, into runtime.Objec
 	}
 	if neverWhole(o.GroupKind()) {
 		body.SetAnnotations(withoutCopies(body.GetAnnotations()))
+		o.Type = secretType(e.body)
 	}
 	o.Meta, o.Body = body, body
 	return o, nil
+}
+
+// secretType is the type of a Secret. The server takes one that names none for Opaque;
+// where nothing but metadata was written down, it is not known.
+func secretType(u *unstructured.Unstructured) string {
+	if kind, _ := u.Object["type"].(string); kind != "" || u.GetKind() != "Secret" {
+		return kind
+	}
+	for _, content := range [...]string{"data", "stringData"} {
+		if _, has := u.Object[content]; has {
+			return string(corev1.SecretTypeOpaque)
+		}
+	}
+	return ""
 }
 
 // detailOf settles how an object is read. A built-in kind in another version
@@ -187,11 +203,19 @@ func (s *Snapshot) detailOf(gvk schema.GroupVersionKind, sink Sink) Detail {
 	case scheme.Scheme.IsGroupRegistered(gvk.Group):
 		wanted, version = Typed, r.Version
 	}
-	if wanted == Metadata || (version == "" || version == gvk.Version) && (wanted != Typed || scheme.Scheme.Recognizes(gvk)) {
+	removed, gone := object.Removed(gvk)
+	fits := version == "" || version == gvk.Version
+	switch {
+	case (wanted == Fields || wanted == Whole) && fits, !gone && wanted == Metadata, !gone && fits && scheme.Scheme.Recognizes(gvk):
 		return wanted
+	case gone:
+		// Its kind may have moved to another group, of which alone the rules know.
+		sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: fmt.Sprintf(
+			"in the snapshot as %s, %s: its fields were not read", gvk.GroupVersion(), removed)})
+		return Metadata
 	}
 	message := fmt.Sprintf("in the snapshot as %s, not as %s: its fields were not read", gvk.Version, version)
-	if version == "" || version == gvk.Version {
+	if fits {
 		message = fmt.Sprintf("the shape of %s is not known here: its fields were not read", gvk.GroupVersion())
 	}
 	sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: message})

@@ -224,3 +224,75 @@ func TestSnapshotReadEnds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What an old cluster had, and a new one has not, is told whatever its group: that its kind
+// has moved to another one makes it no better understood.
+func TestSnapshotTellsRemovedVersions(t *testing.T) {
+	const dump = `
+{apiVersion: extensions/v1beta1, kind: Ingress, metadata: {name: i, namespace: shop}}
+---
+{apiVersion: networking.k8s.io/v1beta1, kind: Ingress, metadata: {name: i, namespace: shop}}
+---
+{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: today, namespace: shop}}
+---
+{apiVersion: policy/v1beta1, kind: PodSecurityPolicy, metadata: {name: p}}
+---
+{apiVersion: settings.k8s.io/v1alpha1, kind: PodPreset, metadata: {name: p, namespace: shop}}
+---
+{apiVersion: storage.k8s.io/v1beta1, kind: VolumeAttributesClass, metadata: {name: v}}
+---
+{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition, metadata: {name: gadgets.example.com}}
+`
+	detail := func(r object.Resource) (Detail, string) {
+		switch {
+		case r.Group == "networking.k8s.io":
+			return Typed, "v1"
+		case r.Kind == "CustomResourceDefinition":
+			return Fields, ""
+		}
+		return Metadata, ""
+	}
+	want := []string{
+		"ingresses.extensions: in the snapshot as extensions/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields were not read",
+		"ingresses.networking.k8s.io: in the snapshot as networking.k8s.io/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields were not read",
+		"podpresets.settings.k8s.io: in the snapshot as settings.k8s.io/v1alpha1, removed in Kubernetes 1.20 without a successor: its fields were not read",
+		"podsecuritypolicies.policy: in the snapshot as policy/v1beta1, removed in Kubernetes 1.25 without a successor: its fields were not read",
+	}
+	var told []string
+	for _, g := range read(t, snapshotOf(t, dump).Reading(detail)).gaps {
+		told = append(told, g.Resource+": "+g.Message)
+	}
+	slices.Sort(told)
+	if !slices.Equal(told, want) {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	}
+	typed := read(t, snapshotOf(t, dump))
+	if _, partly := typed.objects[object.Ref{Group: "extensions", Kind: "Ingress", Namespace: "shop", Name: "i"}].Body.(*metav1.PartialObjectMetadata); !partly {
+		t.Error("an Ingress of extensions passes for one that is understood")
+	}
+}
+
+// Of a Secret its type is read where it is written, and nothing else of its content.
+func TestSnapshotTellsTypesOfSecrets(t *testing.T) {
+	got := read(t, snapshotOf(t, `
+{apiVersion: v1, kind: Secret, metadata: {name: token, namespace: a}, type: kubernetes.io/service-account-token, data: {token: eA==}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: untyped, namespace: a}, stringData: {password: x}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: metadata, namespace: a}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: a}, data: {type: x}}
+`))
+	want := map[object.Ref]string{
+		{Kind: "Secret", Namespace: "a", Name: "token"}:       "kubernetes.io/service-account-token",
+		{Kind: "Secret", Namespace: "a", Name: "untyped"}:     "Opaque",
+		{Kind: "Secret", Namespace: "a", Name: "metadata"}:    "",
+		{Kind: "ConfigMap", Namespace: "a", Name: "settings"}: "",
+	}
+	for ref, typ := range want {
+		o := got.objects[ref]
+		if _, partly := o.Body.(*metav1.PartialObjectMetadata); o.Type != typ || !partly {
+			t.Errorf("%s is a %T of type %q, want %q", ref, o.Body, o.Type, typ)
+		}
+	}
+}

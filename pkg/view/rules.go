@@ -38,6 +38,7 @@ type RuleDocument struct {
 	Leaf    bool `json:"leaf,omitempty"`
 	Aside   bool `json:"aside,omitempty"`
 	Manages bool `json:"manages,omitempty"`
+	Exposes bool `json:"exposes,omitempty"`
 }
 
 // CountedRule is a rule with the number of edges that it made.
@@ -49,7 +50,7 @@ type CountedRule struct {
 func ruleDocument(r CountedRule) RuleDocument {
 	d := RuleDocument{
 		Name: r.Name, Origin: originOf(r.Origin), Source: r.Source, From: []string{}, Relation: r.Relation.String(), To: r.To, Via: r.Via.String(),
-		Field: r.Field, Edges: r.Edges, Crosses: r.Crosses, Leaf: r.Leaf, Aside: r.Aside, Manages: r.Manages,
+		Field: r.Field, Edges: r.Edges, Crosses: r.Crosses, Leaf: r.Leaf, Aside: r.Aside, Manages: r.Manages, Exposes: r.Exposes,
 	}
 	for _, gk := range r.From {
 		d.From = append(d.From, gk.String())
