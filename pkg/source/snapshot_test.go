@@ -137,11 +137,17 @@ func TestSnapshotKinds(t *testing.T) {
 	if err != nil || len(defs) != 2 || defs[0].GetName() != "gadgets.example.com" {
 		t.Error(defs, err)
 	}
-	// The plural of a definition of which only the name is known.
-	for kind, plural := range map[string]string{"Sheep": "sheeps", "Policy": "policys", "Widget": "widgets"} {
-		r := guess(schema.GroupVersionKind{Group: "g", Version: "v1", Kind: kind}, []schema.GroupResource{{Group: "g", Resource: "sheeps"}, {Group: "g", Resource: "policys"}, {Group: "h", Resource: "widgetz"}})
-		if r.Plural != plural {
-			t.Errorf("%s has the plural %s, want %s", kind, r.Plural, plural)
+	// The plural is that of a definition of which only the name is known, and never made up.
+	names := []schema.GroupResource{
+		{Group: "g", Resource: "sheeps"}, {Group: "g", Resource: "policies"}, {Group: "g", Resource: "k8srequiredlabels"}, {Group: "g", Resource: "net-attach-defs"},
+		{Group: "g", Resource: "network-attachments"}, {Group: "g", Resource: "box"}, {Group: "g", Resource: "boxes"}, {Group: "h", Resource: "widgets"},
+	}
+	for kind, want := range map[string]string{
+		"Sheep": "sheeps", "Policy": "policies", "K8sRequiredLabels": "k8srequiredlabels", "NetworkAttachment": "network-attachments",
+		"Widget": "", "NetAttachment": "", "Box": "",
+	} {
+		if r := shown(schema.GroupVersionKind{Group: "g", Version: "v1", Kind: kind}, object.Resource{}, names); r.Plural != want || r.Singular != strings.ToLower(kind) {
+			t.Errorf("%s has the plural %q, want %q", kind, r.Plural, want)
 		}
 	}
 	old := map[string]any{"spec": map[string]any{"group": "g", "version": "v1", "scope": "Namespaced", "names": map[string]any{"kind": "K", "plural": "ks"}}}
@@ -206,7 +212,7 @@ func TestSnapshotHead(t *testing.T) {
 	if got.names() != "FromTheFuture.apps/a/f Pod/b/p" || got.coverage() != "Pod@a Pod@b" || !slices.Equal(got.absent, []string{"Pod/a/x"}) {
 		t.Errorf("read %s, covered %s, absent %v", got.names(), got.coverage(), got.absent)
 	}
-	if got.reasons() != "fromthefutures.apps@:UnknownVersion secrets@:Forbidden" {
+	if got.reasons() != "FromTheFuture.apps@:UnknownVersion secrets@:Forbidden" {
 		t.Errorf("gaps %v", got.gaps)
 	}
 }
