@@ -230,3 +230,50 @@ func TestSnapshotReadEnds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSnapshotScopes: what a server wrote, and a definition, go before what is known; that
+// goes before what the objects show.
+func TestSnapshotScopes(t *testing.T) {
+	docs, err := Parse("dump.yaml", strings.NewReader(`
+{apiVersion: known/v1, kind: Inside, metadata: {name: a}}
+---
+{apiVersion: known/v1, kind: Outside, metadata: {name: b, namespace: dropped}}
+---
+{apiVersion: known/v1, kind: Moved, metadata: {name: c, namespace: there, resourceVersion: "7"}}
+---
+{apiVersion: known/v1, kind: Defined, metadata: {name: d}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: defineds.known}
+spec: {group: known, scope: Cluster, names: {kind: Defined, plural: defineds}, versions: [{name: v1, served: true, storage: true}]}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: e}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: f}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := func(name string, namespaced bool) object.Resource {
+		return object.Resource{Group: "known", Kind: name, Plural: "many-" + name, Namespaced: namespaced}
+	}
+	known := []object.Resource{kind("Inside", true), kind("Outside", false), kind("Moved", false), kind("Defined", true), kind("Elsewhere", false)}
+	s, err := SnapshotOptions{Namespace: "shop", Known: known}.New("dump.yaml", docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "CustomResourceDefinition.apiextensions.k8s.io/defineds.known Defined.known/d Inside.known/shop/a Moved.known/there/c Node/f Outside.known/b Pod/shop/e"
+	if got := read(t, s); got.names() != want {
+		t.Errorf("read %s\nwant %s", got.names(), want)
+	}
+	k, _ := s.Kinds(t.Context(), nil)
+	for name, plural := range map[string]string{"Inside": "many-Inside.known", "Defined": "defineds.known"} {
+		if r, ok := k.Kind(schema.GroupKind{Group: "known", Kind: name}); !ok || r.String() != plural {
+			t.Errorf("%s is served as %s, %v", name, r, ok)
+		}
+	}
+	if namespaced, ok := k.Namespaced(schema.GroupKind{Group: "known", Kind: "Elsewhere"}); namespaced || !ok {
+		t.Error("the scope of a kind that the dump lacks")
+	}
+}
