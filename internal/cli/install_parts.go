@@ -231,8 +231,7 @@ func (c *composing) options(p *install.Part) chart.Options {
 			if namespaced, ok := c.custom[gk]; ok {
 				return namespaced, true
 			}
-			kind, ok := c.kinds.Kind(gk)
-			return kind.Namespaced, ok
+			return c.kinds.Namespaced(gk)
 		},
 		ImageRegistry: c.o.imageRegistry,
 	}
@@ -334,7 +333,7 @@ func (c *composing) endOf(a *system.App, e system.End) (object.Ref, error) {
 	namespace := cmp.Or(root.Namespace, c.sys.Namespace)
 	for _, o := range a.Resources {
 		gk := o.GroupVersionKind().GroupKind()
-		same := strings.EqualFold(root.Type, gk.Kind) || strings.EqualFold(root.Type, gk.String()) || strings.EqualFold(root.Type, strings.ToLower(gk.Kind)+"s")
+		same := strings.EqualFold(root.Type, gk.Kind) || strings.EqualFold(root.Type, gk.String()) || object.MayBePlural(root.Type, gk.Kind)
 		if !same || o.GetName() != root.Name {
 			continue
 		}

@@ -74,9 +74,13 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 		return withHint(errors.New("it is not known in which namespace the System is"), "say it with -n")
 	}
 	b.session.tell(b.graph)
+	reads, err := b.reads()
+	if err != nil {
+		return err
+	}
 	list := regulate.Manifests(regulate.Install{
 		System: b.system, World: b.world, Kinds: b.session.kinds, Namespace: b.namespace,
-		Reads: b.reads(), Image: o.image, Version: buildVersion(), Replicas: o.replicas,
+		Reads: reads, Image: o.image, Version: buildVersion(), Replicas: o.replicas,
 	})
 	text, err := manifestText(list, o.output)
 	if err != nil {
@@ -102,8 +106,9 @@ var always = []object.Ref{
 }
 
 // reads is what has to be read to see how the apps are: the kinds of their stacks, where
-// they are, and the definitions of custom kinds.
-func (b *regulated) reads() []regulate.Reading {
+// they are, and the definitions of custom kinds. A role names resources: that of a kind which
+// nothing tells is an error.
+func (b *regulated) reads() ([]regulate.Reading, error) {
 	var roots []graph.ID
 	for i := range b.world.Apps {
 		for _, r := range b.world.Apps[i].Roots {
@@ -113,8 +118,13 @@ func (b *regulated) reads() []regulate.Reading {
 		}
 	}
 	out := []regulate.Reading{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
+	nameless := ""
 	add := func(r object.Ref) {
-		if kind, ok := b.session.kinds.Kind(r.GroupKind()); ok && kind.Listable {
+		kind, ok := b.session.kinds.Kind(r.GroupKind())
+		if ok && kind.Plural == "" {
+			nameless = kind.String()
+		}
+		if ok && kind.Listable {
 			out = append(out, regulate.Reading{Group: kind.Group, Resource: kind.Plural, Namespace: r.Namespace})
 		}
 	}
@@ -136,7 +146,10 @@ func (b *regulated) reads() []regulate.Reading {
 	slices.SortFunc(out, func(a, b regulate.Reading) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 	})
-	return slices.Compact(out)
+	if nameless != "" {
+		return nil, withHint(fmt.Errorf("the name of the resource of %s is not known: %s has no definition of it", nameless, b.o.from), "ask the cluster, or add the CustomResourceDefinition to the file")
+	}
+	return slices.Compact(out), nil
 }
 
 // manifestText writes manifests: YAML documents with their comments, or a List.

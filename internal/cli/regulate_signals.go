@@ -102,10 +102,8 @@ func (o *regulateSignalsOptions) known() []regulate.Signal {
 // or without its group, or in the plural.
 func calls(name string, s regulate.Signal) bool {
 	kind, _, _ := strings.Cut(s.Kind, ".")
-	for _, n := range []string{s.Kind, kind, kind + "s", kind + "es"} {
-		if strings.EqualFold(n, name) {
-			return true
-		}
+	if strings.EqualFold(s.Kind, name) || object.MayBePlural(name, kind) {
+		return true
 	}
 	_, _, grouped := strings.Cut(name, ".")
 	return grouped && strings.HasPrefix(s.Kind, "*.") && s.Means(schema.ParseGroupKind(name))

@@ -142,11 +142,7 @@ func (c *common) source(ctx context.Context) (source.Source, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		ns := ""
-		if given(c.config.Namespace) {
-			ns = *c.config.Namespace
-		}
-		return snap.Reading(c.detail()), ns, nil
+		return snap.Reading(c.detail()), c.asked(), nil
 	}
 	config, err := c.config.ToRESTConfig()
 	if err != nil {
@@ -163,8 +159,16 @@ func (c *common) source(ctx context.Context) (source.Source, string, error) {
 	if c.allNamespaces {
 		ns = ""
 	}
-	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail(), Also: c.also})
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail(), Also: c.also, Known: catalog.Kinds()})
 	return cluster, ns, err
+}
+
+// asked is the namespace that -n names; empty without it.
+func (c *common) asked() string {
+	if given(c.config.Namespace) {
+		return *c.config.Namespace
+	}
+	return ""
 }
 
 // openSnapshot reads a snapshot. Standard input may never end: an interrupt ends
@@ -176,7 +180,8 @@ func (c *common) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
 	}
 	done := make(chan opened, 1)
 	go func() {
-		snap, err := source.Open(c.from, c.env.In, c.env.Demo)
+		known := source.SnapshotOptions{Namespace: c.asked(), Known: catalog.Kinds()}
+		snap, err := known.Open(c.from, c.env.In, c.env.Demo)
 		done <- opened{snap, err}
 	}()
 	select {

@@ -186,6 +186,8 @@ type parts struct {
 	// configs are the ConfigMaps, secrets the Secrets that nobody owns.
 	configs, secrets []graph.ID
 	made             map[string]bool
+	// kept are the objects that a root keeps in its ApplySet, and makes again.
+	kept map[graph.ID]bool
 }
 
 type partApp struct {

@@ -23,7 +23,7 @@ var secretKind = schema.GroupKind{Kind: "Secret"}
 // fewest others.
 func (x *exporting) partition() *parts {
 	g, o := x.graph, x.o.stackOptions()
-	p := &parts{x: x, of: map[graph.ID]int{}, made: map[string]bool{}}
+	p := &parts{x: x, of: map[graph.ID]int{}, kept: map[graph.ID]bool{}, made: map[string]bool{}}
 	groups := p.tops()
 	first := make([]graph.ID, len(groups))
 	for i, ids := range groups {
@@ -88,6 +88,13 @@ func (p *parts) tops() [][]graph.ID {
 			if above := g.OwnerPath(id, p.x.o.stackOptions()); len(above) > 0 {
 				id = above[0]
 			}
+			set, acts := g.InSet(id), p.x.acts(g.Ref(id))
+			if len(set) > 0 && !acts && len(stack.roots) > 1 {
+				continue // The mark of a tool on what it applied.
+			}
+			for _, member := range set {
+				p.kept[member] = p.kept[member] || acts
+			}
 			if p.take(id, len(p.apps)) {
 				ids = append(ids, id)
 				app.roots = append(app.roots, g.Ref(id))
@@ -111,7 +118,7 @@ func (p *parts) sort() {
 		if !in || graph.IsBoundary(ref) && !p.isRole(id) || p.x.session.ownedByCluster(ref.Namespace) {
 			continue
 		}
-		owned := len(g.OwnersOf(id)) > 0
+		owned := len(g.OwnersOf(id)) > 0 || p.kept[id]
 		switch {
 		case ref.GroupKind() == secretKind && owned:
 			p.made[ref.Namespace+"/"+ref.Name] = true

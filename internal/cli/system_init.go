@@ -39,6 +39,10 @@ found in the namespace (as kubectl sysop stacks finds them). Comments say which 
 which other one and by what that is known, what a Stop would do to each, and who else
 keeps its objects as they are. Nothing is written to the cluster.
 
+A stack that is an ApplySet has the object that keeps it as its root, and that of an
+instance (app.kubernetes.io/instance) has the custom resource that it comes from as one:
+what troubles these is the trouble of the app.
+
 The manifest is a start: what no object says (an app that calls another by an address in
 its own settings) is for you to add. It is written to standard output, or with --write to
 a file.`,

@@ -1,53 +1,121 @@
 package cli
 
 import (
+	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // foundStacks takes what nobody named.
 func (d *drafting) foundStacks() {
-	for _, f := range d.session.applications(d.graph, d.o.stackOptions()).Stacks {
-		if d.session.ground(d.graph, f) {
-			continue
+	found := d.session.applications(d.graph, d.o.stackOptions()).Stacks
+	found = slices.DeleteFunc(found, func(f graph.Found) bool { return d.session.ground(d.graph, f) })
+	above, of := d.parentsOf(found)
+	for i, f := range found {
+		if group, is := of[f.Roots[0]]; is && f.Group.By == "" && group != i {
+			continue // It is a root of that one.
 		}
 		ref := f.Ref(d.graph)
-		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(f.Tops), all: d.refs(f.Roots)})
+		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(d.below(above[i], f.Tops)), all: d.refs(f.Roots)})
 	}
 	d.neededApps()
+}
+
+// parentsOf returns what each of the stacks comes from, and of which stack each parent is.
+// One of several instances stays on its own: an object is the root of one app.
+func (d *drafting) parentsOf(found []graph.Found) (above [][]graph.ID, of map[graph.ID]int) {
+	var groups []graph.Group
+	for _, f := range found {
+		groups = append(groups, f.Group)
+	}
+	above, of = d.parents(groups), map[graph.ID]int{}
+	several := map[graph.ID]bool{}
+	for i := range above {
+		for _, id := range above[i] {
+			_, taken := of[id]
+			several[id] = several[id] || taken
+			of[id] = i
+		}
+	}
+	for i := range above {
+		above[i] = slices.DeleteFunc(above[i], func(id graph.ID) bool { return several[id] })
+	}
+	maps.DeleteFunc(of, func(id graph.ID, _ int) bool { return several[id] })
+	return above, of
+}
+
+// parents returns what groups come from: who keeps the set, or the custom resources above
+// the instance. What keeps an adopted System is no part of it.
+func (d *drafting) parents(groups []graph.Group) [][]graph.ID {
+	above := d.graph.Parents(groups, d.makes, d.o.stackOptions())
+	for i, p := range groups {
+		if id, ok := d.graph.Find(p.Keeper); p.By == graph.BySet && ok && !system.IsParent(p.Keeper, d.graph.Labels(id)) {
+			above[i] = []graph.ID{id}
+		}
+	}
+	return above
+}
+
+// makes says whether objects of a kind may be made for one of another kind: of a kind of the
+// catalogue, as that says; of others nothing is known that speaks against it.
+func (d *drafting) makes(parent, part schema.GroupKind) bool {
+	if _, known := d.session.catalogued(parent); !known {
+		return true
+	}
+	parts, _ := d.session.composes(parent)
+	return slices.ContainsFunc(parts, func(kind string) bool { return declare.GroupKind(kind) == part })
+}
+
+// below returns parents and the roots beside them: what a parent owns or keeps goes with it,
+// unless nothing can be done to the parent itself, such as the ConfigMap of an ApplySet.
+func (d *drafting) below(parents, roots []graph.ID) []graph.ID {
+	if len(parents) == 0 {
+		return roots
+	}
+	acting := slices.DeleteFunc(slices.Clone(parents), func(id graph.ID) bool { return !d.acts(d.graph.Ref(id)) })
+	own := map[graph.ID]graph.ID{}
+	if len(acting) > 0 {
+		own = d.graph.Divide([][]graph.ID{acting}, nil, d.o.stackOptions())
+	}
+	return slices.Concat(parents, slices.DeleteFunc(slices.Clone(roots), func(id graph.ID) bool {
+		_, in := own[id]
+		return in || slices.Contains(parents, id)
+	}))
 }
 
 // neededApps takes what runs below the stacks that were found and stands for itself: the
 // database that they share is on top of none, and it is the one that all are held for.
 func (d *drafting) neededApps() {
-	in := map[object.Ref]bool{}
-	for _, s := range d.stacks {
-		for _, ref := range s.roots {
-			in[ref] = true
-		}
-	}
 	opts := d.o.stackOptions()
-	for _, s := range slices.Clone(d.stacks) {
-		var roots []graph.ID
-		for _, ref := range s.roots {
-			if id, ok := d.graph.Find(ref); ok {
-				roots = append(roots, id)
-			}
-		}
-		for _, id := range d.graph.Stack(roots, opts).Members() {
+	var groups [][]graph.ID
+	for _, s := range d.stacks {
+		groups = append(groups, d.ids(s.roots))
+	}
+	in := map[graph.ID]bool{}
+	for _, id := range slices.Concat(slices.Concat(groups...), slices.Collect(maps.Keys(d.graph.Divide(groups, nil, opts)))) {
+		in[id] = true
+	}
+	for i, s := range slices.Clone(d.stacks) {
+		for _, id := range d.graph.Stack(groups[i], opts).Members() {
 			ref := d.graph.Ref(id)
-			if ref.Group != "apps" || !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, ref.Kind) {
+			if in[id] || ref.Group != "apps" || !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, ref.Kind) {
 				continue
 			}
+			top := id
 			if above := d.graph.OwnerPath(id, opts); len(above) > 0 {
-				ref = d.graph.Ref(above[0])
+				top = above[0]
 			}
-			if top, ok := d.graph.Find(ref); !ok || in[ref] || d.graph.State(top) != graph.Present || d.session.ownedByCluster(ref.Namespace) {
+			ref = d.graph.Ref(top)
+			if in[top] || d.graph.State(top) != graph.Present || d.session.ownedByCluster(ref.Namespace) {
 				continue
 			}
-			in[ref] = true
+			in[top] = true
 			d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String() + ", needed by " + s.found, roots: []object.Ref{ref}})
 		}
 	}
@@ -59,9 +127,9 @@ func (d *drafting) namedStacks(roots []rootArg) {
 	in := map[object.Ref]bool{}
 	for _, r := range roots {
 		for _, stack := range d.session.stacksOf(d.graph, r, d.session.nodes(d.graph, r, d.selector)) {
-			app := foundApp{name: stack.Ref.Name, found: stack.Ref.String()}
-			all := d.refs(stack.Roots)
-			app.all = all
+			app := foundApp{name: stack.Ref.Name, found: stack.Ref.String(), all: d.refs(stack.Roots)}
+			above := d.parents([]graph.Group{{By: r.group, Namespace: stack.Ref.Namespace, Name: r.name}})
+			all := d.refs(d.below(above[0], stack.Roots))
 			if running := slices.DeleteFunc(slices.Clone(all), func(ref object.Ref) bool { return !d.acts(ref) }); r.group != "" && len(running) > 0 {
 				all = running
 			}
@@ -89,6 +157,17 @@ func (d *drafting) refs(ids []graph.ID) []object.Ref {
 	var out []object.Ref
 	for _, id := range ids {
 		out = append(out, d.graph.Ref(id))
+	}
+	return out
+}
+
+// ids returns the nodes of objects that were found.
+func (d *drafting) ids(refs []object.Ref) []graph.ID {
+	var out []graph.ID
+	for _, ref := range refs {
+		if id, ok := d.graph.Find(ref); ok {
+			out = append(out, id)
+		}
 	}
 	return out
 }

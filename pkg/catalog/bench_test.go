@@ -2,11 +2,9 @@ package catalog_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -20,8 +18,7 @@ func BenchmarkRules(b *testing.B) {
 	}
 	for _, e := range catalog.All() {
 		for _, k := range e.Kinds {
-			gk := declare.GroupKind(k.Kind)
-			all = append(all, object.Resource{Group: gk.Group, Version: k.Versions[0], Kind: gk.Kind, Plural: strings.ToLower(gk.Kind), Namespaced: !k.ClusterScoped, Custom: true})
+			all = append(all, k.Resource())
 		}
 	}
 	for name, kinds := range map[string]*object.Kinds{"none": object.NewKinds(others), "all": object.NewKinds(append(all, others...))} {

@@ -8,6 +8,7 @@ package catalog
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
@@ -44,7 +45,10 @@ type Entry struct {
 // Kind is a custom kind that an operator defines.
 type Kind struct {
 	// Kind is written Kind.group.
-	Kind     string   `json:"kind"`
+	Kind string `json:"kind"`
+	// Plural is the name of its resource, as its definition has it; empty where that is not
+	// known.
+	Plural   string   `json:"plural,omitempty"`
 	Versions []string `json:"versions"`
 	// ClusterScoped says that its objects have no namespace.
 	ClusterScoped bool `json:"clusterScoped,omitempty"`
@@ -84,6 +88,28 @@ func KindOf(r object.Resource) (Entry, Kind, bool) {
 		}
 	}
 	return Entry{}, Kind{}, false
+}
+
+// Kinds returns the kinds of all entries, for what is asked about them where no server says
+// it: their names and scope.
+func Kinds() []object.Resource {
+	var out []object.Resource
+	for _, e := range entries {
+		for _, k := range e.Kinds {
+			out = append(out, k.Resource())
+		}
+	}
+	return out
+}
+
+// Resource returns the kind as a server has it, in the first of its versions.
+func (k Kind) Resource() object.Resource {
+	gk := declare.GroupKind(k.Kind)
+	r := object.Resource{Group: gk.Group, Kind: gk.Kind, Plural: k.Plural, Singular: strings.ToLower(gk.Kind), Namespaced: !k.ClusterScoped, Listable: true, Custom: true}
+	if len(k.Versions) > 0 {
+		r.Version = k.Versions[0]
+	}
+	return r
 }
 
 // Rules returns the rules of the operators that are there: of each entry of which

@@ -25,7 +25,11 @@ func (c *csv) kinds(im *Imported, objects []map[string]any) []Kind {
 		}
 		i := slices.IndexFunc(all, func(k Kind) bool { return k.Kind == name })
 		if i < 0 {
-			all = append(all, Kind{Kind: name})
+			k := Kind{Kind: name}
+			if plural, _, _ := strings.Cut(o.Name, "."); len(validation.IsDNS1035Label(plural)) == 0 {
+				k.Plural = plural
+			}
+			all = append(all, k)
 			i = len(all) - 1
 		}
 		k := &all[i]

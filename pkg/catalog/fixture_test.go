@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -91,20 +92,18 @@ func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relati
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := slices.Clone(known.All())
+	var all []object.Resource
 	for _, e := range written(t) {
 		for _, k := range e.Kinds {
-			gk := declare.GroupKind(k.Kind)
-			have, ok := known.Kind(gk)
-			if ok && have.Namespaced == k.ClusterScoped {
+			r := k.Resource()
+			if have, ok := known.Kind(r.GroupKind()); ok && have.Namespaced == k.ClusterScoped {
 				t.Errorf("%s: the fixture has it in a namespace: %v, the entry of %s says clusterScoped: %v", k.Kind, have.Namespaced, e.Name, k.ClusterScoped)
 			}
-			if !ok {
-				all = append(all, object.Resource{Group: gk.Group, Kind: gk.Kind, Version: k.Versions[0], Plural: strings.ToLower(gk.Kind) + "s", Namespaced: !k.ClusterScoped, Custom: true})
-			}
+			r.Plural = cmp.Or(r.Plural, r.Singular+"s") // definitions of it have some name
+			all = append(all, r)
 		}
 	}
-	kinds := object.NewKinds(all)
+	kinds := object.NewKinds(slices.Concat(all, known.All()))
 	own := declare.Rules(e.Relations, e.Name, e.Origin(), kinds)
 	set := relation.NewSet(append(relation.BuiltIn(), own...)...)
 	builder := graph.NewBuilder(set, kinds)

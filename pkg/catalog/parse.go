@@ -106,6 +106,7 @@ func parseKinds(n *yaml.Node, text []byte, none bool) ([]Kind, []strict.Problem)
 func kindFields(m *strict.Mapping, k *Kind, text []byte) []strict.Field {
 	return []strict.Field{
 		{Name: "kind", Required: true, Set: func(n *yaml.Node) { k.Kind = kindAt(m, n) }},
+		{Name: "plural", Set: func(n *yaml.Node) { k.Plural = pluralAt(m, n) }},
 		{Name: "versions", Required: true, Set: func(n *yaml.Node) { k.Versions = m.Texts(n) }},
 		{Name: "clusterScoped", Set: func(n *yaml.Node) { k.ClusterScoped = m.Bool(n) }},
 		{Name: "composes", Set: func(n *yaml.Node) {

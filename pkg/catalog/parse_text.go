@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
@@ -188,6 +189,14 @@ func platformsAt(m *strict.Mapping, n *yaml.Node) []string {
 }
 
 // kindAt reads a kind, with its group but for those of the core.
+func pluralAt(m *strict.Mapping, n *yaml.Node) string {
+	text := m.Text(n)
+	if text != "" && len(validation.IsDNS1035Label(text)) > 0 {
+		m.Report(n, "%q is no name of a resource: want that of the definition, widgets", field.Shorten(text))
+	}
+	return text
+}
+
 func kindAt(m *strict.Mapping, n *yaml.Node) string {
 	text := m.Text(n)
 	if wrong := declare.CheckKind(text); text != "" && wrong != "" {

@@ -41,7 +41,7 @@ func encode(n *yaml.Node) ([]byte, error) {
 }
 
 func kindNode(k *Kind) *yaml.Node {
-	return fields{}.text("kind", k.Kind).put("versions", flowTexts(k.Versions)).yes("clusterScoped", k.ClusterScoped).
+	return fields{}.text("kind", k.Kind).text("plural", k.Plural).put("versions", flowTexts(k.Versions)).yes("clusterScoped", k.ClusterScoped).
 		texts("composes", k.Composes).put("health", healthNode(&k.Health)).put("signals", signalFields(k.Signals).node()).node()
 }
 

@@ -42,7 +42,7 @@ func robustMetrics(s *Stack, r *Result) {
 	}
 	for _, k := range s.World.Kinds.All() {
 		if k.Custom && robustCollects(k.Kind) && !s.World.Read(k.GroupKind(), "") {
-			robustOpen(r, lasting[0], k.Plural+"."+k.Group)
+			robustOpen(r, lasting[0], k.String())
 			return
 		}
 	}

@@ -82,7 +82,7 @@ func (h *rbacHolder) spelled(x *rbacHolding, parts []string) string {
 		out = append(out, "Name the verbs that it uses (of get, list, watch, create, update, patch, delete).")
 	}
 	if slices.Contains(parts, "resources") {
-		if list := h.kindsWhere(func(r object.Resource) bool { return slices.Contains(x.Rule.APIGroups, r.Group) }, wildcardPlural); len(list) > 0 {
+		if list := h.kindsWhere(func(r object.Resource) bool { return slices.Contains(x.Rule.APIGroups, r.Group) && r.Plural != "" }, wildcardPlural); len(list) > 0 {
 			out = append(out, fmt.Sprintf("Name the resources (%s).", securityList(list)))
 		} else {
 			out = append(out, "Name the resources.")

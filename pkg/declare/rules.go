@@ -231,8 +231,8 @@ func (r *reader) emit(o object.Object, l relation.Link, emit relation.Emit) {
 	t := &l.Target
 	if t.Selector == nil {
 		t.IfPresent = t.IfPresent || r.s.IfPresent || l.Inferred
-		if k, known := r.kinds.Kind(t.Kind); known {
-			if !k.Namespaced {
+		if namespaced, known := r.kinds.Namespaced(t.Kind); known {
+			if !namespaced {
 				t.Namespace = ""
 			} else if t.Namespace == "" {
 				return

@@ -202,11 +202,11 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 // scope gives a target its true kind and namespace. A resource that nobody
 // serves has no kind, so nothing can be said of it; neither can it of one that is
 // namespaced and meant without a namespace, or of the definition of a kind that
-// has none.
+// has none, or whose name nothing tells.
 func (b *Builder) scope(t *relation.Target) bool {
 	if t.Definition {
 		r, ok := b.kinds.Kind(t.Kind)
-		if !ok || !r.Custom {
+		if !ok || !r.Custom || r.Plural == "" {
 			return false
 		}
 		t.Kind, t.Namespace, t.Name = definitionKind, "", r.String()
@@ -219,7 +219,7 @@ func (b *Builder) scope(t *relation.Target) bool {
 		}
 		t.Kind, t.IsResource = r.GroupKind(), false
 	}
-	if r, ok := b.kinds.Kind(t.Kind); ok && !r.Namespaced {
+	if namespaced, known := b.kinds.Namespaced(t.Kind); known && !namespaced {
 		t.Namespace = ""
 	}
 	return true

@@ -176,3 +176,50 @@ func TestFields(t *testing.T) {
 		t.Errorf("fields of metadata: %v", f)
 	}
 }
+
+// TestKnowing: what is served holds, and what is known besides only where nothing is.
+func TestKnowing(t *testing.T) {
+	gk := func(kind string) schema.GroupKind { return schema.GroupKind{Group: "example.com", Kind: kind} }
+	k := NewKinds([]Resource{{Group: "example.com", Kind: "Served"}}).Knowing(
+		Resource{Group: "example.com", Kind: "Served", Namespaced: true}, Resource{Group: "example.com", Kind: "Pool"}, Resource{Group: "example.com", Kind: "Widget", Namespaced: true})
+	for _, k := range []*Kinds{k, k.With(Resource{Group: "example.com", Kind: "More", Namespaced: true}), k.Knowing()} {
+		for kind, want := range map[string][2]bool{"Served": {false, true}, "Pool": {false, true}, "Widget": {true, true}, "Nothing": {false, false}} {
+			if namespaced, known := k.Namespaced(gk(kind)); namespaced != want[0] || known != want[1] {
+				t.Errorf("%s is namespaced: %v, known: %v", kind, namespaced, known)
+			}
+		}
+		if _, served := k.Kind(gk("Widget")); served || !k.NotServed(gk("Widget")) {
+			t.Error("what is known is not served for that")
+		}
+	}
+}
+
+// TestNoPlural: a kind without a plural is found by what English makes of it, and shown as
+// what it is called.
+func TestNoPlural(t *testing.T) {
+	k := NewKinds([]Resource{
+		{Group: "constraints.example", Kind: "K8sRequiredLabels", Singular: "k8srequiredlabels"},
+		{Group: "example.com", Kind: "NetworkPolicy", Singular: "networkpolicy"},
+		{Group: "example.com", Kind: "Mesh", Singular: "mesh"},
+		{Group: "example.com", Kind: "Box", Plural: "boxen", Singular: "box"},
+		{Group: "example.com", Kind: "Thing", Singular: "thing"},
+		{Group: "example.com", Kind: "Things", Plural: "things", Singular: "things"},
+	})
+	for name, want := range map[string]string{
+		"k8srequiredlabels": "K8sRequiredLabels.constraints.example", "K8sRequiredLabels.constraints.example": "K8sRequiredLabels.constraints.example",
+		"network-policies": "NetworkPolicy.example.com", "networkpolicies.example.com": "NetworkPolicy.example.com", "meshes": "Mesh.example.com",
+		"boxen": "boxen.example.com", "things": "things.example.com",
+	} {
+		if r, err := k.Find(name); err != nil || r.String() != want {
+			t.Errorf("%s is %s, %v; want %s", name, r, err, want)
+		}
+	}
+	for _, name := range []string{"boxes", "k8srequiredlabel", "meshs2", ""} {
+		if r, err := k.Find(name); err == nil {
+			t.Errorf("%q is %s", name, r)
+		}
+	}
+	if r, ok := k.Resource(schema.GroupResource{Group: "example.com"}); ok {
+		t.Errorf("no name at all is %s", r)
+	}
+}

@@ -47,7 +47,9 @@ func (f *foresight) chargesOf(it *Item) []charge {
 		usage = f.changedService(it)
 	default:
 		if !it.Exists {
-			usage = countUsage(f.resourceOf(it.Ref.GroupKind()))
+			if resource := f.resourceOf(it.Ref.GroupKind()); resource.Resource != "" {
+				usage = countUsage(resource)
+			}
 		}
 	}
 	out := []charge{{item: it, usage: usage}}
@@ -110,7 +112,7 @@ func (f *foresight) madeBy(it *Item) []schema.GroupResource {
 }
 
 // resourceOf returns the plural name of a kind, of the cluster or of a definition of the
-// batch.
+// batch; without a name where neither tells it.
 func (f *foresight) resourceOf(gk schema.GroupKind) schema.GroupResource {
 	if r, ok := f.World.Kinds.Kind(gk); ok {
 		return schema.GroupResource{Group: gk.Group, Resource: r.Plural}
@@ -119,7 +121,7 @@ func (f *foresight) resourceOf(gk schema.GroupKind) schema.GroupResource {
 		plural, _, _ := unstructured.NestedString(it.Object.Object, "spec", "names", "plural")
 		return schema.GroupResource{Group: gk.Group, Resource: plural}
 	}
-	return schema.GroupResource{Group: gk.Group, Resource: strings.ToLower(gk.Kind) + "s"}
+	return schema.GroupResource{Group: gk.Group}
 }
 
 // count finds out what is used of a new quota: the API server counts what is there already.

@@ -33,6 +33,8 @@ type ClusterOptions struct {
 	Detail func(object.Resource) (Detail, string)
 	// Also names kinds that are read although they are LeftOut; nil is none.
 	Also func(object.Resource) bool
+	// Known are kinds with their scope, which hold where the server says nothing of them.
+	Known []object.Resource
 	// Parallel bounds the requests in flight (16 where it is 0), Page the objects
 	// in one of them (500).
 	Parallel int

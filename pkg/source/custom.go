@@ -1,10 +1,9 @@
 package source
 
 import (
-	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 
@@ -12,11 +11,10 @@ import (
 )
 
 // findKinds returns what a snapshot knows: its CustomResourceDefinitions, the
-// built-in kinds, and the kinds of objects whose definition is not in it, as far
-// as these show (a plural by the common rule, a scope by their namespace).
-func (s *Snapshot) findKinds() *object.Kinds {
+// built-in kinds, and the kinds of objects whose definition is not in it.
+func (s *Snapshot) findKinds(known []object.Resource) *object.Kinds {
 	all := builtIn()
-	var plurals []schema.GroupResource // of definitions that say no more than their name
+	var names []schema.GroupResource // of definitions that say no more than their name
 	for _, e := range s.entries {
 		if e.body.GroupVersionKind().GroupKind() != crdKind {
 			continue
@@ -24,51 +22,68 @@ func (s *Snapshot) findKinds() *object.Kinds {
 		if r, ok := definition(e.body.Object); ok {
 			all = append(all, r)
 		} else {
-			plurals = append(plurals, schema.ParseGroupResource(e.body.GetName()))
+			names = append(names, schema.ParseGroupResource(e.body.GetName()))
 		}
 	}
-	declared := map[schema.GroupKind]bool{}
-	for _, r := range all {
-		declared[r.GroupKind()] = true
-	}
-	guessed := map[schema.GroupKind]int{}
-	for _, e := range s.entries {
-		gvk := e.body.GroupVersionKind()
-		// A newer server has built-in kinds that we have not heard of, and an older one had
-		// some: what we took of it ourselves, and what was removed, is no mistake.
-		_, removed := object.Removed(gvk)
-		if declared[gvk.GroupKind()] || s.head == nil && builtInGroup(gvk.Group) && !removed || gvk.Kind == "" || gvk.Version == "" {
-			continue
-		}
-		i, ok := guessed[gvk.GroupKind()]
-		if !ok {
-			i = len(all)
-			guessed[gvk.GroupKind()] = i
-			all = append(all, guess(gvk, plurals))
-		}
-		all[i].Namespaced = all[i].Namespaced || e.body.GetNamespace() != ""
-	}
-	k := object.NewKinds(all)
+	all = append(all, s.undefined(all, names, known)...)
+	k := object.NewKinds(all).Knowing(known...)
 	k.Fail() // what is not here may well be served
 	return k
 }
 
-// guess makes a resource of a kind, with the plural that the name of a definition
-// gives where that looks like it.
-func guess(gvk schema.GroupVersionKind, plurals []schema.GroupResource) object.Resource {
-	plural, singular := meta.UnsafeGuessKindToResource(gvk)
-	r := object.Resource{
-		Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Plural: plural.Resource, Singular: singular.Resource,
-		Listable: true, Custom: !builtInGroup(gvk.Group),
+// undefined returns the kinds of objects that no definition of the snapshot is about: as
+// they are known without, or else as far as the objects show.
+func (s *Snapshot) undefined(defined []object.Resource, names []schema.GroupResource, known []object.Resource) []object.Resource {
+	at := map[schema.GroupKind]int{} // in what is returned; -1 for the others
+	for _, r := range defined {
+		at[r.GroupKind()] = -1
 	}
-	like := func(p schema.GroupResource) bool {
-		stem := strings.TrimSuffix(singular.Resource, "y")
-		return p.Group == gvk.Group && strings.HasPrefix(p.Resource, stem) && len(p.Resource) <= len(singular.Resource)+3
-	}
-	if !slices.Contains(plurals, plural.GroupResource()) {
-		if i := slices.IndexFunc(plurals, like); i >= 0 {
-			r.Plural = plurals[i].Resource
+	knows := object.NewKinds(known)
+	var out []object.Resource
+	for _, e := range s.entries {
+		gvk := e.body.GroupVersionKind()
+		i, seen := at[gvk.GroupKind()]
+		// A newer server has built-in kinds that we have not heard of, and an older one had
+		// some: what we took of it ourselves, and what was removed, is no mistake.
+		_, removed := object.Removed(gvk)
+		if i < 0 || s.head == nil && builtInGroup(gvk.Group) && !removed || gvk.Kind == "" || gvk.Version == "" {
+			continue
 		}
+		like, told := knows.Kind(gvk.GroupKind())
+		if !seen {
+			i = len(out)
+			at[gvk.GroupKind()] = i
+			out = append(out, shown(gvk, like, names))
+		}
+		// A server keeps no namespace where there is none to be; a manifest may have one that
+		// is dropped.
+		if e.body.GetNamespace() != "" && (!told || fromServer(e.body)) {
+			out[i].Namespaced = true
+		}
+	}
+	return out
+}
+
+// fromServer says whether a server wrote an object down.
+func fromServer(o metav1.Object) bool { return o.GetUID() != "" || o.GetResourceVersion() != "" }
+
+// shown makes a resource of a kind, as it is known, or else with the plural that the name
+// of a definition gives; it has none where no name is like that of the kind, or several are.
+func shown(gvk schema.GroupVersionKind, known object.Resource, names []schema.GroupResource) object.Resource {
+	r := known
+	r.Group, r.Version, r.Kind, r.Singular = gvk.Group, gvk.Version, gvk.Kind, strings.ToLower(gvk.Kind)
+	r.Listable, r.Custom = true, !builtInGroup(gvk.Group)
+	if r.Plural != "" {
+		return r
+	}
+	var like []schema.GroupResource
+	for _, name := range names {
+		if name.Group == gvk.Group && object.MayBePlural(name.Resource, gvk.Kind) {
+			like = append(like, name)
+		}
+	}
+	if len(like) == 1 {
+		r.Plural = like[0].Resource
 	}
 	return r
 }

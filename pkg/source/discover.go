@@ -60,7 +60,7 @@ func (c *Cluster) discover(ctx context.Context, sink Sink) error {
 	if len(all) == 0 {
 		return &ConnectError{Host: c.opts.Config.Host, Err: cmp.Or(err, errNothingServed)}
 	}
-	kinds := object.NewKinds(all)
+	kinds := object.NewKinds(all).Knowing(c.opts.Known...)
 	for _, g := range groups {
 		// The discovery of an aggregated API that is down comes from the API server:
 		// the group, and no version of it.

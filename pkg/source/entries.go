@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -74,7 +75,7 @@ func (s *Snapshot) check() error {
 		if !known {
 			return s.unknown(e)
 		}
-		e.locate(r)
+		e.locate(r, cmp.Or(s.options.Namespace, metav1.NamespaceDefault))
 		if first, twice := seen[e.ref]; twice {
 			return fmt.Errorf("%s: %s is here a second time (first at %s)", e.at, e.ref, s.entries[first].at)
 		}
@@ -108,15 +109,15 @@ func (s *Snapshot) unknown(e *entry) error {
 }
 
 // locate gives an object its identity: a dump may leave the namespace of a
-// namespaced object out, as a manifest does, and it is then "default"; one that a
+// namespaced object out, as a manifest does, and it is then the given one; one that a
 // cluster-scoped object has is dropped, as the server drops it.
-func (e *entry) locate(r object.Resource) {
+func (e *entry) locate(r object.Resource, namespace string) {
 	ns := e.body.GetNamespace()
 	switch {
 	case !r.Namespaced && ns != "":
 		e.body.SetNamespace("")
 	case r.Namespaced && ns == "":
-		e.body.SetNamespace(metav1.NamespaceDefault)
+		e.body.SetNamespace(namespace)
 	}
 	e.ref = object.Ref{Group: r.Group, Kind: r.Kind, Namespace: e.body.GetNamespace(), Name: e.body.GetName()}
 }

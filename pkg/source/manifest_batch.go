@@ -105,12 +105,13 @@ func (b *Batch) take(e *entry, namespace string) error {
 	}
 	m.Generated = e.body.GetName() == ""
 	m.Resource, m.Served = b.Kinds.Kind(gvk.GroupKind())
+	namespaced, known := b.Kinds.Namespaced(gvk.GroupKind())
 	if !m.Served {
-		m.Resource = object.Resource{Group: gvk.Group, Kind: gvk.Kind, Namespaced: e.body.GetNamespace() != ""}
+		m.Resource = object.Resource{Group: gvk.Group, Kind: gvk.Kind, Namespaced: known && namespaced || !known && e.body.GetNamespace() != ""}
 	}
 	m.Resource.Version = gvk.Version
 	switch {
-	case m.Served && !m.Resource.Namespaced:
+	case known && !namespaced:
 		e.body.SetNamespace("")
 	case m.Resource.Namespaced && e.body.GetNamespace() == "":
 		e.body.SetNamespace(cmp.Or(namespace, metav1.NamespaceDefault))

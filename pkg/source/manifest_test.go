@@ -160,3 +160,36 @@ func TestQuotedMarks(t *testing.T) {
 		t.Errorf("%d objects", len(b.Manifests))
 	}
 }
+
+// TestBatchScopes: a kind that the cluster does not serve yet is scoped as it is known to be;
+// of one that nobody knows, an object is where it says.
+func TestBatchScopes(t *testing.T) {
+	known := BuiltInKinds().Knowing(object.Resource{Group: "cert.example", Kind: "Certificate", Namespaced: true}, object.Resource{Group: "cert.example", Kind: "ClusterIssuer"})
+	docs, err := Parse("batch.yaml", strings.NewReader(`
+{apiVersion: cert.example/v1, kind: Certificate, metadata: {name: a}}
+---
+{apiVersion: cert.example/v1, kind: ClusterIssuer, metadata: {name: b, namespace: dropped}}
+---
+{apiVersion: example.org/v1, kind: Gadget, metadata: {name: c}}
+---
+{apiVersion: example.org/v1, kind: Gadget, metadata: {name: d, namespace: there}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewBatch(docs, known, "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Certificate.cert.example/shop/a ClusterIssuer.cert.example/b Gadget.example.org/c Gadget.example.org/there/d"
+	var got []string
+	for _, m := range b.Manifests {
+		if m.Served || m.Object.GetNamespace() != m.Ref.Namespace {
+			t.Errorf("%s: served %v, in namespace %q", m.Ref, m.Served, m.Object.GetNamespace())
+		}
+		got = append(got, m.Ref.String())
+	}
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

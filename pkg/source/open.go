@@ -22,11 +22,16 @@ import (
 // "demo" for the example, which the caller embeds. Files are YAML or JSON, one
 // document or many, Lists among them, and may be gzipped.
 func Open(name string, stdin io.Reader, demo fs.FS) (*Snapshot, error) {
+	return SnapshotOptions{}.Open(name, stdin, demo)
+}
+
+// Open reads a snapshot as Open does, with these options.
+func (o SnapshotOptions) Open(name string, stdin io.Reader, demo fs.FS) (*Snapshot, error) {
 	docs, err := open(name, stdin, demo)
 	if err != nil {
 		return nil, err
 	}
-	return NewSnapshot(name, docs)
+	return o.New(name, docs)
 }
 
 func open(name string, stdin io.Reader, demo fs.FS) ([]Document, error) {

@@ -23,6 +23,7 @@ type Snapshot struct {
 	kinds   *object.Kinds
 	head    *Head
 	whole   bool
+	options SnapshotOptions
 	detail  func(object.Resource) (Detail, string)
 	// summaries are what the kubelets said, by node.
 	summaries map[string]map[string]any
@@ -37,12 +38,28 @@ type entry struct {
 	creator string
 }
 
-// NewSnapshot returns the source of parsed documents, which came from name. The
-// CustomResourceDefinitions among them, and what is known of the built-in kinds,
-// say how the objects are served. It takes the documents over and changes them:
-// managed fields go, and a namespace that a manifest leaves out comes.
+// SnapshotOptions say of a dump what its objects do not.
+type SnapshotOptions struct {
+	// Namespace is that of namespaced objects which name none; empty for "default".
+	Namespace string
+	// Known are kinds with their scope and plural, which hold where no definition of the
+	// dump says it: those of a catalogue.
+	Known []object.Resource
+}
+
+// NewSnapshot returns the source of parsed documents, which came from name, as
+// SnapshotOptions without anything would have it.
 func NewSnapshot(name string, docs []Document) (*Snapshot, error) {
-	s := &Snapshot{name: name}
+	return SnapshotOptions{}.New(name, docs)
+}
+
+// New returns the source of parsed documents, which came from name. The
+// CustomResourceDefinitions among them, what is known of the built-in kinds, and Known say
+// how the objects are served. Of another kind, one without a namespace is in none, unless
+// one beside it has one: nothing else tells. It takes the documents over and changes them:
+// managed fields go, and a namespace that a manifest leaves out comes.
+func (o SnapshotOptions) New(name string, docs []Document) (*Snapshot, error) {
+	s := &Snapshot{name: name, options: o}
 	for i := range docs {
 		if err := s.take(&docs[i]); err != nil {
 			return nil, err
@@ -54,7 +71,7 @@ func NewSnapshot(name string, docs []Document) (*Snapshot, error) {
 	if len(s.entries) == 0 && s.head == nil {
 		return nil, fmt.Errorf("%s: holds no objects", name)
 	}
-	s.kinds = s.findKinds()
+	s.kinds = s.findKinds(o.Known)
 	if err := s.check(); err != nil {
 		return nil, err
 	}

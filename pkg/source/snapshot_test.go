@@ -137,11 +137,17 @@ func TestSnapshotKinds(t *testing.T) {
 	if err != nil || len(defs) != 2 || defs[0].GetName() != "gadgets.example.com" {
 		t.Error(defs, err)
 	}
-	// The plural of a definition of which only the name is known.
-	for kind, plural := range map[string]string{"Sheep": "sheeps", "Policy": "policys", "Widget": "widgets"} {
-		r := guess(schema.GroupVersionKind{Group: "g", Version: "v1", Kind: kind}, []schema.GroupResource{{Group: "g", Resource: "sheeps"}, {Group: "g", Resource: "policys"}, {Group: "h", Resource: "widgetz"}})
-		if r.Plural != plural {
-			t.Errorf("%s has the plural %s, want %s", kind, r.Plural, plural)
+	// The plural is that of a definition of which only the name is known, and never made up.
+	names := []schema.GroupResource{
+		{Group: "g", Resource: "sheeps"}, {Group: "g", Resource: "policies"}, {Group: "g", Resource: "k8srequiredlabels"}, {Group: "g", Resource: "net-attach-defs"},
+		{Group: "g", Resource: "network-attachments"}, {Group: "g", Resource: "box"}, {Group: "g", Resource: "boxes"}, {Group: "h", Resource: "widgets"},
+	}
+	for kind, want := range map[string]string{
+		"Sheep": "sheeps", "Policy": "policies", "K8sRequiredLabels": "k8srequiredlabels", "NetworkAttachment": "network-attachments",
+		"Widget": "", "NetAttachment": "", "Box": "",
+	} {
+		if r := shown(schema.GroupVersionKind{Group: "g", Version: "v1", Kind: kind}, object.Resource{}, names); r.Plural != want || r.Singular != strings.ToLower(kind) {
+			t.Errorf("%s has the plural %q, want %q", kind, r.Plural, want)
 		}
 	}
 	old := map[string]any{"spec": map[string]any{"group": "g", "version": "v1", "scope": "Namespaced", "names": map[string]any{"kind": "K", "plural": "ks"}}}
@@ -206,7 +212,7 @@ func TestSnapshotHead(t *testing.T) {
 	if got.names() != "FromTheFuture.apps/a/f Pod/b/p" || got.coverage() != "Pod@a Pod@b" || !slices.Equal(got.absent, []string{"Pod/a/x"}) {
 		t.Errorf("read %s, covered %s, absent %v", got.names(), got.coverage(), got.absent)
 	}
-	if got.reasons() != "fromthefutures.apps@:UnknownVersion secrets@:Forbidden" {
+	if got.reasons() != "FromTheFuture.apps@:UnknownVersion secrets@:Forbidden" {
 		t.Errorf("gaps %v", got.gaps)
 	}
 }
@@ -253,10 +259,10 @@ func TestSnapshotTellsRemovedVersions(t *testing.T) {
 		return Metadata, ""
 	}
 	want := []string{
+		"PodPreset.settings.k8s.io: in the snapshot as settings.k8s.io/v1alpha1, removed in Kubernetes 1.20 without a successor: its fields were not read",
+		"PodSecurityPolicy.policy: in the snapshot as policy/v1beta1, removed in Kubernetes 1.25 without a successor: its fields were not read",
 		"ingresses.extensions: in the snapshot as extensions/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields were not read",
 		"ingresses.networking.k8s.io: in the snapshot as networking.k8s.io/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields were not read",
-		"podpresets.settings.k8s.io: in the snapshot as settings.k8s.io/v1alpha1, removed in Kubernetes 1.20 without a successor: its fields were not read",
-		"podsecuritypolicies.policy: in the snapshot as policy/v1beta1, removed in Kubernetes 1.25 without a successor: its fields were not read",
 	}
 	var told []string
 	for _, g := range read(t, snapshotOf(t, dump).Reading(detail)).gaps {
@@ -294,5 +300,52 @@ func TestSnapshotTellsTypesOfSecrets(t *testing.T) {
 		if _, partly := o.Body.(*metav1.PartialObjectMetadata); o.Type != typ || !partly {
 			t.Errorf("%s is a %T of type %q, want %q", ref, o.Body, o.Type, typ)
 		}
+	}
+}
+
+// TestSnapshotScopes: what a server wrote, and a definition, go before what is known; that
+// goes before what the objects show.
+func TestSnapshotScopes(t *testing.T) {
+	docs, err := Parse("dump.yaml", strings.NewReader(`
+{apiVersion: known/v1, kind: Inside, metadata: {name: a}}
+---
+{apiVersion: known/v1, kind: Outside, metadata: {name: b, namespace: dropped}}
+---
+{apiVersion: known/v1, kind: Moved, metadata: {name: c, namespace: there, resourceVersion: "7"}}
+---
+{apiVersion: known/v1, kind: Defined, metadata: {name: d}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: defineds.known}
+spec: {group: known, scope: Cluster, names: {kind: Defined, plural: defineds}, versions: [{name: v1, served: true, storage: true}]}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: e}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: f}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := func(name string, namespaced bool) object.Resource {
+		return object.Resource{Group: "known", Kind: name, Plural: "many-" + name, Namespaced: namespaced}
+	}
+	known := []object.Resource{kind("Inside", true), kind("Outside", false), kind("Moved", false), kind("Defined", true), kind("Elsewhere", false)}
+	s, err := SnapshotOptions{Namespace: "shop", Known: known}.New("dump.yaml", docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "CustomResourceDefinition.apiextensions.k8s.io/defineds.known Defined.known/d Inside.known/shop/a Moved.known/there/c Node/f Outside.known/b Pod/shop/e"
+	if got := read(t, s); got.names() != want {
+		t.Errorf("read %s\nwant %s", got.names(), want)
+	}
+	k, _ := s.Kinds(t.Context(), nil)
+	for name, plural := range map[string]string{"Inside": "many-Inside.known", "Defined": "defineds.known"} {
+		if r, ok := k.Kind(schema.GroupKind{Group: "known", Kind: name}); !ok || r.String() != plural {
+			t.Errorf("%s is served as %s, %v", name, r, ok)
+		}
+	}
+	if namespaced, ok := k.Namespaced(schema.GroupKind{Group: "known", Kind: "Elsewhere"}); namespaced || !ok {
+		t.Error("the scope of a kind that the dump lacks")
 	}
 }

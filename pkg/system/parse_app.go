@@ -137,16 +137,7 @@ func sameType(a, b string) bool {
 	if groupA != "" && groupB != "" && groupA != groupB {
 		return false
 	}
-	return kindA == kindB || slices.Contains(plurals(kindA), kindB) || slices.Contains(plurals(kindB), kindA)
-}
-
-// plurals are how English may write several of a kind.
-func plurals(kind string) []string {
-	all := []string{kind + "s", kind + "es"}
-	if cut, ok := strings.CutSuffix(kind, "y"); ok {
-		all = append(all, cut+"ies")
-	}
-	return all
+	return object.MayBePlural(kindA, kindB) || object.MayBePlural(kindB, kindA)
 }
 
 // on reads the actions on each signal.

@@ -22,6 +22,7 @@ type CatalogEntryDocument struct {
 // CatalogKindDocument is a kind of an entry.
 type CatalogKindDocument struct {
 	Kind          string   `json:"kind"`
+	Plural        string   `json:"plural,omitempty"`
 	Versions      []string `json:"versions"`
 	ClusterScoped bool     `json:"clusterScoped,omitempty"`
 	Composes      []string `json:"composes,omitempty"`
@@ -37,7 +38,7 @@ func CatalogEntry(r CatalogRow, v *catalog.Version) Answer {
 	}
 	kinds := &Table{Columns: []Column{{Name: "KIND"}, {Name: "VERSIONS"}, {Name: "COMPOSES", Cut: End, Least: leastWhy}}}
 	for _, k := range e.Kinds {
-		doc.Kinds = append(doc.Kinds, CatalogKindDocument{k.Kind, k.Versions, k.ClusterScoped, k.Composes})
+		doc.Kinds = append(doc.Kinds, CatalogKindDocument{k.Kind, k.Plural, k.Versions, k.ClusterScoped, k.Composes})
 		kinds.Rows = append(kinds.Rows, []Cell{{k.Kind, Plain}, {strings.Join(k.Versions, ", "), Plain}, {strings.Join(k.Composes, ", "), Faint}})
 	}
 	var versions []string

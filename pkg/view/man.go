@@ -64,12 +64,14 @@ func nameSection(m manual.Manual) Section {
 	if group == "" {
 		group = "core"
 	}
-	names := strings.Join(append([]string{r.Plural}, r.ShortNames...), ", ")
-	if r.Singular != "" && r.Singular != r.Plural {
-		names = strings.Join(append([]string{r.Plural, r.Singular}, r.ShortNames...), ", ")
+	var names []string
+	for _, name := range append([]string{r.Plural, r.Singular}, r.ShortNames...) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	s.Blocks = append(s.Blocks, pairsOf(
-		Pair{"Names", names}, Pair{"Group", group}, Pair{"Versions", versions(r)}, Pair{"Scope", scope},
+		Pair{"Names", strings.Join(names, ", ")}, Pair{"Group", group}, Pair{"Versions", versions(r)}, Pair{"Scope", scope},
 		Pair{"Categories", strings.Join(r.Categories, ", ")}, Pair{"Definition", r.Definition}, Pair{"Instances", instances(m)},
 	)...)
 	return s

@@ -1,0 +1,101 @@
+package graph
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Parents returns the custom resources that instances of applications come from, in order,
+// one list a group; groups that go by something else have none. They are who keeps an object
+// of the instance in an ApplySet and the topmost owner of one, and what is called as the
+// instance in its namespace, is owned by nobody, and makes such objects as far as makes knows.
+// What says that it is of another group is none, and an instance that Helm installed comes
+// from its release.
+func (g *Graph) Parents(groups []Group, makes func(parent, part schema.GroupKind) bool, o StackOptions) [][]ID {
+	p := parents{g: g, opts: o, makes: makes, at: map[Group]*instance{}}
+	for _, group := range groups {
+		if group.By == ByApp {
+			p.at[group] = &instance{group: group, kinds: map[schema.GroupKind]bool{}}
+		}
+	}
+	if len(p.at) > 0 {
+		p.members()
+		p.namesakes()
+	}
+	out := make([][]ID, len(groups))
+	for i, group := range groups {
+		if in := p.at[group]; in != nil {
+			slices.Sort(in.parents)
+			out[i] = slices.Compact(in.parents)
+		}
+	}
+	return out
+}
+
+// parents looks for what instances come from.
+type parents struct {
+	g     *Graph
+	opts  StackOptions
+	makes func(parent, part schema.GroupKind) bool
+	at    map[Group]*instance
+}
+
+// instance is what is known of one.
+type instance struct {
+	group   Group
+	parents []ID
+	kinds   map[schema.GroupKind]bool // of its objects
+	helm    bool
+}
+
+// members goes from the objects of the instances to what is above them.
+func (p *parents) members() {
+	for id := range ID(p.g.Len()) {
+		group, ok := p.g.says(id, ByApp)
+		in := p.at[group]
+		if !ok || in == nil || p.g.State(id) != Present {
+			continue
+		}
+		in.kinds[p.g.Ref(id).GroupKind()] = true
+		if _, by := p.g.says(id, ByHelm); by {
+			in.helm = true
+		}
+		if set, kept := p.g.keeper(id, p.opts); kept {
+			if keeper, known := p.g.Find(set.Keeper); known {
+				p.add(in, keeper)
+			}
+		}
+		if path := p.g.OwnerPath(id, p.opts); len(path) > 0 {
+			p.add(in, path[0])
+		}
+	}
+}
+
+// namesakes finds what is called as an instance.
+func (p *parents) namesakes() {
+	for id := range ID(p.g.Len()) {
+		r := p.g.Ref(id)
+		in := p.at[Group{By: ByApp, Namespace: r.Namespace, Name: r.Name}]
+		if in == nil || in.helm || len(p.g.ownersOf(id, p.opts)) > 0 {
+			continue
+		}
+		for kind := range in.kinds {
+			if p.makes(r.GroupKind(), kind) {
+				p.add(in, id)
+				break
+			}
+		}
+	}
+}
+
+// add takes a custom resource that is there and says of no other group that it is of it.
+func (p *parents) add(in *instance, id ID) {
+	g := p.g
+	group, labelled := g.says(id, ByApp)
+	_, kept := g.keeper(id, p.opts)
+	_, released := g.says(id, ByHelm)
+	if isCustom(g, id) && g.State(id) == Present && !kept && !released && (!labelled || group == in.group) {
+		in.parents = append(in.parents, id)
+	}
+}
