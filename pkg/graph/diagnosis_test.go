@@ -227,7 +227,7 @@ func TestReasons(t *testing.T) {
 			seen[strings.Fields(line)[1]] = true
 		}
 	})
-	owners := []string{graph.NotGranted, graph.OwnerMismatch, graph.OwnerForeignNamespace, graph.OwnerNamespaced, graph.OwnerCycle} // TestOwners, TestReferenceGrant
+	owners := []string{graph.NotGranted, graph.OwnerForeignNamespace, graph.OwnerNamespaced, graph.OwnerCycle} // TestOwners, TestReferenceGrant
 	for _, r := range graph.Reasons() {
 		if !seen[r] && !slices.Contains(owners, r) {
 			t.Errorf("no file shows %s", r)

@@ -51,6 +51,7 @@ const (
 	OwnerMismatch            = "OwnerMismatch"
 	OwnerForeignNamespace    = "OwnerForeignNamespace"
 	OwnerNamespaced          = "OwnerNamespaced"
+	OwnerNotServed           = "OwnerNotServed"
 	OwnerCycle               = "OwnerCycle"
 	NotGranted               = "NotGranted"
 	TwoControllers           = "TwoControllers"
@@ -65,7 +66,7 @@ const (
 // Reasons lists all of them.
 func Reasons() []string {
 	return []string{
-		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerCycle, NotGranted, TwoControllers,
+		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerNotServed, OwnerCycle, NotGranted, TwoControllers,
 		ReferenceMissing, ReferenceMissingOptional, ServiceSelectsNothing, SelectorMatchesNothing, ClaimUnmounted, SelectorOwnerDisagree,
 	}
 }
