@@ -117,7 +117,7 @@ func TestOwnerCycleIsLong(t *testing.T) {
 	root := nodes(t, g, "x0")
 	for _, o := range []graph.StackOptions{{}, {Up: true}, {Connected: true}} {
 		s := g.Stack(root, o)
-		if len(s.Members()) != n || len(s.Owners()) != 0 {
+		if len(s.Members()) != n || len(s.OwnersOutside()) != 0 {
 			t.Errorf("%+v: %d members", o, len(s.Members()))
 		}
 		s.Forest()
@@ -136,7 +136,7 @@ func TestOwnerChainIsLong(t *testing.T) {
 	}
 	g := w.build(nil)
 	last := node(t, g, fmt.Sprint("x", n))
-	if above := g.Stack([]graph.ID{last}, graph.StackOptions{}).Owners(); len(above) != n || g.Ref(above[0]).Name != fmt.Sprint("x", n-1) {
+	if above := g.Stack([]graph.ID{last}, graph.StackOptions{}).OwnersOutside(); len(above) != n || g.Ref(above[0]).Name != fmt.Sprint("x", n-1) {
 		t.Errorf("%d owners above", len(above))
 	}
 	s := g.Stack(nodes(t, g, "service"), graph.StackOptions{})
