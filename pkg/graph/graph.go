@@ -138,7 +138,7 @@ func (g *Graph) State(id ID) State {
 		return Present
 	case relation.IsVirtual(g.inv.Ref(row).GroupKind()):
 		return Virtual
-	case g.inv.Missing(row), g.kinds.NotServed(g.inv.Ref(row).GroupKind()):
+	case missing(g.inv, row), g.kinds.NotServed(g.inv.Ref(row).GroupKind()):
 		return Missing
 	}
 	return Unread
@@ -149,7 +149,9 @@ func (g *Graph) StateOf(r object.Ref) State {
 	if id, ok := g.Find(r); ok {
 		return g.State(id)
 	}
-	if row, ok := g.inv.Find(r); ok && g.inv.Missing(row) || g.inv.Covered(r.GroupKind(), r.Namespace) || g.kinds.NotServed(r.GroupKind()) {
+	row, named := g.inv.Find(r)
+	switch {
+	case named && missing(g.inv, row), g.kinds.NotServed(r.GroupKind()), !named && g.inv.Covered(r.GroupKind(), r.Namespace) && !leftOut(g.inv, r):
 		return Missing
 	}
 	return Unread

@@ -43,7 +43,7 @@ func (r *resolver) owned(child inventory.ID, l *link) {
 	case r.kinds.NotServed(owner.GroupKind()):
 		r.problem(self, OwnerNotServed, owner, l, "its owner %s is of %s", owner, unserved)
 	default:
-		if r.inv.Missing(target) {
+		if missing(r.inv, target) {
 			r.problem(self, OwnerAbsent, owner, l, "its owner %s is not there", owner)
 		}
 		r.add(child, target, l)

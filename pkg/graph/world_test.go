@@ -46,6 +46,7 @@ var letters = map[string]object.Ref{
 	"u":    {Group: "test", Kind: "Other", Namespace: "ns"},
 	"g":    {Group: "test", Kind: "Global"},
 	"n":    {Kind: "Node"},
+	"in":   {Kind: "Namespace"},
 	"sa":   {Kind: "ServiceAccount", Namespace: "ns"},
 	"pod":  {Kind: "Pod", Namespace: "ns"},
 	"apps": {Group: "apps", Kind: "Deployment", Namespace: "ns"},
