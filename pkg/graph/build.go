@@ -30,8 +30,9 @@ type resolver struct {
 	maybe     map[inventory.ID][]maybe
 	ungranted map[inventory.ID]bool // who refers to where the grants are not known
 	areas     map[inventory.ID][]area
-	evidence  []evidence
-	hollow    []hollow
+	evidence  []said
+	fronts    []said // selectors of what serves the pods that it finds
+	hollow    []said
 	problems  []Problem
 }
 
@@ -64,6 +65,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		r.controllers(id)
 	}
 	r.unguess()
+	r.templates()
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy()}
 	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
 	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
@@ -137,7 +139,7 @@ func (r *resolver) canonical(id inventory.ID) inventory.ID {
 
 func (r *resolver) resolve(from inventory.ID, l *link) {
 	if r.rules.Rules()[l.rule].Evidence {
-		r.evidence = append(r.evidence, evidence{from, uint32(l.target), l.rule})
+		r.evidence = append(r.evidence, said{from, *l})
 		return
 	}
 	if l.flags&bySelector != 0 {
@@ -195,8 +197,14 @@ func (r *resolver) selected(from inventory.ID, l *link) {
 			r.choose(from, l, t, r.inv.Ref(ns).Name, q)
 		}
 	}
-	if rule := &r.rules.Rules()[l.rule]; len(r.edges) == found && rule.Relation == relation.Serves && !rule.Aside && l.flags&backward == 0 {
-		r.hollow = append(r.hollow, hollow{from, *l})
+	if rule := &r.rules.Rules()[l.rule]; rule.Relation != relation.Serves || rule.Aside || l.flags&backward != 0 {
+		return
+	}
+	if len(r.edges) == found {
+		r.hollow = append(r.hollow, said{from, *l})
+	}
+	if t.Kind == podKind {
+		r.fronts = append(r.fronts, said{from, *l})
 	}
 }
 

@@ -77,6 +77,7 @@ const (
 	granted     // counts in another namespace only where a ReferenceGrant allows it
 	controller  // an owner reference that controls the object
 	dormant     // of an object that is out of work
+	byTemplate  // the selector fits the pod template of the target
 )
 
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
@@ -126,7 +127,7 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 		}
 	}
 	switch {
-	case b.rules.Rules()[rule].Evidence:
+	case b.rules.Rules()[rule].Evidence && t.Selector != nil && t.Kind == podKind:
 		k.target = b.selections.add(inv, t.Selector)
 	case t.Selector != nil:
 		k.flags |= bySelector

@@ -205,7 +205,7 @@ func TestUnreadIsNotNone(t *testing.T) {
 				switch p.Reason {
 				case graph.ReferenceMissing, graph.ReferenceMissingOptional, graph.OwnerAbsent:
 					wrong = p.Related.GroupKind() == gk && strings.Contains(p.Message, "exist")
-				case graph.ServiceSelectsNothing, graph.SelectorMatchesNothing:
+				case graph.ServiceSelectsNothing, graph.ServiceSelectsEnded, graph.SelectorMatchesNothing:
 					wrong = gk.Kind == "Pod"
 				case graph.ClaimUnmounted:
 					wrong = gk.Kind == "Pod" || slices.Contains(mounts, gk.Kind) && p.Severity < graph.Info

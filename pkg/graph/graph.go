@@ -68,8 +68,8 @@ type Graph struct {
 	areas      map[ID][]area
 
 	// What a diagnosis asks for, and nothing else.
-	evidence   []evidence
-	hollow     []hollow
+	evidence   []said
+	hollow     []said // selectors of what serves what it finds, and finds nothing
 	selectors  []relation.Target
 	selections selections
 }

@@ -58,6 +58,7 @@ const (
 	ReferenceMissing         = "ReferenceMissing"
 	ReferenceMissingOptional = "ReferenceMissingOptional"
 	ServiceSelectsNothing    = "ServiceSelectsNothing"
+	ServiceSelectsEnded      = "ServiceSelectsEnded"
 	SelectorMatchesNothing   = "SelectorMatchesNothing"
 	ClaimUnmounted           = "ClaimUnmounted"
 	SelectorOwnerDisagree    = "SelectorOwnerDisagree"
@@ -67,7 +68,7 @@ const (
 func Reasons() []string {
 	return []string{
 		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerNotServed, OwnerCycle, NotGranted, TwoControllers,
-		ReferenceMissing, ReferenceMissingOptional, ServiceSelectsNothing, SelectorMatchesNothing, ClaimUnmounted, SelectorOwnerDisagree,
+		ReferenceMissing, ReferenceMissingOptional, ServiceSelectsNothing, ServiceSelectsEnded, SelectorMatchesNothing, ClaimUnmounted, SelectorOwnerDisagree,
 	}
 }
 

@@ -51,15 +51,9 @@ func (s *selections) selector(inv *inventory.Inventory, n uint32) *relation.Sele
 	return sel
 }
 
-// evidence is what an object says by a rule of evidence: a selection.
-type evidence struct {
-	row       inventory.ID
-	selection uint32
-	rule      uint16
-}
-
-// hollow is a selector of an object that serves what it finds, and finds nothing.
-type hollow struct {
+// said is a link of an object that makes no edge: evidence, or a selector that is
+// looked at once more.
+type said struct {
 	row  inventory.ID
 	link link
 }
