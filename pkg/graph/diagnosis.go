@@ -28,6 +28,7 @@ func (s *Stack) Diagnose() []Problem {
 	d.dangling()
 	d.hollow()
 	d.ended()
+	d.refused()
 	for _, id := range s.members {
 		if s.g.State(id) == Present && s.g.Ref(id).GroupKind() == claimKind {
 			d.unmounted(id)

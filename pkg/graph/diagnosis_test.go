@@ -207,6 +207,8 @@ func TestUnreadIsNotNone(t *testing.T) {
 					wrong = p.Related.GroupKind() == gk && strings.Contains(p.Message, "exist")
 				case graph.ServiceSelectsNothing, graph.ServiceSelectsEnded, graph.SelectorMatchesNothing:
 					wrong = gk.Kind == "Pod"
+				case graph.NotAllowedByListeners:
+					wrong = gk.Kind == "Gateway" || gk.Kind == "Namespace" && strings.Contains(p.Message, "listeners[1]")
 				case graph.ClaimUnmounted:
 					wrong = gk.Kind == "Pod" || slices.Contains(mounts, gk.Kind) && p.Severity < graph.Info
 				case graph.SelectorOwnerDisagree:

@@ -54,6 +54,7 @@ const (
 	OwnerNotServed           = "OwnerNotServed"
 	OwnerCycle               = "OwnerCycle"
 	NotGranted               = "NotGranted"
+	NotAllowedByListeners    = "NotAllowedByListeners"
 	TwoControllers           = "TwoControllers"
 	ReferenceMissing         = "ReferenceMissing"
 	ReferenceMissingOptional = "ReferenceMissingOptional"
@@ -67,7 +68,7 @@ const (
 // Reasons lists all of them.
 func Reasons() []string {
 	return []string{
-		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerNotServed, OwnerCycle, NotGranted, TwoControllers,
+		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerNotServed, OwnerCycle, NotGranted, NotAllowedByListeners, TwoControllers,
 		ReferenceMissing, ReferenceMissingOptional, ServiceSelectsNothing, ServiceSelectsEnded, SelectorMatchesNothing, ClaimUnmounted, SelectorOwnerDisagree,
 	}
 }
