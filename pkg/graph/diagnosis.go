@@ -29,6 +29,7 @@ func (s *Stack) Diagnose() []Problem {
 	d.hollow()
 	d.ended()
 	d.refused()
+	d.unrouted()
 	for _, id := range s.members {
 		if s.g.State(id) == Present && s.g.Ref(id).GroupKind() == claimKind {
 			d.unmounted(id)
