@@ -14,7 +14,7 @@ import (
 // the labels of a Namespace that was not.
 func (d *diagnosis) refused() {
 	var listeners map[ID][]*link
-	for id, asks := range d.g.told(relation.RouteParent) {
+	for id, asks := range d.g.told(relation.RouteListener) {
 		if !d.s.Has(id) {
 			continue
 		}

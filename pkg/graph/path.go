@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -64,31 +65,31 @@ func (g *Graph) chain(from, to ID, o StackOptions) []reached {
 	for ring := []ID{from}; len(ring) > 0; {
 		next := map[ID]reached{}
 		for _, id := range ring {
-			if id != from && (IsBoundary(g.Ref(id)) || g.State(id) == Missing) {
-				continue
-			}
-			for _, near := range g.around(id, o.keeps) {
-				if _, ok := seen[near]; ok {
-					continue
-				}
-				r := g.cheapest(id, near, o)
-				r.cost += seen[id].cost
-				if have, ok := next[near]; !ok || r.cost < have.cost {
-					next[near] = r
-				}
+			if id == from || !IsBoundary(g.Ref(id)) && g.State(id) != Missing {
+				g.step(id, seen, next, o)
 			}
 		}
-		ring = ring[:0]
-		for id, r := range next {
-			seen[id] = r
-			ring = append(ring, id)
-		}
-		slices.Sort(ring)
+		maps.Copy(seen, next)
 		if _, ok := next[to]; ok {
 			return stepsTo(seen, to)
 		}
+		ring = slices.Sorted(maps.Keys(next))
 	}
 	return nil
+}
+
+// step adds to the next ring the neighbours of a node that were not seen before.
+func (g *Graph) step(id ID, seen, next map[ID]reached, o StackOptions) {
+	for _, near := range g.around(id, o.keeps) {
+		if _, ok := seen[near]; ok {
+			continue
+		}
+		r := g.cheapest(id, near, o)
+		r.cost += seen[id].cost
+		if have, ok := next[near]; !ok || r.cost < have.cost {
+			next[near] = r
+		}
+	}
 }
 
 func stepsTo(seen map[ID]reached, to ID) []reached {

@@ -14,7 +14,7 @@ func gatewayRules() []Rule {
 	routes := from(httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute)
 	return []Rule{
 		{Name: "route-parent", From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", Crosses: true, Links: routeParents},
-		{Name: RouteParent, From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", Evidence: true, Links: routeSections},
+		{Name: RouteListener, From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", Evidence: true, Links: routeListeners},
 		{Name: "route-mesh", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.parentRefs[]", Links: routeMesh},
 		{Name: "route-backend", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].backendRefs[]", Links: routeBackends},
 		{Name: "route-filter", From: routes, Relation: Needs, Via: Spec, To: "(filter)", Field: "spec.rules[].filters[].extensionRef", Links: routeFilters},

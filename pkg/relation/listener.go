@@ -13,12 +13,12 @@ import (
 const (
 	// GatewayListener: the routes that a listener takes, by kind and namespace.
 	GatewayListener = "gateway-listener"
-	// RouteParent: the Gateway, and maybe its listener, that a route asks for.
-	RouteParent = "route-listener"
+	// RouteListener: the Gateway, and maybe its listener, that a route asks for.
+	RouteListener = "route-listener"
 )
 
-// routeSections: which of the listeners a route is for.
-func routeSections(o object.Object, emit Emit) {
+// routeListeners: which of the listeners a route is for.
+func routeListeners(o object.Object, emit Emit) {
 	for i, p := range items(o.Fields(), "spec", "parentRefs") {
 		t := refer(p, gateway, o.Namespace)
 		if t.Name != "" && (t.Kind == gateway || t.Kind == listenerSet) {
