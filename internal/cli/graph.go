@@ -254,7 +254,7 @@ func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack, problems []
 	if !o.human() || o.problems {
 		return
 	}
-	if above := stack.Owners(); len(above) > 0 && !o.up {
+	if above := stack.OwnersOutside(); len(above) > 0 && !o.up {
 		var names []string
 		for _, id := range above {
 			names = append(names, safe(g.Ref(id).String()))

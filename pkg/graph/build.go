@@ -29,8 +29,9 @@ type resolver struct {
 	maybe     map[inventory.ID][]maybe
 	ungranted map[inventory.ID]bool // who refers to where the grants are not known
 	areas     map[inventory.ID][]area
-	evidence  []evidence
-	hollow    []hollow
+	evidence  []said
+	fronts    []said // selectors of what serves the pods that it finds
+	hollow    []said
 	problems  []Problem
 }
 
@@ -67,6 +68,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		r.controllers(id)
 	}
 	r.unguess()
+	r.templates()
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy(), finalizers: maps.Clone(b.finalizers)}
 	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
 	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
@@ -140,7 +142,7 @@ func (r *resolver) canonical(id inventory.ID) inventory.ID {
 
 func (r *resolver) resolve(from inventory.ID, l *link) {
 	if r.rules.Rules()[l.rule].Evidence {
-		r.evidence = append(r.evidence, evidence{from, uint32(l.target), l.rule})
+		r.evidence = append(r.evidence, said{from, *l})
 		return
 	}
 	if l.flags&bySelector != 0 {

@@ -85,6 +85,7 @@ const (
 	dormant     // of an object that is out of work
 	settled     // of an object that has got what it asks of the target
 	blocks      // an owner reference that a deletion in the foreground waits for
+	byTemplate  // the selector fits the pod template of the target
 )
 
 // NewBuilder returns a builder that applies the rules. The kinds tell which are
@@ -177,7 +178,7 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 		}
 	}
 	switch {
-	case b.rules.Rules()[rule].Evidence && t.Selector != nil:
+	case b.rules.Rules()[rule].Evidence && t.Selector != nil && t.Kind == podKind:
 		k.target = b.selections.add(inv, t.Selector)
 	case t.Selector != nil:
 		k.flags |= bySelector

@@ -52,10 +52,10 @@ func (g *Graph) ownedBack(e *edge) bool {
 	return false
 }
 
-// givenToAll tells what the control plane makes in every namespace, and makes anew:
-// a dump that does not have it was picked by hand.
+// givenToAll tells what the control plane makes in every namespace or cluster, and makes
+// anew: a dump that does not have it was picked by hand.
 func givenToAll(r object.Ref) bool {
-	return r.Group == "" && (r.Kind == "ServiceAccount" || r.Kind == "ConfigMap") && IsBoundary(r)
+	return r.Group == "" && (r.Kind == "ServiceAccount" || r.Kind == "ConfigMap" || r.Kind == "Service") && IsBoundary(r)
 }
 
 // lacking tells of one missing object who names it: by object the reference that

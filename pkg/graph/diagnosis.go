@@ -22,6 +22,9 @@ func (s *Stack) Diagnose() []Problem {
 	d := diagnosis{s: s, g: s.g, problems: s.Problems(), wrong: s.g.misowned()}
 	d.dangling()
 	d.hollow()
+	d.ended()
+	d.refused()
+	d.unrouted()
 	for _, id := range s.members {
 		if s.g.State(id) == Present && s.g.Ref(id).GroupKind() == claimKind {
 			d.unmounted(id)
@@ -78,24 +81,24 @@ func (d *diagnosis) index() *inventory.Index {
 }
 
 // told yields what a rule of evidence reads off the objects that are nodes.
-func (g *Graph) told(rule string) iter.Seq2[ID, *evidence] {
-	return func(yield func(ID, *evidence) bool) {
+func (g *Graph) told(rule string) iter.Seq2[ID, *link] {
+	return func(yield func(ID, *link) bool) {
 		for i := range g.evidence {
 			e := &g.evidence[i]
 			id := g.number[e.row]
-			if id < 0 || g.rows[id] != e.row || g.rules[e.rule].Name != rule || !g.inv.Present(e.row) {
+			if id < 0 || g.rows[id] != e.row || g.rules[e.link.rule].Name != rule || !g.inv.Present(e.row) {
 				continue
 			}
-			if !yield(id, e) {
+			if !yield(id, &e.link) {
 				return
 			}
 		}
 	}
 }
 
-// selector of a piece of evidence.
-func (g *Graph) selector(e *evidence) *relation.Selector {
-	return g.selections.selector(g.inv, e.selection)
+// selector of a piece of evidence that chooses pods.
+func (g *Graph) selector(l *link) *relation.Selector {
+	return g.selections.selector(g.inv, uint32(l.target))
 }
 
 // longest is how far up a chain of controllers is followed. Real ones have five

@@ -205,8 +205,10 @@ func TestUnreadIsNotNone(t *testing.T) {
 				switch p.Reason {
 				case graph.ReferenceMissing, graph.ReferenceMissingOptional, graph.OwnerAbsent:
 					wrong = p.Related.GroupKind() == gk && strings.Contains(p.Message, "exist")
-				case graph.ServiceSelectsNothing, graph.SelectorMatchesNothing:
+				case graph.ServiceSelectsNothing, graph.ServiceSelectsEnded, graph.SelectorMatchesNothing:
 					wrong = gk.Kind == "Pod"
+				case graph.NotAllowedByListeners:
+					wrong = gk.Kind == "Gateway" || gk.Kind == "Namespace" && strings.Contains(p.Message, "listeners[1]")
 				case graph.ClaimUnmounted:
 					wrong = gk.Kind == "Pod" || slices.Contains(mounts, gk.Kind) && p.Severity < graph.Info
 				case graph.SelectorOwnerDisagree:
@@ -227,7 +229,7 @@ func TestReasons(t *testing.T) {
 			seen[strings.Fields(line)[1]] = true
 		}
 	})
-	owners := []string{graph.NotGranted, graph.OwnerMismatch, graph.OwnerForeignNamespace, graph.OwnerNamespaced, graph.OwnerCycle} // TestOwners, TestReferenceGrant
+	owners := []string{graph.NotGranted, graph.OwnerForeignNamespace, graph.OwnerNamespaced, graph.OwnerCycle} // TestOwners, TestReferenceGrant
 	for _, r := range graph.Reasons() {
 		if !seen[r] && !slices.Contains(owners, r) {
 			t.Errorf("no file shows %s", r)

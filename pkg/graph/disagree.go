@@ -26,7 +26,7 @@ func (d *diagnosis) disagreements() {
 			namespaces[r.Namespace] = true
 		}
 	}
-	c := comparison{diagnosis: d, workloads: map[ID]*evidence{}, resting: map[ID]bool{}, overlaps: map[pair]pods{}}
+	c := comparison{diagnosis: d, workloads: map[ID]*link{}, resting: map[ID]bool{}, overlaps: map[pair]pods{}}
 	for id, e := range d.g.told(relation.WorkloadSelector) {
 		if namespaces[d.g.Ref(id).Namespace] {
 			c.workloads[id] = e
@@ -46,7 +46,7 @@ func (d *diagnosis) disagreements() {
 // comparison is of the workloads of some namespaces with their pods.
 type comparison struct {
 	*diagnosis
-	workloads map[ID]*evidence
+	workloads map[ID]*link
 	resting   map[ID]bool // scaled to 0
 	overlaps  map[pair]pods
 }

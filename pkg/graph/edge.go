@@ -31,6 +31,9 @@ type Edge struct {
 	Aside   bool
 	Leaf    bool
 	Manages bool
+	// Template says that a selector of pods fits the pod template of To, which has no
+	// pods: those that it would make are meant.
+	Template bool
 }
 
 // Why returns the evidence in one line: spec.volumes[0].secret.secretName = "tls".
@@ -42,6 +45,9 @@ func (e Edge) Why() string {
 	b.WriteString(e.Field)
 	b.WriteString(" = ")
 	b.WriteString(strconv.Quote(e.Value))
+	if e.Template {
+		b.WriteString(" in its pod template")
+	}
 	return b.String()
 }
 
@@ -129,7 +135,7 @@ func (g *Graph) edge(e edge) Edge {
 	return Edge{
 		From: e.from, To: e.to, Relation: r.Relation, Via: r.Via, Rule: r.Name, Origin: r.Origin, Field: g.inv.Text(e.field),
 		Value: g.value(&e), Inferred: e.flags&inferred != 0, Optional: e.flags&optional != 0, Backward: e.flags&backward != 0,
-		Aside: r.Aside, Leaf: r.Leaf, Manages: r.Manages,
+		Aside: r.Aside, Leaf: r.Leaf, Manages: r.Manages, Template: e.flags&byTemplate != 0,
 	}
 }
 

@@ -70,8 +70,8 @@ type Graph struct {
 	areas      map[ID][]area
 
 	// What a diagnosis asks for, and nothing else.
-	evidence   []evidence
-	hollow     []hollow
+	evidence   []said
+	hollow     []said // selectors of what serves what it finds, and finds nothing
 	selectors  []relation.Target
 	selections selections
 }
@@ -140,7 +140,7 @@ func (g *Graph) State(id ID) State {
 		return Present
 	case relation.IsVirtual(g.inv.Ref(row).GroupKind()):
 		return Virtual
-	case g.inv.Missing(row), g.kinds.NotServed(g.inv.Ref(row).GroupKind()):
+	case missing(g.inv, row), g.kinds.NotServed(g.inv.Ref(row).GroupKind()):
 		return Missing
 	}
 	return Unread
@@ -151,7 +151,9 @@ func (g *Graph) StateOf(r object.Ref) State {
 	if id, ok := g.Find(r); ok {
 		return g.State(id)
 	}
-	if row, ok := g.inv.Find(r); ok && g.inv.Missing(row) || g.inv.Covered(r.GroupKind(), r.Namespace) || g.kinds.NotServed(r.GroupKind()) {
+	row, named := g.inv.Find(r)
+	switch {
+	case named && missing(g.inv, row), g.kinds.NotServed(r.GroupKind()), !named && g.inv.Covered(r.GroupKind(), r.Namespace) && !leftOut(g.inv, r):
 		return Missing
 	}
 	return Unread

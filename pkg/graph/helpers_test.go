@@ -21,7 +21,7 @@ var builtInKinds = sync.OnceValue(func() *object.Kinds {
 	}
 	add(true, "Pod", "Service", "Secret", "ConfigMap", "ServiceAccount", "PersistentVolumeClaim", "Event", "Event.events.k8s.io",
 		"Deployment.apps", "ReplicaSet.apps", "StatefulSet.apps", "Deployment.extensions", "Ingress.networking.k8s.io", "Job.batch",
-		"Thing.test", "Other.test", "Unlisted")
+		"Thing.test", "Other.test", "Unlisted", "Thing.other", "Unlisted.other")
 	add(false, "Node", "Namespace", "PersistentVolume", "ClusterRole.rbac.authorization.k8s.io", "Global.test")
 	return object.NewKinds(all)
 })

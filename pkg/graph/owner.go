@@ -11,7 +11,8 @@ import (
 
 // owned resolves an owner reference as the garbage collector does: by kind and
 // name, in the namespace of the object or cluster-scoped, and then the UID must
-// agree. Anything else is no owner, and is told.
+// agree. Anything else is no owner, and is told. Where it cannot look the kind up, it
+// tries again for ever, and never deletes the object.
 func (r *resolver) owned(child inventory.ID, l *link) {
 	target, uid := inventory.ID(l.target), r.uids.list[l.value]
 	if r.rules.Rules()[l.rule].Via != relation.Owner {
@@ -39,8 +40,10 @@ func (r *resolver) owned(child inventory.ID, l *link) {
 		r.misnamed(self, owner, r.inv.Ref(holder), l)
 	case r.inv.Present(target):
 		r.problem(self, OwnerReplaced, owner, l, "its owner %s is gone: the object of that name is a newer one (UID %s, not %s)", owner, r.inv.UID(target), r.uids.text(l.value))
+	case r.kinds.NotServed(owner.GroupKind()):
+		r.problem(self, OwnerNotServed, owner, l, "its owner %s is of %s", owner, unserved)
 	default:
-		if r.inv.Missing(target) || r.kinds.NotServed(owner.GroupKind()) {
+		if missing(r.inv, target) {
 			r.problem(self, OwnerAbsent, owner, l, "its owner %s is not there", owner)
 		}
 		r.add(child, target, l)
@@ -55,12 +58,39 @@ func (r *resolver) same(said, target inventory.ID, uid inventory.UID, l *link) {
 	}
 }
 
-// moved says that the holder of the UID is the owner that was meant: under the
-// group where its kind lives today (extensions before apps and networking), or
-// cluster-scoped, of a kind of which that was not known.
+// moved says that the holder of the UID is the owner that was meant: under another
+// group in which its kind lived or lives as well, or cluster-scoped, of a kind of
+// which that was not known.
 func (r *resolver) moved(holder inventory.ID, owner object.Ref) bool {
 	h := r.inv.Ref(holder)
-	return h.Kind == owner.Kind && h.Name == owner.Name && (h.Namespace == owner.Namespace || h.Namespace == "")
+	if h.Kind != owner.Kind || h.Name != owner.Name || h.Namespace != owner.Namespace && h.Namespace != "" {
+		return false
+	}
+	return h.Group == owner.Group || slices.Contains(groupsOf(h.Kind), h.Group) && slices.Contains(groupsOf(h.Kind), owner.Group) || r.unread(owner)
+}
+
+// unread says that an object of a kind that is served may be there: an aggregated
+// server can hand out the objects of another group as its own.
+func (r *resolver) unread(o object.Ref) bool {
+	_, served := r.kinds.Kind(o.GroupKind())
+	row, named := r.inv.Find(o)
+	return served && !(named && r.inv.Missing(row))
+}
+
+// groupsOf returns the groups of a built-in kind that has lived in more than one of
+// them, with the same objects in each.
+func groupsOf(kind string) []string {
+	switch kind {
+	case "Deployment", "DaemonSet", "ReplicaSet":
+		return []string{"extensions", "apps"}
+	case "Ingress", "NetworkPolicy":
+		return []string{"extensions", "networking.k8s.io"}
+	case "PodSecurityPolicy":
+		return []string{"extensions", "policy"}
+	case "Event":
+		return []string{"", "events.k8s.io"}
+	}
+	return nil
 }
 
 func (r *resolver) misnamed(self, named, holder object.Ref, l *link) {
@@ -68,8 +98,15 @@ func (r *resolver) misnamed(self, named, holder object.Ref, l *link) {
 		r.problem(self, OwnerForeignNamespace, holder, l, "its owner %s is in another namespace, which the garbage collector takes as absent", holder)
 		return
 	}
-	r.problem(self, OwnerMismatch, holder, l, "names its owner as %s, but that UID is %s", named, holder)
+	message := fmt.Sprintf("names its owner as %s, but that UID is %s", named, holder)
+	if r.kinds.NotServed(named.GroupKind()) {
+		message += ": " + named.GroupKind().String() + " is " + unserved
+	}
+	r.problem(self, OwnerMismatch, holder, l, "%s", message)
 }
+
+// unserved is what follows from an owner's kind that cannot be looked up.
+const unserved = "a kind that the cluster does not serve, so that the garbage collector never deletes the object; correct the apiVersion, or take the reference away"
 
 func (r *resolver) problem(o object.Ref, reason string, related object.Ref, l *link, format string, args ...any) {
 	severity := Warning

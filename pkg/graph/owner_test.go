@@ -13,7 +13,7 @@ import (
 )
 
 func reference(kind, name string, uid types.UID) metav1.OwnerReference {
-	version := map[string]string{"Deployment": "apps/v1", "Node": "v1"}[kind]
+	version := map[string]string{"Deployment": "apps/v1", "Node": "v1", "Unlisted": "v1", "ConfigMap": "apps/v1"}[kind]
 	if version == "" {
 		version = "test/v1"
 	}
@@ -23,6 +23,7 @@ func reference(kind, name string, uid types.UID) metav1.OwnerReference {
 func TestOwners(t *testing.T) {
 	extensions := reference("Deployment", "d", uidOf("apps:d"))
 	extensions.APIVersion = "extensions/v1beta1"
+	things := reference("Thing", "b", uidOf("o:b"))
 	for name, c := range map[string]struct {
 		child  string
 		refs   []metav1.OwnerReference
@@ -38,7 +39,11 @@ func TestOwners(t *testing.T) {
 		"several":                {"a", []metav1.OwnerReference{reference("Thing", "b", uidOf("b")), reference("Thing", "c", uidOf("c"))}, "b\nc", "b c", ""},
 		"the same one twice":     {"a", []metav1.OwnerReference{reference("Thing", "b", uidOf("b")), reference("Thing", "b", uidOf("b"))}, "b", "b", ""},
 		"absent":                 {"a", []metav1.OwnerReference{reference("Thing", "b", "1")}, "", "b", graph.OwnerAbsent},
-		"absent, and its kind":   {"a", []metav1.OwnerReference{reference("Nobody", "b", "1")}, "", "Nobody.test/ns/b", graph.OwnerAbsent},
+		"absent, and its kind":   {"a", []metav1.OwnerReference{reference("Nobody", "b", "1")}, "", "", graph.OwnerNotServed},
+		"another group":          {"a", []metav1.OwnerReference{reference("ConfigMap", "b", uidOf("cm:b"))}, "cm:b", "", graph.OwnerMismatch},
+		"another group, absent":  {"a", []metav1.OwnerReference{reference("ConfigMap", "b", uidOf("cm:b"))}, "", "", graph.OwnerNotServed},
+		"another group, served":  {"a", []metav1.OwnerReference{things}, "o:b", "", graph.OwnerMismatch},
+		"unread, and a twin":     {"a", []metav1.OwnerReference{reference("Unlisted", "b", uidOf("twin:b"))}, "twin:b", "twin:b", ""},
 		"unread":                 {"a", []metav1.OwnerReference{reference("Other", "b", "1")}, "", "u:b", ""},
 		"replaced":               {"a", []metav1.OwnerReference{reference("Thing", "b", "1")}, "b", "", graph.OwnerReplaced},
 		"other name":             {"a", []metav1.OwnerReference{reference("Thing", "b", uidOf("c"))}, "c", "", graph.OwnerMismatch},
@@ -112,7 +117,7 @@ func TestOwnerCycleIsLong(t *testing.T) {
 	root := nodes(t, g, "x0")
 	for _, o := range []graph.StackOptions{{}, {Up: true}, {Connected: true}} {
 		s := g.Stack(root, o)
-		if len(s.Members()) != n || len(s.Owners()) != 0 {
+		if len(s.Members()) != n || len(s.OwnersOutside()) != 0 {
 			t.Errorf("%+v: %d members", o, len(s.Members()))
 		}
 		s.Forest()
@@ -131,7 +136,7 @@ func TestOwnerChainIsLong(t *testing.T) {
 	}
 	g := w.build(nil)
 	last := node(t, g, fmt.Sprint("x", n))
-	if above := g.Stack([]graph.ID{last}, graph.StackOptions{}).Owners(); len(above) != n || g.Ref(above[0]).Name != fmt.Sprint("x", n-1) {
+	if above := g.Stack([]graph.ID{last}, graph.StackOptions{}).OwnersOutside(); len(above) != n || g.Ref(above[0]).Name != fmt.Sprint("x", n-1) {
 		t.Errorf("%d owners above", len(above))
 	}
 	s := g.Stack(nodes(t, g, "service"), graph.StackOptions{})

@@ -1,10 +1,10 @@
 package graph
 
 import (
+	"maps"
 	"slices"
 
-	"gonum.org/v1/gonum/graph/path"
-	"gonum.org/v1/gonum/graph/simple"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
 // Step is one edge of a path, with the direction in which it is walked.
@@ -15,43 +15,91 @@ type Step struct {
 }
 
 // Path returns a shortest chain of edges between two nodes, walked in either
-// direction; declared edges are preferred to inferred ones, and edges walked
-// forward to those walked against. It does not pass through a boundary or
-// through a missing object: that two pods run on one node relates nothing. It
-// returns false where no chain leads from one to the other.
+// direction. Of chains of one length that with the fewest inferred edges is
+// preferred, then that with the most of ownership, then that with the most of need;
+// and from one end it is the same as from the other. It does not pass through a
+// boundary or through a missing object: that two pods run on one node relates
+// nothing. It returns false where no chain leads from one to the other.
 func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
 	if from == to {
 		return nil, true
 	}
-	around := func(id ID) []ID {
-		if id != from && id != to && (IsBoundary(g.Ref(id)) || g.State(id) == Missing) {
-			return nil
-		}
-		return g.around(id, o.keeps)
-	}
-	v := view{from: around, cost: func(a, b ID) float64 {
-		_, _, cost := g.cheapest(a, b, o)
-		return cost
-	}}
-	nodes, _ := path.DijkstraFromTo(simple.Node(from), simple.Node(to), v)
-	if len(nodes) == 0 {
+	// Chains that are equal are told apart from the first end, whichever is asked for.
+	found := g.chain(min(from, to), max(from, to), o)
+	if found == nil {
 		return nil, false
 	}
-	steps := make([]Step, 0, len(nodes)-1)
-	for i := range nodes[1:] {
-		e, against, _ := g.cheapest(ID(nodes[i].ID()), ID(nodes[i+1].ID()), o)
-		steps = append(steps, Step{Edge: g.edge(*e), Against: against})
+	steps := make([]Step, len(found))
+	for i, at := range found {
+		steps[i] = Step{Edge: g.edge(*at.edge), Against: at.against}
+	}
+	if from > to {
+		slices.Reverse(steps)
+		for i := range steps {
+			steps[i].Against = !steps[i].Against
+		}
 	}
 	return steps, true
 }
 
-// The cost of an edge. Each kind outweighs any number of the next one on a path of
-// up to 65,535 edges; sums are whole numbers, so that equal ones are equal.
+// reached is how a node was come to, by the best chain there is.
+type reached struct {
+	before  ID
+	edge    *edge
+	against bool
+	cost    uint64
+}
+
+// The cost of an edge beside its length. Each kind outweighs any number of the next
+// one on a path of up to 131,071 edges, in numbers that JavaScript has, too.
 const (
-	perEdge     = 1 << 32
-	perInferred = 1 << 16
-	perAgainst  = 1
+	perInferred = 1 << 34
+	perUnowned  = 1 << 17
+	perServing  = 1
 )
+
+// chain goes out from a node in rings, and returns the steps to another one; nil
+// where it is not reached.
+func (g *Graph) chain(from, to ID, o StackOptions) []reached {
+	seen := map[ID]reached{from: {before: from}}
+	for ring := []ID{from}; len(ring) > 0; {
+		next := map[ID]reached{}
+		for _, id := range ring {
+			if id == from || !IsBoundary(g.Ref(id)) && g.State(id) != Missing {
+				g.step(id, seen, next, o)
+			}
+		}
+		maps.Copy(seen, next)
+		if _, ok := next[to]; ok {
+			return stepsTo(seen, to)
+		}
+		ring = slices.Sorted(maps.Keys(next))
+	}
+	return nil
+}
+
+// step adds to the next ring the neighbours of a node that were not seen before.
+func (g *Graph) step(id ID, seen, next map[ID]reached, o StackOptions) {
+	for _, near := range g.around(id, o.keeps) {
+		if _, ok := seen[near]; ok {
+			continue
+		}
+		r := g.cheapest(id, near, o)
+		r.cost += seen[id].cost
+		if have, ok := next[near]; !ok || r.cost < have.cost {
+			next[near] = r
+		}
+	}
+}
+
+func stepsTo(seen map[ID]reached, to ID) []reached {
+	var steps []reached
+	for r := seen[to]; r.edge != nil; r = seen[r.before] {
+		steps = append(steps, r)
+	}
+	slices.Reverse(steps)
+	return steps
+}
 
 // around returns the neighbours of a node in either direction, by the edges that
 // want accepts, in order.
@@ -71,29 +119,32 @@ func (g *Graph) around(id ID, want func(*Graph, *edge) bool) []ID {
 	return slices.Compact(near)
 }
 
-// cheapest returns the best edge between two neighbours. Being inferred, or
-// walked against, weighs less than any detour.
-func (g *Graph) cheapest(a, b ID, o StackOptions) (best *edge, against bool, cost float64) {
-	for _, back := range []bool{false, true} {
+// cheapest returns the best edge between two neighbours.
+func (g *Graph) cheapest(a, b ID, o StackOptions) reached {
+	best := reached{before: a}
+	for _, against := range []bool{false, true} {
 		from, to := a, b
-		if back {
+		if against {
 			from, to = b, a
 		}
 		for e := range g.between(from, to) {
-			if !o.keeps(g, e) {
-				continue
-			}
-			c := float64(perEdge)
-			if e.flags&inferred != 0 {
-				c += perInferred
-			}
-			if back {
-				c += perAgainst
-			}
-			if best == nil || c < cost {
-				best, against, cost = e, back, c
+			if cost := g.cost(e); o.keeps(g, e) && (best.edge == nil || cost < best.cost) {
+				best.edge, best.against, best.cost = e, against, cost
 			}
 		}
 	}
-	return best, against, cost
+	return best
+}
+
+func (g *Graph) cost(e *edge) (cost uint64) {
+	if e.flags&inferred != 0 {
+		cost = perInferred
+	}
+	switch g.relation(e) {
+	case relation.Needs:
+		cost += perUnowned
+	case relation.Serves:
+		cost += perUnowned + perServing
+	}
+	return cost
 }

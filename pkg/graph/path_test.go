@@ -41,7 +41,14 @@ func TestPath(t *testing.T) {
 		"declared first":         {"a guesses b\nb owns z\na needs c\nc owns z", "a", "z", graph.StackOptions{}, "a >needs> c >owns> z"},
 		"declared first, one":    {"a guesses b\na serves b", "a", "b", graph.StackOptions{}, "a >serves> b"},
 		"declared, and against":  {"a guesses b\nb needs a", "a", "b", graph.StackOptions{}, "a <needs< b"},
-		"forward first":          {"b needs a\nb owns z\na needs c\nc owns z", "a", "z", graph.StackOptions{}, "a >needs> c >owns> z"},
+		"either way, by name":    {"b needs a\nb owns z\na needs c\nc owns z", "a", "z", graph.StackOptions{}, "a <needs< b >owns> z"},
+		"owners first":           {"a needs b\nb needs z\na needs c\nc owns z", "a", "z", graph.StackOptions{}, "a >needs> c >owns> z"},
+		"owners first, one":      {"a serves b\na needs b\nb owns a", "a", "b", graph.StackOptions{}, "a <owns< b"},
+		"needs before serves":    {"a serves b\nb serves z\na serves c\nc needs z", "a", "z", graph.StackOptions{}, "a >serves> c >needs> z"},
+		"one owner, two needs":   {"a owns b\nb serves z\na needs c\nc needs z", "a", "z", graph.StackOptions{}, "a >owns> b >serves> z"},
+		"shorter before owners":  {"a serves z\na owns b\nb owns z", "a", "z", graph.StackOptions{}, "a >serves> z"},
+		"declared before owners": {"a made b\nb owns z\na serves c\nc serves z", "a", "z", graph.StackOptions{}, "a >serves> c >serves> z"},
+		"the same from the end":  {"z needs b\nz needs c\nb needs a\nc needs a", "z", "a", graph.StackOptions{}, "z >needs> b >needs> a"},
 		"by name, if equal":      {"a needs d\na needs c\nc needs z\nd needs z", "a", "z", graph.StackOptions{}, "a >needs> c >needs> z"},
 		"not through a boundary": {"a needs n:node\nb needs n:node", "a", "b", graph.StackOptions{}, ""},
 		"round a boundary":       {"a needs n:node\nb needs n:node\na needs c\nc needs d\nd needs b", "a", "b", graph.StackOptions{}, "a >needs> c >needs> d >needs> b"},
@@ -92,11 +99,73 @@ func TestPathIsShortest(t *testing.T) {
 			}
 			at = b
 		}
+		back, _ := g.Path(to, from, graph.StackOptions{})
+		slices.Reverse(back)
+		for i := range back {
+			back[i].Against = !back[i].Against
+		}
+		if !slices.Equal(back, steps) {
+			t.Fatalf("seed %d: %q, and backwards %q", seed, way(g, from, steps), way(g, from, back))
+		}
+		if cost, best := price(steps), cheapest(g, from, to, far); cost != best {
+			t.Fatalf("seed %d: %q costs %v, and another way %v", seed, way(g, from, steps), cost, best)
+		}
 		again, _ := w.build(random).Path(from, to, graph.StackOptions{})
 		if !slices.Equal(again, steps) {
 			t.Fatalf("seed %d: %q and %q", seed, way(g, from, steps), way(g, from, again))
 		}
 	}
+}
+
+// price is what makes one path better than another of its length: guesses, edges
+// that are not of owners, and edges that serve.
+func price(steps []graph.Step) (of [3]int) {
+	for _, s := range steps {
+		if s.Edge.Inferred {
+			of[0]++
+		}
+		if s.Edge.Relation != relation.Owns {
+			of[1]++
+		}
+		if s.Edge.Relation == relation.Serves {
+			of[2]++
+		}
+	}
+	return of
+}
+
+// cheapest tries every way of the least length, from its end.
+func cheapest(g *graph.Graph, from, to graph.ID, far map[graph.ID]int) [3]int {
+	var best *[3]int
+	var walk func(at graph.ID, steps []graph.Step)
+	walk = func(at graph.ID, steps []graph.Step) {
+		if at == from {
+			if p := price(steps); best == nil || slices.Compare(p[:], best[:]) < 0 {
+				best = &p
+			}
+			return
+		}
+		step := func(next graph.ID, e graph.Edge) {
+			d, reached := far[next]
+			n := g.Node(next)
+			if reached && d == far[at]-1 && (next == from || !n.Boundary && n.State != graph.Missing) {
+				walk(next, append(slices.Clone(steps), graph.Step{Edge: e}))
+			}
+		}
+		for e := range g.Out(at) {
+			step(e.To, e)
+		}
+		for e := range g.In(at) {
+			step(e.From, e)
+		}
+	}
+	if _, reached := far[to]; reached {
+		walk(to, nil)
+	}
+	if best == nil {
+		return [3]int{}
+	}
+	return *best
 }
 
 func distances(g *graph.Graph, from graph.ID) map[graph.ID]int {

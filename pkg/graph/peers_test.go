@@ -29,8 +29,9 @@ func TestPeersAreFew(t *testing.T) {
 	if got := len(out(g, web)); got != 3 { // Its account and the pods of few, where none are its own.
 		t.Errorf("edges %q", out(g, web))
 	}
-	if got := len(out(g, policy)); got != most+2 {
-		t.Errorf("the policy guards %d pods, want %d", got, most+2)
+	// And the Deployment itself, of which no pod is known.
+	if got := len(out(g, policy)); got != most+3 {
+		t.Errorf("the policy guards %d objects, want %d", got, most+3)
 	}
 }
 

@@ -51,12 +51,15 @@ const (
 	OwnerMismatch            = "OwnerMismatch"
 	OwnerForeignNamespace    = "OwnerForeignNamespace"
 	OwnerNamespaced          = "OwnerNamespaced"
+	OwnerNotServed           = "OwnerNotServed"
 	OwnerCycle               = "OwnerCycle"
 	NotGranted               = "NotGranted"
+	NotAllowedByListeners    = "NotAllowedByListeners"
 	TwoControllers           = "TwoControllers"
 	ReferenceMissing         = "ReferenceMissing"
 	ReferenceMissingOptional = "ReferenceMissingOptional"
 	ServiceSelectsNothing    = "ServiceSelectsNothing"
+	ServiceSelectsEnded      = "ServiceSelectsEnded"
 	SelectorMatchesNothing   = "SelectorMatchesNothing"
 	ClaimUnmounted           = "ClaimUnmounted"
 	SelectorOwnerDisagree    = "SelectorOwnerDisagree"
@@ -65,8 +68,8 @@ const (
 // Reasons lists all of them.
 func Reasons() []string {
 	return []string{
-		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerCycle, NotGranted, TwoControllers,
-		ReferenceMissing, ReferenceMissingOptional, ServiceSelectsNothing, SelectorMatchesNothing, ClaimUnmounted, SelectorOwnerDisagree,
+		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerNotServed, OwnerCycle, NotGranted, NotAllowedByListeners, TwoControllers,
+		ReferenceMissing, ReferenceMissingOptional, ServiceSelectsNothing, ServiceSelectsEnded, SelectorMatchesNothing, ClaimUnmounted, SelectorOwnerDisagree,
 	}
 }
 

@@ -52,16 +52,9 @@ func (s *selections) selector(inv *inventory.Inventory, n uint32) *relation.Sele
 	return sel
 }
 
-// evidence is what an object says by a rule of evidence: a selection, or nothing but that
-// the rule holds where it names its target.
-type evidence struct {
-	row       inventory.ID
-	selection uint32
-	rule      uint16
-}
-
-// hollow is a selector of an object that serves what it finds, and finds nothing.
-type hollow struct {
+// said is a link of an object that makes no edge: evidence, or a selector that is
+// looked at once more.
+type said struct {
 	row  inventory.ID
 	link link
 }
@@ -90,8 +83,14 @@ func (r *resolver) selected(from inventory.ID, l *link) {
 	for _, to := range targets {
 		r.add(from, to, l)
 	}
-	if len(r.edges) == found && rule.Relation == relation.Serves && !rule.Aside && l.flags&backward == 0 {
-		r.hollow = append(r.hollow, hollow{from, *l})
+	if rule.Relation != relation.Serves || rule.Aside || l.flags&backward != 0 {
+		return
+	}
+	if len(r.edges) == found {
+		r.hollow = append(r.hollow, said{from, *l})
+	}
+	if t.Kind == podKind {
+		r.fronts = append(r.fronts, said{from, *l})
 	}
 }
 

@@ -57,9 +57,14 @@ type resting struct {
 // resting returns the workloads that are scaled to 0, by namespace, in order.
 func (g *Graph) resting() map[string][]resting {
 	out := map[string][]resting{}
-	for id, e := range g.told(relation.WorkloadAtRest) {
-		ns := g.Ref(id).Namespace
-		out[ns] = append(out[ns], resting{id, g.selector(e).Labels})
+	still := map[ID]bool{}
+	for id := range g.told(relation.WorkloadAtRest) {
+		still[id] = true
+	}
+	for id, l := range g.told(relation.WorkloadTemplate) {
+		if ns := g.Ref(id).Namespace; still[id] {
+			out[ns] = append(out[ns], resting{id, g.selector(l).Labels})
+		}
 	}
 	for _, list := range out {
 		slices.SortFunc(list, func(a, b resting) int { return int(a.id - b.id) })

@@ -114,27 +114,27 @@ func (s *Stack) Edges() []Edge {
 	return out
 }
 
-// Owners returns the owners above the roots, nearest first: context, which does
-// not belong to the stack.
-func (s *Stack) Owners() []ID {
+// OwnersOutside returns the owners above the roots, at any height, that do not belong
+// to the stack, nearest first: context.
+func (s *Stack) OwnersOutside() []ID {
 	above := slices.Clone(s.roots)
 	seen := map[ID]bool{}
 	for next := 0; next < len(above); next++ {
 		for _, owner := range s.g.ownersOf(above[next], s.opts) {
-			if !s.Has(owner) && !seen[owner] {
+			if !seen[owner] {
 				seen[owner] = true
 				above = append(above, owner)
 			}
 		}
 	}
-	return above[len(s.roots):]
+	return slices.DeleteFunc(above[len(s.roots):], s.Has)
 }
 
 // Managers returns who manages the roots and their owners without being asked
-// for: context, as Owners are.
+// for: context, as OwnersOutside are.
 func (s *Stack) Managers() []ID {
 	var out []ID
-	for _, id := range slices.Concat(s.roots, s.Owners()) {
+	for _, id := range slices.Concat(s.roots, s.OwnersOutside()) {
 		for _, m := range s.g.managersOf(id, s.opts) {
 			if !s.Has(m) && !slices.Contains(out, m) {
 				out = append(out, m)
@@ -159,7 +159,7 @@ func (s *Stack) Wanted() []object.Ref {
 			}
 		}
 	}
-	for _, id := range s.Owners() {
+	for _, id := range s.OwnersOutside() {
 		if s.g.State(id) == Unread {
 			out = append(out, s.g.Ref(id))
 		}

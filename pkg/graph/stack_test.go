@@ -99,6 +99,18 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// An owner may be in the stack for another reason, and his owners not.
+func TestOwnersOutside(t *testing.T) {
+	g := graphOf(t, "top owns owner\nowner owns root\nroot needs owner\nother owns root")
+	s := g.Stack(nodes(t, g, "root"), graph.StackOptions{})
+	if got := names(g, s.Members()); got != "owner root" {
+		t.Errorf("members %q", got)
+	}
+	if got := names(g, s.OwnersOutside()); got != "other top" {
+		t.Errorf("owners %q", got)
+	}
+}
+
 func TestStackReads(t *testing.T) {
 	g := graphOf(t, `
 top owns mid
@@ -114,10 +126,10 @@ root needs n:node
 u:host/hidden serves root
 `)
 	s := g.Stack(nodes(t, g, "root"), graph.StackOptions{})
-	if got := names(g, s.Owners()); got != "also mid top u:above" {
+	if got := names(g, s.OwnersOutside()); got != "also mid top u:above" {
 		t.Errorf("owners %q", got)
 	}
-	if first := s.Owners()[0]; g.Ref(first).Name != "mid" {
+	if first := s.OwnersOutside()[0]; g.Ref(first).Name != "mid" {
 		t.Errorf("nearest owner %v", g.Ref(first))
 	}
 	// A foreign child is no child: owner references do not cross namespaces.

@@ -9,17 +9,18 @@ import (
 // gatewayRules reads the Gateway API, whose kinds are custom resources. A Gateway
 // is shared: it serves none of its routes, but they need it. What is said of an
 // object in another namespace counts where a ReferenceGrant there allows it. Which
-// namespaces a listener takes routes from (allowedRoutes) is no edge: it names
-// nobody, and whether a route is attached stands in the status of the route.
+// routes a listener takes (allowedRoutes) is no edge, but evidence: it names nobody.
 func gatewayRules() []Rule {
 	routes := from(httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute)
 	return []Rule{
 		{Name: "route-parent", From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", Crosses: true, Links: routeParents},
+		{Name: RouteListener, From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", Evidence: true, Links: routeListeners},
 		{Name: "route-mesh", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.parentRefs[]", Links: routeMesh},
 		{Name: "route-backend", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].backendRefs[]", Exposes: true, Links: routeBackends},
 		{Name: "route-filter", From: routes, Relation: Needs, Via: Spec, To: "(filter)", Field: "spec.rules[].filters[].extensionRef", Links: routeFilters},
 
 		{Name: "gateway-class", From: from(gateway), Relation: Needs, Via: Spec, To: "GatewayClass", Field: "spec.gatewayClassName", Links: gatewayClassName},
+		{Name: GatewayListener, From: from(gateway, listenerSet), Relation: Serves, Via: Spec, To: "(route)", Field: "spec.listeners[].allowedRoutes", Evidence: true, Links: listeners},
 		{Name: "gateway-certificate", From: from(gateway, listenerSet), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.listeners[].tls.certificateRefs[]", Links: gatewayCertificates},
 		{Name: "gateway-tls", From: from(gateway), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.tls", Links: gatewayTLS},
 		{Name: "gateway-parameters", From: from(gateway), Relation: Needs, Via: Spec, To: "(parameters)", Field: "spec.infrastructure.parametersRef", Links: gatewayParameters},

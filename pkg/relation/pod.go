@@ -38,6 +38,7 @@ func podRules() []Rule {
 		{Name: "pod-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(podNode)},
 		{Name: "pod-nominated-node", From: from(pod), Relation: Needs, Via: Spec, To: "Node", Field: "status.nominatedNodeName", Links: on(podNominatedNode)},
 		{Name: "pod-owner-label", From: from(pod), Relation: Owns, Via: Label, To: "(owner)", Backward: true, Field: "metadata.labels", Metadata: true, Links: podOwnerLabels},
+		{Name: PodFinished, From: from(pod), Relation: Owns, Via: Spec, To: "(itself)", Field: "status.phase", Evidence: true, Links: podFinished},
 		{Name: "pod-resource-claim-status", From: from(pod), Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "status.resourceClaimStatuses[].resourceClaimName", Links: on(podClaimStatus)},
 	})
 }
@@ -110,6 +111,12 @@ func runs(o object.Object) bool {
 	return ok && p.Status.Phase == corev1.PodRunning && !slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
 		return c.State.Running == nil
 	})
+}
+
+func podFinished(o object.Object, emit Emit) {
+	if p, ok := o.Body.(*corev1.Pod); ok && finished(o) {
+		itself(o, "status.phase", string(p.Status.Phase), emit)
+	}
 }
 
 // templateOf is the one place that knows where a kind keeps its pod spec.

@@ -189,8 +189,9 @@ type Rule struct {
 	// Aside says that an edge of the rule makes neither end part of the stack of the
 	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.
 	Aside bool
-	// Evidence says that the links of the rule make no edges: they are held against what
-	// the edges say when a stack is diagnosed, or an object is to be deleted.
+	// Evidence says that the links of the rule make no edges: the graph holds them
+	// against what the edges say, or knows by them what goes with a deletion. A link to
+	// itself says something of the object.
 	Evidence bool
 	// Namespaces says that links of the rule choose namespaces by their labels, so
 	// that all Namespaces are read. Those of a rule that is Aside are not worth a

@@ -24,6 +24,7 @@ func BuiltIn() []Rule {
 		serviceRules(),
 		ingressRules(),
 		gatewayRules(),
+		istioRules(),
 		grantRules(),
 		policyRules(),
 		storageRules(),

@@ -21,7 +21,8 @@ func workloadRules() []Rule {
 		{Name: "statefulset-claim", From: from(statefulSet), Relation: Owns, Via: Spec, To: "PersistentVolumeClaim", Field: "spec.volumeClaimTemplates[].metadata.name", Deletes: Never, Links: on(statefulSetClaims)},
 
 		{Name: WorkloadSelector, From: from(deployment, replicaSet, statefulSet, daemonSet, replicationController, job), Relation: Owns, Via: Label, To: "Pod", Field: "spec.selector", Evidence: true, Links: workloadSelector},
-		{Name: WorkloadAtRest, From: from(deployment, replicaSet, statefulSet, replicationController), Relation: Owns, Via: Label, To: "Pod", Field: "spec.template.metadata.labels", Evidence: true, Links: workloadAtRest},
+		{Name: WorkloadTemplate, From: from(deployment, replicaSet, statefulSet, daemonSet, replicationController, job, cronJob), Relation: Owns, Via: Label, To: "Pod", Field: "spec.template.metadata.labels", Evidence: true, Links: workloadTemplate},
+		{Name: WorkloadAtRest, From: from(deployment, replicaSet, statefulSet, replicationController), Relation: Owns, Via: Spec, To: "(itself)", Field: "spec.replicas", Evidence: true, Links: workloadAtRest},
 	}
 }
 
@@ -29,7 +30,12 @@ func workloadRules() []Rule {
 const (
 	// WorkloadSelector: the pods that a workload takes for its own.
 	WorkloadSelector = "workload-selector"
-	// WorkloadAtRest: the pods that a workload would have if it were not scaled to 0.
+	// WorkloadTemplate: the labels of the pods that a workload makes, now or later. It
+	// says so that is not made by another one, as the ReplicaSets of a Deployment are.
+	WorkloadTemplate = "workload-template"
+	// PodFinished: a pod that has ended, and has no part in any traffic.
+	PodFinished = "pod-finished"
+	// WorkloadAtRest: a workload that is scaled to 0.
 	WorkloadAtRest = "workload-at-rest"
 )
 
@@ -72,8 +78,27 @@ func podSelector(o object.Object) *metav1.LabelSelector {
 	return nil
 }
 
-// workloadAtRest: what is scaled to 0 on purpose explains why nothing is there. A
-// ReplicaSet of a Deployment says nothing: it is at 0 because another took over.
+// workloadTemplate: a Job that has run makes no more pods. A ReplicaSet without its
+// owner reference, as in many a dump, still carries the hash of a Deployment.
+func workloadTemplate(o object.Object, emit Emit) {
+	t := templateOf(o)
+	if t.meta == nil || made(o) || retired(o) || finished(o) {
+		return
+	}
+	if _, revision := o.Meta.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey]; revision {
+		return
+	}
+	sel := &Selector{Labels: t.meta.Labels}
+	emit(Link{Target: Target{Kind: pod, Namespace: o.Namespace, Selector: sel}, Field: t.at + "metadata.labels"})
+}
+
+// made says that another workload made this one, and is who it is for.
+func made(o object.Object) bool {
+	owner := metav1.GetControllerOfNoCopy(o.Meta)
+	return owner != nil && (owner.Kind == deployment.Kind || owner.Kind == cronJob.Kind)
+}
+
+// workloadAtRest: what is scaled to 0 on purpose explains why nothing is there.
 func workloadAtRest(o object.Object, emit Emit) {
 	var replicas *int32
 	switch b := o.Body.(type) {
@@ -82,19 +107,20 @@ func workloadAtRest(o object.Object, emit Emit) {
 	case *appsv1.StatefulSet:
 		replicas = b.Spec.Replicas
 	case *appsv1.ReplicaSet:
-		if metav1.GetControllerOfNoCopy(b) == nil {
-			replicas = b.Spec.Replicas
-		}
+		replicas = b.Spec.Replicas
 	case *corev1.ReplicationController:
 		replicas = b.Spec.Replicas
 	}
-	if replicas == nil || *replicas != 0 {
-		return
+	if replicas != nil && *replicas == 0 && !retired(o) {
+		itself(o, "spec.replicas", "0", emit)
 	}
-	if t := templateOf(o); t.meta != nil && len(t.meta.Labels) > 0 {
-		sel := &Selector{Labels: t.meta.Labels}
-		emit(Link{Target: Target{Kind: pod, Namespace: o.Namespace, Selector: sel}, Field: "spec.template.metadata.labels"})
-	}
+}
+
+// itself is what an object says of itself, in a rule of evidence.
+func itself(o object.Object, field, value string, emit Emit) {
+	l := to(o.GroupKind(), o.Namespace, o.Name, field)
+	l.Value = value
+	emit(l)
 }
 
 func statefulSetService(s *appsv1.StatefulSet, self object.Ref, emit Emit) {

@@ -109,7 +109,7 @@ func (v *stackView) document() GraphDocument {
 			doc.Edges = append(doc.Edges, edgeDocument(v.g, e))
 		}
 	}
-	for _, id := range slices.Concat(v.s.Owners(), v.s.Managers()) {
+	for _, id := range slices.Concat(v.s.OwnersOutside(), v.s.Managers()) {
 		doc.Context = append(doc.Context, nodeDocument(v.g, id))
 	}
 	doc.Problems = problemDocuments(v.o.Problems)

@@ -1,0 +1,85 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// refused tells of routes that no listener of a Gateway takes, as its allowedRoutes
+// say. Nothing is said of a Gateway whose listeners were not read, nor where it goes by
+// the labels of a Namespace that was not.
+func (d *diagnosis) refused() {
+	var listeners map[ID][]*link
+	for id, asks := range d.g.told(relation.RouteListener) {
+		if !d.s.Has(id) {
+			continue
+		}
+		if listeners == nil {
+			listeners = map[ID][]*link{}
+			for gateway, l := range d.g.told(relation.GatewayListener) {
+				listeners[gateway] = append(listeners[gateway], l)
+			}
+		}
+		if gateway := d.g.number[asks.target]; gateway >= 0 {
+			d.attached(id, gateway, asks, listeners[gateway])
+		}
+	}
+}
+
+// attached tells of a route that asks for a Gateway, if of the listeners that it asks
+// for there are some, and none takes it.
+func (d *diagnosis) attached(id, gateway ID, asks *link, listeners []*link) {
+	route, why, first := d.g.Ref(id), "", ""
+	for _, l := range listeners {
+		t := d.g.selectors[l.target]
+		switch {
+		case !d.chooses(asks, l):
+			continue
+		case t.Kind != route.GroupKind():
+			if why == "" {
+				why, first = "takes no "+route.Kind, d.g.inv.Text(l.field)
+			}
+		case d.admits(t, route):
+			return
+		default:
+			why, first = fmt.Sprintf("takes no %s of the namespace %s", route.Kind, route.Namespace), d.g.inv.Text(l.field)
+		}
+	}
+	if why == "" {
+		return
+	}
+	it := d.g.Ref(gateway)
+	d.problems = append(d.problems, Problem{
+		Object: route, Reason: NotAllowedByListeners, Severity: Error, Related: it, Field: d.g.inv.Text(asks.field),
+		Message: fmt.Sprintf("%s %s, so that nobody answers for it: see %s.allowedRoutes there", near(it, route), why, first),
+	})
+}
+
+// chooses says whether a route asks for a listener: by its name, its port, or for any.
+func (d *diagnosis) chooses(asks, listener *link) bool {
+	name, port, _ := strings.Cut(d.g.inv.Text(asks.value), ":")
+	its, at, _ := strings.Cut(d.g.inv.Text(listener.value), ":")
+	return (name == "" || name == its) && (port == "" || port == at)
+}
+
+// admits says whether a listener takes routes of the namespace of one. It may where
+// that goes by labels that were not read.
+func (d *diagnosis) admits(t relation.Target, route object.Ref) bool {
+	switch {
+	case t.Namespaces == nil:
+		return t.AllNamespaces || t.Namespace == route.Namespace
+	case d.g.StateOf(object.Ref{Kind: namespaceKind.Kind, Name: route.Namespace}) != Present:
+		return true
+	}
+	chosen := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
+	for _, row := range d.index().Select(namespaceKind, "", true, chosen) {
+		if d.g.inv.Ref(row).Name == route.Namespace {
+			return true
+		}
+	}
+	return false
+}

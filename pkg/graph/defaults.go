@@ -1,0 +1,63 @@
+package graph
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// defaultsOf returns names of objects of a kind that the control plane makes in every
+// cluster: the Namespaces, the roles and bindings of Kubernetes' own policy, the classes
+// of priority and what flow control begins with. A list of the kind that is whole holds
+// them, and a dump that has none was picked by hand. more says that other names may be
+// of such objects as well: those of system:, and any Namespace, which is there if it
+// holds something.
+func defaultsOf(gk schema.GroupKind, namespace string) (names []string, more func(name string) bool) {
+	none := func(string) bool { return false }
+	system := func(name string) bool { return strings.HasPrefix(name, "system:") }
+	switch gk.String() + "/" + namespace {
+	case "Namespace/":
+		return []string{"default", "kube-system", "kube-public", "kube-node-lease"}, func(string) bool { return true }
+	case "ClusterRole.rbac.authorization.k8s.io/":
+		return []string{"cluster-admin", "admin", "edit", "view"}, system
+	case "ClusterRoleBinding.rbac.authorization.k8s.io/":
+		return []string{"cluster-admin", "system:basic-user", "system:discovery"}, system
+	case "Role.rbac.authorization.k8s.io/kube-system":
+		return []string{"extension-apiserver-authentication-reader", "system::leader-locking-kube-scheduler"}, system
+	case "PriorityClass.scheduling.k8s.io/":
+		return []string{"system-cluster-critical", "system-node-critical"}, none
+	case "PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io/":
+		return []string{"exempt", "catch-all", "system", "node-high", "leader-election", "workload-high", "workload-low", "global-default"}, none
+	}
+	return nil, none
+}
+
+// missing says that the object of a row is not there, for certain. That a kind was
+// read whole does not say it of what every cluster has, where nothing of that is there:
+// then it was a dump that has some of the kind.
+func missing(inv *inventory.Inventory, row inventory.ID) bool {
+	if !inv.Missing(row) {
+		return false
+	}
+	r := inv.Ref(row)
+	return !inv.Covered(r.GroupKind(), r.Namespace) || !leftOut(inv, r)
+}
+
+// leftOut says that the object is one that every cluster has, and that none of its
+// like was read.
+func leftOut(inv *inventory.Inventory, r object.Ref) bool {
+	names, more := defaultsOf(r.GroupKind(), r.Namespace)
+	if !slices.Contains(names, r.Name) && !more(r.Name) {
+		return false
+	}
+	return !slices.ContainsFunc(names, func(name string) bool {
+		like := r
+		like.Name = name
+		row, named := inv.Find(like)
+		return named && inv.Present(row)
+	})
+}

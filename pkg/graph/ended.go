@@ -1,0 +1,65 @@
+package graph
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// selecting is the rule by which Services choose pods.
+const selecting = "service-selector"
+
+var jobKind = schema.GroupKind{Group: "batch", Kind: "Job"}
+
+// ended tells of Services whose pods have all run and will not run again: a pod that
+// has ended has no endpoint. It is told only where all pods of the namespace were read.
+func (d *diagnosis) ended() {
+	over := map[ID]bool{}
+	for id := range d.g.told(relation.PodFinished) {
+		over[id] = true
+	}
+	if len(over) == 0 {
+		return
+	}
+	for _, id := range d.s.members {
+		r := d.g.Ref(id)
+		if r.GroupKind() != serviceKind || !d.g.inv.Covered(podKind, r.Namespace) {
+			continue
+		}
+		if found, jobs := d.behind(id, over); found.n > 0 {
+			d.unanswered(id, found, jobs)
+		}
+	}
+}
+
+// behind returns the pods that a Service selects, if all of them are over; jobs says
+// that they are of Jobs, which end as they should.
+func (d *diagnosis) behind(id ID, over map[ID]bool) (found pods, jobs bool) {
+	jobs = true
+	for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
+		e := &d.g.edges[i]
+		switch {
+		case d.g.rules[e.rule].Name != selecting:
+		case e.flags&byTemplate != 0:
+		case !over[e.to]:
+			return pods{}, false
+		default:
+			found.add(e.to)
+			owner, has, _ := d.controllerOf(e.to)
+			jobs = jobs && has && d.g.Ref(owner).GroupKind() == jobKind
+		}
+	}
+	return found, jobs
+}
+
+func (d *diagnosis) unanswered(id ID, found pods, jobs bool) {
+	p := Problem{Object: d.g.Ref(id), Reason: ServiceSelectsEnded, Severity: Warning, Related: d.g.Ref(found.first), Field: selectorField}
+	p.Message = fmt.Sprintf("selects %s, which will not run again, so that nobody answers: see how they ended, and who is to make new ones", found.text(d.g))
+	if jobs {
+		p.Severity = Info
+		p.Message = fmt.Sprintf("selects %s of a Job that has run, so that nobody answers today", found.text(d.g))
+	}
+	d.problems = append(d.problems, p)
+}

@@ -1,0 +1,137 @@
+package graph
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// labelPair is a label with its value.
+type labelPair struct{ key, value string }
+
+// idle are the workloads of a namespace that have no pods, by the labels of the pods
+// that they would make.
+type idle struct {
+	rows   []inventory.ID
+	labels []labels.Set
+	by     map[labelPair][]int
+}
+
+func (w *idle) add(row inventory.ID, l labels.Set) {
+	for k, v := range l {
+		w.by[labelPair{k, v}] = append(w.by[labelPair{k, v}], len(w.rows))
+	}
+	w.rows, w.labels = append(w.rows, row), append(w.labels, l)
+}
+
+// templates links what serves pods by their labels to the workloads that have none
+// and whose template has these labels: scaled to 0, between two runs, or a manifest
+// that was never applied.
+func (r *resolver) templates() {
+	if len(r.fronts) == 0 {
+		return
+	}
+	in := r.idle()
+	for i := range r.fronts {
+		f := &r.fronts[i]
+		t := r.selectors[f.link.target]
+		switch {
+		case t.Namespaces != nil:
+			chosen := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
+			for _, ns := range r.index.Select(namespaceKind, "", true, chosen) {
+				r.front(f, t.Selector, in[r.inv.Ref(ns).Name])
+			}
+		case t.AllNamespaces:
+			for _, w := range in {
+				r.front(f, t.Selector, w)
+			}
+		default:
+			r.front(f, t.Selector, in[t.Namespace])
+		}
+	}
+}
+
+// idle returns the workloads that have no pods, by namespace.
+func (r *resolver) idle() map[string]*idle {
+	busy, out := r.busy(), map[string]*idle{}
+	for i := range r.evidence {
+		e := &r.evidence[i]
+		if r.rules.Rules()[e.link.rule].Name != relation.WorkloadTemplate || busy[e.row] || r.canonical(e.row) != e.row {
+			continue
+		}
+		ns := r.inv.Ref(e.row).Namespace
+		if out[ns] == nil {
+			out[ns] = &idle{by: map[labelPair][]int{}}
+		}
+		out[ns].add(e.row, r.selections.selector(r.inv, uint32(e.link.target)).Labels)
+	}
+	return out
+}
+
+// busy returns who owns pods, at once or by what is made in between: a ReplicaSet of
+// a Deployment, a Job of a CronJob.
+func (r *resolver) busy() map[inventory.ID]bool {
+	busy := map[inventory.ID]bool{}
+	for _, between := range []bool{false, true} {
+		for i := range r.edges {
+			e := &r.edges[i]
+			if rule := &r.rules.Rules()[e.rule]; rule.Relation != relation.Owns || rule.Manages {
+				continue
+			}
+			if between && busy[e.to] || !between && r.inv.Ref(e.to).GroupKind() == podKind {
+				busy[e.from] = true
+			}
+		}
+	}
+	return busy
+}
+
+// front adds the edges from an object to the workloads that its selector of pods
+// fits.
+func (r *resolver) front(f *said, s *relation.Selector, w *idle) {
+	if w == nil || s.Annotation != "" || s.Name != nil || s.Key != "" {
+		return
+	}
+	fits, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: s.Labels, MatchExpressions: s.Expressions})
+	if err != nil {
+		return
+	}
+	l := f.link
+	l.flags |= byTemplate
+	try := func(i int) {
+		if fits.Matches(w.labels[i]) && known(s.Expressions, w.labels[i]) {
+			r.add(f.row, w.rows[i], &l)
+		}
+	}
+	if rarest, ok := w.rarest(s.Labels); ok {
+		for _, i := range rarest {
+			try(i)
+		}
+		return
+	}
+	for i := range w.rows {
+		try(i)
+	}
+}
+
+// rarest returns the workloads with that of the labels which the fewest have; false
+// where no label is asked for.
+func (w *idle) rarest(of map[string]string) (best []int, ok bool) {
+	for k, v := range of {
+		if with := w.by[labelPair{k, v}]; !ok || len(with) < len(best) {
+			best, ok = with, true
+		}
+	}
+	return best, ok
+}
+
+// known says whether a template settles what a selector asks for. Pods have labels
+// that their template lacks, of controllers and of admission: that they do not have
+// one is not known.
+func known(expressions []metav1.LabelSelectorRequirement, l labels.Set) bool {
+	return !slices.ContainsFunc(expressions, func(e metav1.LabelSelectorRequirement) bool { return !l.Has(e.Key) })
+}

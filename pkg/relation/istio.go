@@ -1,0 +1,83 @@
+package relation
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+var (
+	virtualService  = kind("networking.istio.io", "VirtualService")
+	destinationRule = kind("networking.istio.io", "DestinationRule")
+	serviceEntry    = kind("networking.istio.io", "ServiceEntry")
+)
+
+// The rules by which the hosts of Istio are held against each other. What they mean in
+// a stack is said by the catalogue.
+const (
+	// IstioHost: a Service that a host must be, unless a ServiceEntry has it.
+	IstioHost = "istio-host"
+	// IstioEntry: a host that a ServiceEntry has.
+	IstioEntry = "istio-entry"
+)
+
+func istioRules() []Rule {
+	return []Rule{
+		{Name: IstioHost, From: []schema.GroupKind{virtualService, destinationRule}, Relation: Serves, Via: Spec, To: "Service", Field: "spec.http[].route[].destination.host", Evidence: true, Links: istioHosts},
+		{Name: IstioEntry, From: []schema.GroupKind{serviceEntry}, Relation: Owns, Via: Spec, To: "(itself)", Field: "spec.hosts[]", Evidence: true, Links: istioEntries},
+	}
+}
+
+// istioHosts: where requests are sent, and what a rule of destinations is about. What a
+// VirtualService is asked by (spec.hosts) may be any name that a gateway answers to.
+func istioHosts(o object.Object, emit Emit) {
+	destination := func(at any, path string, keys ...string) {
+		if host, ok := part(at, keys...).(string); ok {
+			istioHost(o, host, path+"."+strings.Join(keys, "."), emit)
+		}
+	}
+	if o.Kind == destinationRule.Kind {
+		destination(part(o.Fields(), "spec"), "spec", "host")
+		return
+	}
+	for _, protocol := range []string{"http", "tls", "tcp"} {
+		for i, r := range items(o.Fields(), "spec", protocol) {
+			path := at("spec."+protocol+"[", i, "]")
+			for j, d := range items(r, "route") {
+				destination(d, at(path+".route[", j, "]"), "destination", "host")
+			}
+			for j, m := range items(r, "mirrors") {
+				destination(m, at(path+".mirrors[", j, "]"), "destination", "host")
+			}
+			destination(r, path, "mirror", "host")
+		}
+	}
+}
+
+// istioHost: Istio completes a name without a dot with the namespace of the object, and
+// takes one with a dot as it is. One of another domain may be of another cluster.
+func istioHost(o object.Object, host, field string, emit Emit) {
+	name, namespace := host, o.Namespace
+	if strings.Contains(host, ".") {
+		parts := strings.SplitN(host, ".", 3)
+		if len(parts) < 3 || parts[2] != "svc.cluster.local" {
+			return
+		}
+		name, namespace = parts[0], parts[1]
+	}
+	if isLabel(name) && isServiceName(name) && isLabel(namespace) {
+		l := to(service, namespace, name, field)
+		l.Value = host
+		emit(l)
+	}
+}
+
+func istioEntries(o object.Object, emit Emit) {
+	for i, h := range items(o.Fields(), "spec", "hosts") {
+		if host, ok := h.(string); ok && host != "" {
+			itself(o, at("spec.hosts[", i, "]"), host, emit)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package relation
+
+import (
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// The rules of who may attach to whom. The value of both is NAME:PORT, of the listener
+// that there is, and of that which a route asks for; either may be left out there.
+const (
+	// GatewayListener: the routes that a listener takes, by kind and namespace.
+	GatewayListener = "gateway-listener"
+	// RouteListener: the Gateway, and maybe its listener, that a route asks for.
+	RouteListener = "route-listener"
+)
+
+// routeListeners: which of the listeners a route is for.
+func routeListeners(o object.Object, emit Emit) {
+	for i, p := range items(o.Fields(), "spec", "parentRefs") {
+		t := refer(p, gateway, o.Namespace)
+		if t.Name != "" && (t.Kind == gateway || t.Kind == listenerSet) {
+			emit(Link{Target: t, Field: at("spec.parentRefs[", i, "]"), Value: section(part(p, "sectionName"), part(p, "port"))})
+		}
+	}
+}
+
+func section(name, port any) string {
+	text, _ := name.(string)
+	switch n := port.(type) {
+	case int64:
+		return text + ":" + strconv.FormatInt(n, 10)
+	case float64:
+		return text + ":" + strconv.FormatInt(int64(n), 10)
+	}
+	return text + ":"
+}
+
+// listeners: a listener takes the routes of its own namespace unless it says
+// otherwise, and of the kinds that fit its protocol.
+func listeners(o object.Object, emit Emit) {
+	for i, l := range items(o.Fields(), "spec", "listeners") {
+		field := at("spec.listeners[", i, "]")
+		value := section(part(l, "name"), part(l, "port"))
+		for _, k := range routeKinds(l) {
+			t := Target{Kind: k, Namespace: o.Namespace, Selector: &Selector{}}
+			who, _ := part(l, "allowedRoutes", "namespaces", "from").(string)
+			switch sel, ok := SelectorIn(part(l, "allowedRoutes", "namespaces", "selector")); {
+			case who == "" || who == "Same":
+			case who == "Selector" && ok:
+				t.Namespaces = sel
+			default:
+				t.Namespace, t.AllNamespaces = "", true
+			}
+			emit(Link{Target: t, Field: field, Value: value})
+		}
+	}
+}
+
+// routeKinds returns the kinds of routes that a listener takes. Of a protocol that is
+// not of the Gateway API nothing is known, and it may take any.
+func routeKinds(listener any) []schema.GroupKind {
+	if listed := items(listener, "allowedRoutes", "kinds"); len(listed) > 0 {
+		var kinds []schema.GroupKind
+		for _, k := range listed {
+			kinds = append(kinds, refer(k, schema.GroupKind{Group: gatewayGroup}, "").Kind)
+		}
+		return kinds
+	}
+	switch protocol, _ := part(listener, "protocol").(string); protocol {
+	case "HTTP", "HTTPS":
+		return from(httpRoute, grpcRoute)
+	case "TLS":
+		return from(tlsRoute, tcpRoute)
+	case "TCP":
+		return from(tcpRoute)
+	case "UDP":
+		return from(udpRoute)
+	}
+	return from(httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute)
+}
