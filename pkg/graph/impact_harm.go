@@ -309,9 +309,17 @@ func (h *harm) above(ids []ID, at grade) []ID {
 	over := map[ID]Dependent{}
 	for _, id := range ids {
 		h.over(id, func(e *edge) {
-			if _, met := over[e.from]; !met {
-				over[e.from] = Dependent{ID: e.from, Cause: id, Edge: h.g.edge(*e)}
+			if _, met := over[e.from]; met {
+				return
 			}
+			d := Dependent{ID: e.from, Cause: id, Edge: h.g.edge(*e), Follows: "what it owns does not work"}
+			switch {
+			case d.Edge.Relation == relation.Serves:
+				d.Follows = "nothing behind it answers"
+			case h.gone[id]:
+				d.Follows = "until what it owns is made anew"
+			}
+			over[e.from] = d
 		})
 	}
 	var out []ID
