@@ -1,0 +1,99 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// Makers returns who makes an object, in order: the custom resources that own it, by an
+// owner reference or by what a rule says, be it there already or not. A Certificate makes a
+// Secret, and a PostgresCluster the one with its credentials.
+//
+// None has a custom resource, which says itself how it fares, a workload, or a boundary. No
+// maker is a workload, a manager (it installs what others wrote), or an owner that is known
+// not to be there; one that could not be read is.
+func (g *Graph) Makers(id ID, o StackOptions) []ID {
+	return g.sources(id, func(e *edge) bool { return g.makes(e) && o.follows(g, e) })
+}
+
+// makes says whether the source of an edge is a maker of its target.
+func (g *Graph) makes(e *edge) bool {
+	if !g.owns(e) || !isCustom(g, e.from) || g.State(e.from) == Missing {
+		return false
+	}
+	to := g.Ref(e.to)
+	k, known := g.kinds.Kind(to.GroupKind())
+	return known && !k.Custom && !isWorkload(to) && !IsBoundary(to) && !IsBoundary(g.Ref(e.from))
+}
+
+// Provenance says whether a member belongs to the stack for no other reason than that it
+// makes what is needed there, or that a maker needs it. It is judged with the stack, and is
+// no part of it: what else it owns, uses or costs belongs to others.
+func (s *Stack) Provenance(id ID) bool { return s.provenance[id] }
+
+// madeBy says whether an edge leads from a maker that is in the stack as such.
+func (s *Stack) madeBy(e *edge) bool {
+	return s.provenance[e.from] && s.g.makes(e) && s.opts.follows(s.g, e)
+}
+
+// needs takes in what a node needs, in the way that is given, and who makes that.
+func (w *walker) needs(v visit, e *edge, how uint8) {
+	w.add(e.to, v.root, how)
+	made, known := w.made[e.to]
+	if !known {
+		made = w.g.Makers(e.to, w.opts)
+		w.made[e.to] = made
+	}
+	for _, maker := range made {
+		if !w.g.below(v.id, maker, w.opts) {
+			w.add(maker, v.root, making)
+		}
+	}
+}
+
+// make follows a maker: what it needs, and who makes that.
+func (w *walker) make(v visit) {
+	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
+		e := &w.g.edges[i]
+		if w.g.relation(e) == relation.Needs && !w.g.rules[e.rule].Leaf && w.opts.follows(w.g, e) {
+			w.needs(v, e, making)
+		}
+	}
+}
+
+// below says whether an owner owns a node, at any depth: what it makes for those is its own
+// affair. Owners that are further up than any real one are not looked for.
+func (g *Graph) below(id, owner ID, o StackOptions) bool {
+	above := []ID{id}
+	for next := 0; next < len(above); next++ {
+		if above[next] == owner || next == longest {
+			return true
+		}
+		for _, x := range g.ownersOf(above[next], o) {
+			if len(above) <= longest && !slices.Contains(above, x) {
+				above = append(above, x)
+			}
+		}
+	}
+	return false
+}
+
+// madeForOthers returns what a node makes and somebody needs whom it does not own.
+func (w *walker) madeForOthers(id ID) []ID {
+	var below map[ID]bool
+	var out []ID
+	for i := w.g.out[id]; i < w.g.out[id+1]; i++ {
+		e := &w.g.edges[i]
+		if !w.g.makes(e) || !w.opts.follows(w.g, e) {
+			continue
+		}
+		if below == nil {
+			below = w.g.descendants(id, w.opts)
+		}
+		if w.g.neededBeside(e.to, below, w.opts) {
+			out = append(out, e.to)
+		}
+	}
+	return out
+}
