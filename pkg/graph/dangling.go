@@ -56,6 +56,10 @@ func givenToAll(r object.Ref) bool {
 // lacking tells of one missing object who names it: by object the reference that
 // matters most, and by chain of controllers the topmost object.
 func (d *diagnosis) lacking(edges []*edge) {
+	if slices.ContainsFunc(edges, func(e *edge) bool { return d.g.relation(e) == relation.Needs && e.flags&optional == 0 }) {
+		// Who makes it is named where it is needed.
+		edges = slices.DeleteFunc(edges, d.g.makes)
+	}
 	worst := map[ID]*edge{}
 	for _, e := range edges {
 		if have := worst[e.from]; have == nil || d.g.lack(e) < d.g.lack(have) {
@@ -69,8 +73,9 @@ func (d *diagnosis) lacking(edges []*edge) {
 			told[top]++
 		}
 	}
+	maker := d.maker(edges[0].to)
 	for from, below := range told {
-		d.missing(worst[from], below)
+		d.missing(worst[from], below, maker)
 	}
 }
 
@@ -83,7 +88,9 @@ func (g *Graph) lack(e *edge) Severity {
 	return severity
 }
 
-func (d *diagnosis) missing(e *edge, below int) {
+// missing tells of a reference to what is missing. maker says who is to make it, where
+// somebody is.
+func (d *diagnosis) missing(e *edge, below int, maker string) {
 	self, to, field := d.g.Ref(e.from), d.g.Ref(e.to), d.g.inv.Text(e.field)
 	p := Problem{Object: self, Reason: ReferenceMissing, Severity: d.g.lack(e), Related: to, Field: field}
 	_, follows := consequence(&d.g.rules[e.rule])
@@ -93,6 +100,8 @@ func (d *diagnosis) missing(e *edge, below int) {
 	}
 	if d.g.relation(e) == relation.Owns {
 		out = "see the status of the owner, or correct "
+	} else if maker != "" {
+		out = maker + ", or correct "
 	}
 	if below > 0 {
 		what += fmt.Sprintf(" (%s below it name it too)", count(below, "object"))

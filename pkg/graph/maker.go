@@ -1,7 +1,10 @@
 package graph
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -25,6 +28,11 @@ func (g *Graph) makes(e *edge) bool {
 	to := g.Ref(e.to)
 	k, known := g.kinds.Kind(to.GroupKind())
 	return known && !k.Custom && !isWorkload(to) && !IsBoundary(to) && !IsBoundary(g.Ref(e.from))
+}
+
+// promised says whether an object that is there owns a node: what is missing it is to make.
+func (g *Graph) promised(id ID, o StackOptions) bool {
+	return slices.ContainsFunc(g.ownersOf(id, o), func(owner ID) bool { return g.State(owner) == Present })
 }
 
 // Provenance says whether a member belongs to the stack for no other reason than that it
@@ -96,4 +104,58 @@ func (w *walker) madeForOthers(id ID) []ID {
 		}
 	}
 	return out
+}
+
+// maker says who is to make what is missing, and what to do about it; nothing where nobody
+// is.
+func (d *diagnosis) maker(id ID) string {
+	makers := d.g.Makers(id, d.s.opts)
+	if len(makers) == 0 {
+		return ""
+	}
+	self := d.g.Ref(id)
+	names := make([]string, len(makers))
+	for i, m := range makers {
+		names[i] = near(d.g.Ref(m), self)
+	}
+	who := strings.Join(names, " or ") + " makes it"
+	lack := d.hindrance(makers)
+	if lack == nil {
+		return who + ": see its status"
+	}
+	of := "that"
+	if !slices.Contains(makers, lack.from) {
+		of = near(d.g.Ref(lack.from), self)
+	}
+	return fmt.Sprintf("%s, and %s, which %s needs, is missing: create that", who, near(d.g.Ref(lack.to), self), of)
+}
+
+// hindrance returns what keeps makers from making: the nearest need for what is missing, and
+// which nobody is to make in turn.
+func (d *diagnosis) hindrance(makers []ID) *edge {
+	var first *edge
+	seen := map[ID]bool{}
+	next := slices.Clone(makers)
+	for at := 0; at < len(next); at++ {
+		id := next[at]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
+			e := &d.g.edges[i]
+			if d.g.relation(e) != relation.Needs || e.flags&optional != 0 || !d.s.opts.follows(d.g, e) {
+				continue
+			}
+			made := d.g.Makers(e.to, d.s.opts)
+			if d.g.State(e.to) == Missing && d.g.matters(e) {
+				if len(made) == 0 {
+					return e
+				}
+				first = cmp.Or(first, e)
+			}
+			next = append(append(next, e.to), made...)
+		}
+	}
+	return first
 }

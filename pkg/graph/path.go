@@ -17,14 +17,15 @@ type Step struct {
 // Path returns a shortest chain of edges between two nodes, walked in either
 // direction; declared edges are preferred to inferred ones, and edges walked
 // forward to those walked against. It does not pass through a boundary or
-// through a missing object: that two pods run on one node relates nothing. It
+// through a missing object: that two pods run on one node relates nothing. But it
+// does through what is missing and has an owner, who is to make it. It
 // returns false where no chain leads from one to the other.
 func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
 	if from == to {
 		return nil, true
 	}
 	around := func(id ID) []ID {
-		if id != from && id != to && (IsBoundary(g.Ref(id)) || g.State(id) == Missing) {
+		if id != from && id != to && (IsBoundary(g.Ref(id)) || g.State(id) == Missing && !g.promised(id, o)) {
 			return nil
 		}
 		return g.around(id, o.keeps)

@@ -1,6 +1,6 @@
 // A shortest chain of edges between two objects, as pkg/graph/path.go finds it: the same answers.
 
-import { linksOf, type Arrow, type Links } from './links.ts'
+import { aside, linksOf, manages, owns, type Arrow, type Links } from './links.ts'
 import type { Page } from './page.ts'
 
 /** An edge of a path; against says that it is walked from its end to its start. */
@@ -10,7 +10,8 @@ export interface Step { arrow: Arrow; against: boolean }
 const perEdge = 2 ** 32, perInferred = 2 ** 16, perAgainst = 1
 
 /** The steps from one node to another; null where no chain leads there. It does not pass through
-    a boundary or a missing object: that two pods run on one node relates nothing. */
+    a boundary or a missing object: that two pods run on one node relates nothing. But it does through
+    what is missing and has an owner, who is to make it. */
 export function path(page: Page, from: number, to: number): Step[] | null {
   if (from === to) return []
   const l = linksOf(page), distance = new Map([[from, 0]]), before = new Map<number, number>()
@@ -20,7 +21,7 @@ export function path(page: Page, from: number, to: number): Step[] | null {
     if (cost > distance.get(id)!) continue
     if (id === to) break
     const { b, t } = page.node(id)
-    if (id !== from && (b || t === 'missing')) continue
+    if (id !== from && (b || t === 'missing' && !promised(page, l, id))) continue
     for (const near of around(l, id)) {
       const sum = cost + cheapest(l, id, near).cost
       if (sum >= (distance.get(near) ?? Infinity)) continue
@@ -34,6 +35,9 @@ export function path(page: Page, from: number, to: number): Step[] | null {
   for (let id = to; id !== from; id = before.get(id)!) steps.unshift(cheapest(l, before.get(id)!, id).step!)
   return steps
 }
+
+const promised = (page: Page, l: Links, id: number) =>
+  l.into[id].some((a) => a.edge.r === owns && !manages(a) && !aside(a) && !page.node(a.from).t)
 
 /** The nodes of the path that is chosen, from end to end; none where none is. */
 export function pathOf(page: Page): number[] {
