@@ -6,8 +6,42 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
+
+// promise is what an object says that it owns, of what is known not to be there. That alone
+// is no edge: it may not have been made yet, or not be made here.
+type promise struct {
+	from, to inventory.ID
+	link     *link
+}
+
+func (r *resolver) promise(from, to inventory.ID, l *link) {
+	if rule := &r.rules.Rules()[l.rule]; rule.Relation == relation.Owns && !rule.Manages && l.flags&backward == 0 && r.inv.Missing(to) {
+		r.promises = append(r.promises, promise{from, to, l})
+	}
+}
+
+// promised makes edges of the promises on which others wait: who needs what is missing is
+// told who is to make it.
+func (r *resolver) promised() {
+	needed := map[inventory.ID]bool{}
+	for _, p := range r.promises {
+		needed[r.canonical(p.to)] = false
+	}
+	for i := range r.edges {
+		e := &r.edges[i]
+		if _, promised := needed[e.to]; promised && r.rules.Rules()[e.rule].Relation == relation.Needs {
+			needed[e.to] = true
+		}
+	}
+	for _, p := range r.promises {
+		if needed[r.canonical(p.to)] {
+			r.add(p.from, p.to, p.link)
+		}
+	}
+}
 
 // Makers returns who makes an object, in order: the custom resources that own it, by an
 // owner reference or by what a rule says, be it there already or not. A Certificate makes a
@@ -30,8 +64,8 @@ func (g *Graph) makes(e *edge) bool {
 	return known && !k.Custom && !isWorkload(to) && !IsBoundary(to) && !IsBoundary(g.Ref(e.from))
 }
 
-// promised says whether an object that is there owns a node: what is missing it is to make.
-func (g *Graph) promised(id ID, o StackOptions) bool {
+// awaited says whether an object that is there owns a node: what is missing it is to make.
+func (g *Graph) awaited(id ID, o StackOptions) bool {
 	return slices.ContainsFunc(g.ownersOf(id, o), func(owner ID) bool { return g.State(owner) == Present })
 }
 

@@ -25,7 +25,7 @@ func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
 		return nil, true
 	}
 	around := func(id ID) []ID {
-		if id != from && id != to && (IsBoundary(g.Ref(id)) || g.State(id) == Missing && !g.promised(id, o)) {
+		if id != from && id != to && (IsBoundary(g.Ref(id)) || g.State(id) == Missing && !g.awaited(id, o)) {
 			return nil
 		}
 		return g.around(id, o.keeps)

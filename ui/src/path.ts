@@ -21,7 +21,7 @@ export function path(page: Page, from: number, to: number): Step[] | null {
     if (cost > distance.get(id)!) continue
     if (id === to) break
     const { b, t } = page.node(id)
-    if (id !== from && (b || t === 'missing' && !promised(page, l, id))) continue
+    if (id !== from && (b || t === 'missing' && !awaited(page, l, id))) continue
     for (const near of around(l, id)) {
       const sum = cost + cheapest(l, id, near).cost
       if (sum >= (distance.get(near) ?? Infinity)) continue
@@ -36,7 +36,7 @@ export function path(page: Page, from: number, to: number): Step[] | null {
   return steps
 }
 
-const promised = (page: Page, l: Links, id: number) =>
+const awaited = (page: Page, l: Links, id: number) =>
   l.into[id].some((a) => a.edge.r === owns && !manages(a) && !aside(a) && !page.node(a.from).t)
 
 /** The nodes of the path that is chosen, from end to end; none where none is. */
