@@ -147,6 +147,9 @@ func TestPartsOfMakers(t *testing.T) {
 			if p.Counts {
 				line += " counts"
 			}
+			if p.Maker() {
+				line += " maker"
+			}
 			if p.Owned() {
 				line += " owned"
 			}
@@ -155,7 +158,7 @@ func TestPartsOfMakers(t *testing.T) {
 		slices.Sort(out)
 		return strings.Join(out, ", ")
 	}
-	for name, want := range map[string]string{"sec:s": "a counts, u:b", "a": "c counts", "u:b": ""} {
+	for name, want := range map[string]string{"sec:s": "a counts maker, u:b maker", "a": "c counts", "u:b": ""} {
 		if got := parts(name); got != want {
 			t.Errorf("parts of %s: %s; want %s", name, got, want)
 		}

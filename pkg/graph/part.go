@@ -35,6 +35,9 @@ func (p Part) Leaf() bool { return p.e != nil && p.g.rules[p.e.rule].Leaf }
 // Owned says that the member owns the part.
 func (p Part) Owned() bool { return p.e != nil && p.e.to == p.To && p.g.owns(p.e) }
 
+// Maker says that the part makes the member, and is in the stack for that.
+func (p Part) Maker() bool { return p.e != nil && p.e.from == p.To && p.g.owns(p.e) }
+
 // Parts yields the members of the stack that a member leads to, by the edges by which
 // stacks are followed: what it owns and needs, what it stands for, who makes it, and who
 // serves it. One that it leads to twice comes twice. Of a boundary, and of what a stack only
