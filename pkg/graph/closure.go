@@ -123,7 +123,7 @@ func (w *walker) expand(v visit) {
 	case v.how == managing:
 		w.manage(v)
 	case v.how == making:
-		w.make(v)
+		w.provenance(v)
 	}
 }
 

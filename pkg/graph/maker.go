@@ -23,21 +23,26 @@ func (r *resolver) promise(from, to inventory.ID, l *link) {
 	}
 }
 
-// promised makes edges of the promises on which others wait: who needs what is missing is
+// promised makes edges of the promises for which others wait: who needs what is missing is
 // told who is to make it.
 func (r *resolver) promised() {
-	needed := map[inventory.ID]bool{}
+	if len(r.promises) == 0 {
+		return
+	}
+	waiting := map[inventory.ID][]inventory.ID{} // by what is missing, two who need it
 	for _, p := range r.promises {
-		needed[r.canonical(p.to)] = false
+		waiting[r.canonical(p.to)] = nil
 	}
 	for i := range r.edges {
 		e := &r.edges[i]
-		if _, promised := needed[e.to]; promised && r.rules.Rules()[e.rule].Relation == relation.Needs {
-			needed[e.to] = true
+		who, promised := waiting[e.to]
+		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Aside && len(who) < 2 && !slices.Contains(who, e.from) {
+			waiting[e.to] = append(who, e.from)
 		}
 	}
 	for _, p := range r.promises {
-		if needed[r.canonical(p.to)] {
+		from := r.canonical(p.from)
+		if slices.ContainsFunc(waiting[r.canonical(p.to)], func(who inventory.ID) bool { return who != from }) {
 			r.add(p.from, p.to, p.link)
 		}
 	}
@@ -94,8 +99,8 @@ func (w *walker) needs(v visit, e *edge, how uint8) {
 	}
 }
 
-// make follows a maker: what it needs, and who makes that.
-func (w *walker) make(v visit) {
+// provenance follows a maker: what it needs, and who makes that.
+func (w *walker) provenance(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		e := &w.g.edges[i]
 		if w.g.relation(e) == relation.Needs && !w.g.rules[e.rule].Leaf && w.opts.follows(w.g, e) {

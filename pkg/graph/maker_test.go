@@ -164,3 +164,34 @@ func TestPartsOfMakers(t *testing.T) {
 		}
 	}
 }
+
+// That an object would make what is not there is an edge only where another one waits for it.
+func TestPromises(t *testing.T) {
+	for name, c := range map[string]struct{ lines, want string }{
+		"somebody waits":        {"apps:d needs sec:s\na promises sec:s\ngone sec:s", "a"},
+		"who looks at it":       {"apps:d collects sec:s\na promises sec:s\ngone sec:s", "a"},
+		"two promise it":        {"apps:d needs sec:s\na promises sec:s\nb promises sec:s\ngone sec:s", "a b"},
+		"it is there":           {"apps:d needs sec:s\na promises sec:s", "a"},
+		"nobody waits":          {"b owns sec:s\na promises sec:s\ngone sec:s\na needs sec:s", ""},
+		"somebody regards it":   {"apps:d regards sec:s\na promises sec:s\ngone sec:s", ""},
+		"nobody knows of it":    {"apps:d needs u:s\na promises u:s", ""},
+		"a manager promises it": {"apps:d needs sec:s\na heralds sec:s\ngone sec:s", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := graphOf(t, c.lines)
+			of := "sec:s"
+			if strings.Contains(c.lines, "u:s") {
+				of = "u:s"
+			}
+			var got []graph.ID
+			for e := range g.In(node(t, g, of)) {
+				if e.Field == "spec.promises" || e.Field == "spec.heralds" {
+					got = append(got, e.From)
+				}
+			}
+			if names(g, got) != c.want {
+				t.Errorf("promised by %q, want %q", names(g, got), c.want)
+			}
+		})
+	}
+}
