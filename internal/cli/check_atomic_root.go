@@ -45,16 +45,17 @@ func (o *atomicOptions) ofStack(ctx context.Context) (*foreseen, error) {
 	return a, nil
 }
 
-// tops are the objects of a stack that somebody applied: nobody in it owns them. Secrets
-// and ConfigMaps are taken as they are, since nobody reads what is in them.
+// tops are the objects of a stack that somebody applied: nobody in it owns them. Makers were
+// applied for themselves, and Secrets and ConfigMaps are taken as they are, since nobody reads
+// what is in them.
 func (a *foreseen) tops(ctx context.Context, stack *graph.Stack) ([]preflight.Item, error) {
 	g := a.graph
 	var refs []object.Ref
 	for _, id := range stack.Members() {
 		ref := g.Ref(id)
 		kind, served := a.session.kinds.Kind(ref.GroupKind())
-		owned := slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return stack.Has(o) && g.State(o) == graph.Present })
-		if g.State(id) != graph.Present || stack.Boundary(id) || owned || !served || source.LeftOut(kind) || ref.Group == "" && (ref.Kind == "Secret" || ref.Kind == "ConfigMap") {
+		owned := slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return stack.Has(o) && !stack.Provenance(o) && g.State(o) == graph.Present })
+		if g.State(id) != graph.Present || stack.Boundary(id) || stack.Provenance(id) || owned || !served || source.LeftOut(kind) || ref.Group == "" && (ref.Kind == "Secret" || ref.Kind == "ConfigMap") {
 			continue
 		}
 		refs = append(refs, ref)

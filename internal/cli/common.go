@@ -54,6 +54,7 @@ type common struct {
 	allNamespaces bool
 	timings       bool
 	noInferred    bool // of the commands that have the flag
+	named         bool // an object may also be missing, if another one names it
 
 	// completing says that a shell asks: no credential plugin may ask back on the terminal.
 	completing bool

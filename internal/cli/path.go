@@ -32,7 +32,7 @@ classes), since that relates nothing.`,
 		Args:              exactly(2, "two objects, each TYPE/NAME"),
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
+			o.args, o.named = args, true
 			return o.run(cmd.Context())
 		},
 	}
@@ -89,6 +89,7 @@ func (c *common) objects(ctx context.Context, args []string, opts graph.StackOpt
 		if r[0].name == "" || r[0].group != "" && r[0].group != graph.BySystem {
 			return nil, nil, nil, fmt.Errorf("%q is no object: want TYPE/NAME", a)
 		}
+		r[0].missing = c.named
 		roots = append(roots, r[0])
 	}
 	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts)

@@ -21,7 +21,12 @@ type rootArg struct {
 	name  string // empty for all of the kind
 	// namespace is set where the root was written as we print it, Kind/ns/name.
 	namespace string
+	// missing says that it may also be missing, if something names it.
+	missing bool
 }
+
+// is says whether a node can be what the root names.
+func (r rootArg) is(s graph.State) bool { return s == graph.Present || r.missing && s == graph.Missing }
 
 // parseRoots reads TYPE/NAME..., TYPE NAME... or TYPE, as kubectl does.
 func parseRoots(args []string, kinds *object.Kinds) ([]rootArg, error) {
@@ -208,7 +213,7 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 			ref.Namespace = in
 		}
 		id, ok := g.Find(ref)
-		if !ok || g.State(id) != graph.Present {
+		if !ok || !r.is(g.State(id)) {
 			return nil
 		}
 		return []graph.ID{id}
@@ -217,7 +222,7 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 	for id := range g.OfKind(r.kind.GroupKind()) {
 		ref := g.Ref(id)
 		switch {
-		case g.State(id) != graph.Present, r.name != "" && ref.Name != r.name:
+		case !r.is(g.State(id)), r.name != "" && ref.Name != r.name:
 		case in != "" && ref.Namespace != "" && ref.Namespace != in:
 		case selector != nil && !selector.Matches(labels.Set(g.Labels(id))):
 		default:

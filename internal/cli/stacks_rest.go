@@ -28,7 +28,7 @@ func (l *listing) leftOver(in map[graph.ID]bool) {
 			own = health.Health{} // That it was not looked at is no news of it.
 		}
 		if l.o.all {
-			l.others = append(l.others, view.OtherObject{Object: ref, Why: l.why(id), Health: own})
+			l.others = append(l.others, view.OtherObject{Object: ref, Why: l.why(id, in), Health: own})
 		}
 	}
 	slices.SortFunc(l.others, func(a, b view.OtherObject) int {
@@ -37,8 +37,8 @@ func (l *listing) leftOver(in map[graph.ID]bool) {
 	})
 }
 
-// why says why an object is in no stack.
-func (l *listing) why(id graph.ID) string {
+// why says why an object is in none of the stacks that have these.
+func (l *listing) why(id graph.ID, in map[graph.ID]bool) string {
 	ref := l.graph.Ref(id)
 	switch l.findings.Aside[id] {
 	case graph.Manages:
@@ -57,6 +57,8 @@ func (l *listing) why(id graph.ID) string {
 		return "of the cluster itself"
 	case ref.Namespace == "":
 		return "for the whole cluster"
+	case slices.ContainsFunc(l.graph.OwnersOf(id), func(owner graph.ID) bool { return in[owner] }):
+		return "its owner is a maker" // Of who makes something for a stack nothing else is in it.
 	case len(l.graph.OwnersOf(id)) > 0:
 		return "its owner is in none"
 	}

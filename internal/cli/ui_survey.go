@@ -159,7 +159,7 @@ func (l *surveyed) judge(v *survey) {
 		one.Name, one.Stack = s.Ref, l.graph.Stack(s.Roots, opts)
 		one.Health = l.assessment.Stack(one.Stack)
 		for _, id := range one.Stack.Members() {
-			if one.Stack.Holds(id) {
+			if one.Stack.Holds(id) || one.Stack.Provenance(id) {
 				in[id]++
 			}
 		}

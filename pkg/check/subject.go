@@ -147,11 +147,11 @@ type Stack struct {
 }
 
 // Members returns the objects of the stack that are there, without what it merely stands
-// on (nodes, classes, definitions), in order.
+// on (nodes, classes, definitions) and who made something for it, in order.
 func (s *Stack) Members() []object.Ref {
 	var out []object.Ref
 	for _, id := range s.Stack.Members() {
-		if s.World.Graph.State(id) == graph.Present && !s.Stack.Boundary(id) {
+		if s.World.Graph.State(id) == graph.Present && !s.Stack.Boundary(id) && !s.Stack.Provenance(id) {
 			out = append(out, s.World.Graph.Ref(id))
 		}
 	}

@@ -50,19 +50,19 @@ func (g *Graph) Apexes(of []ID, o StackOptions) []ID {
 		}
 		set[id] = true
 	}
-	return g.apexes(slices.Sorted(maps.Keys(set)), o, func(ID, ID) bool { return true })
+	return g.apexes(slices.Sorted(maps.Keys(set)), o, func(s *Stack, id ID) bool { return s.Holds(id) })
 }
 
 // apexes returns those of some tops, in order, that are exposed, and those that the
-// stack of no other one holds, of those that hide it.
-func (g *Graph) apexes(tops []ID, o StackOptions, hides func(top, id ID) bool) []ID {
+// stack of no other one hides.
+func (g *Graph) apexes(tops []ID, o StackOptions, hides func(s *Stack, id ID) bool) []ID {
 	apexes := slices.DeleteFunc(slices.Clone(tops), func(id ID) bool { return !g.exposed(id, o) })
 	o.Apart = g.Apart(apexes, o)
 	holds := make(map[ID][]ID, len(tops)) // of each top, the others in its stack
 	for _, top := range tops {
 		s := g.Stack([]ID{top}, o)
 		for _, id := range s.members {
-			if _, is := slices.BinarySearch(tops, id); is && id != top && s.Holds(id) && hides(top, id) {
+			if _, is := slices.BinarySearch(tops, id); is && id != top && hides(s, id) {
 				holds[top] = append(holds[top], id)
 			}
 		}
@@ -195,10 +195,10 @@ func unheld(tops []ID, holds map[ID][]ID) []ID {
 }
 
 // Holds says whether the node is a part of the stack itself: a member that is not a
-// boundary, not only looked at, and not apart.
+// boundary, not only looked at, not only a maker, and not apart.
 func (s *Stack) Holds(id ID) bool {
 	if root, apart := s.opts.Apart[id]; apart && !s.isRoot(root) {
 		return false
 	}
-	return s.Has(id) && !s.leaves[id] && !s.Boundary(id)
+	return s.Has(id) && !s.leaves[id] && !s.provenance[id] && !s.Boundary(id)
 }

@@ -27,6 +27,7 @@ type resolver struct {
 
 	edges     []rawEdge
 	maybe     map[inventory.ID][]maybe
+	promises  []promise
 	ungranted map[inventory.ID]bool // who refers to where the grants are not known
 	areas     map[inventory.ID][]area
 	evidence  []said
@@ -67,6 +68,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 		}
 		r.controllers(id)
 	}
+	r.promised()
 	r.unguess()
 	r.templates()
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy(), finalizers: maps.Clone(b.finalizers)}
@@ -151,6 +153,7 @@ func (r *resolver) resolve(from inventory.ID, l *link) {
 	}
 	to := inventory.ID(l.target)
 	if l.flags&ifPresent != 0 && !r.inv.Present(to) {
+		r.promise(from, to, l)
 		// What is aside makes no stack larger: it is not worth a request.
 		if !r.inv.Missing(to) && !r.rules.Rules()[l.rule].Aside {
 			r.maybe[from] = append(r.maybe[from], maybe{to, l.flags&inferred != 0})

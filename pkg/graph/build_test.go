@@ -142,6 +142,9 @@ func randomWorld(t testing.TB, random *rand.Rand, n, m int) *world {
 		case 3:
 			return "g:global"
 		}
+		if i%3 == 0 {
+			return "sec:" + string(rune('a'+i))
+		}
 		return string(rune('a' + i))
 	}
 	for range m {

@@ -19,20 +19,24 @@ const (
 	leaf
 	// managing: it is a manager that was asked for, or is managed by one.
 	managing
+	// making: it makes what is needed, or a maker needs it.
+	making
 
 	ways
 )
 
 // mark tells which roots came to a node in each way, as node + 1. Two of them are
 // enough to know whether it is shared; no more are passed on. So a walk from any
-// number of roots visits each node at most ten times.
+// number of roots visits each node at most twelve times.
 type mark [ways][2]ID
 
 // member says whether the node is in a stack, and whether in those of two roots.
 func (m *mark) member() (is, shared bool) {
-	first := cmp.Or(m[member][0], m[leaf][0])
-	for _, root := range []ID{m[member][1], m[leaf][0], m[leaf][1]} {
-		shared = shared || root != 0 && root != first
+	first := cmp.Or(m[member][0], m[leaf][0], m[making][0])
+	for _, way := range [...]int{member, leaf, making} {
+		for _, root := range m[way] {
+			shared = shared || root != 0 && root != first
+		}
 	}
 	return first != 0, shared
 }
@@ -45,6 +49,7 @@ type walker struct {
 	seen   map[ID]mark
 	todo   []visit
 	isRoot map[ID]bool
+	made   map[ID][]ID // who makes what is needed, as far as that was come to
 }
 
 // as is the root that another one counts as.
@@ -117,6 +122,8 @@ func (w *walker) expand(v visit) {
 		w.climb(v)
 	case v.how == managing:
 		w.manage(v)
+	case v.how == making:
+		w.provenance(v)
 	}
 }
 
@@ -140,7 +147,7 @@ func (w *walker) members(v visit) {
 		case w.g.owns(e):
 			w.add(e.to, v.root, member)
 		case r == relation.Needs:
-			w.add(e.to, v.root, member)
+			w.needs(v, e, member)
 			w.add(e.to, v.root, standing)
 		}
 	}
@@ -197,7 +204,7 @@ func (w *walker) around(v visit) {
 }
 
 // above follows the closure backwards: who owns it, who needs it, whom it serves,
-// and what stands for it with somebody who needs that.
+// what stands for it with somebody who needs that, and what it makes for others.
 func (w *walker) above(v visit) {
 	for _, i := range w.g.into[w.g.in[v.id]:w.g.in[v.id+1]] {
 		e := &w.g.edges[i]
@@ -212,6 +219,9 @@ func (w *walker) above(v visit) {
 		if e := &w.g.edges[i]; w.g.relation(e) == relation.Serves && w.opts.follows(w.g, e) {
 			w.add(e.to, v.root, member)
 		}
+	}
+	for _, id := range w.madeForOthers(v.id) {
+		w.add(id, v.root, member)
 	}
 }
 

@@ -61,6 +61,10 @@ func givenToAll(r object.Ref) bool {
 // lacking tells of one missing object who names it: by object the reference that
 // matters most, and by chain of controllers the topmost object.
 func (d *diagnosis) lacking(edges []*edge) {
+	if slices.ContainsFunc(edges, func(e *edge) bool { return d.g.relation(e) == relation.Needs && e.flags&optional == 0 }) {
+		// Who makes it is named where it is needed.
+		edges = slices.DeleteFunc(edges, d.g.makes)
+	}
 	working := d.g.working(edges)
 	worst := map[ID]*edge{}
 	for _, e := range edges {
@@ -75,8 +79,9 @@ func (d *diagnosis) lacking(edges []*edge) {
 			told[top]++
 		}
 	}
+	maker := d.maker(edges[0].to)
 	for from, below := range told {
-		d.missing(worst[from], below, d.g.lack(worst[from], working))
+		d.missing(worst[from], below, d.g.lack(worst[from], working), maker)
 	}
 }
 
@@ -93,7 +98,9 @@ func (g *Graph) lack(e *edge, working map[ID]bool) Severity {
 	return c.severity
 }
 
-func (d *diagnosis) missing(e *edge, below int, severity Severity) {
+// missing tells of a reference to what is missing. maker says who is to make it, where
+// somebody is.
+func (d *diagnosis) missing(e *edge, below int, severity Severity, maker string) {
 	self, to, field := d.g.Ref(e.from), d.g.Ref(e.to), d.g.inv.Text(e.field)
 	p := Problem{Object: self, Reason: ReferenceMissing, Severity: severity, Related: to, Field: field}
 	follows := d.g.consequence(e).follows
@@ -103,6 +110,8 @@ func (d *diagnosis) missing(e *edge, below int, severity Severity) {
 	}
 	if d.g.relation(e) == relation.Owns {
 		out = "see the status of the owner, or correct "
+	} else if maker != "" {
+		out = maker + ", or correct "
 	}
 	if below > 0 {
 		what += fmt.Sprintf(" (%s below it name it too)", count(below, "object"))

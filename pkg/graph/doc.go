@@ -14,6 +14,12 @@
 //     and who serves members. A needed (or asked for) object that only serves
 //     others, such as a Service, stands for them: what it serves, and the topmost
 //     owners of that, belong to the stack as well.
+//   - Maker of an object that is needed: a custom resource that owns it, by an owner
+//     reference or by what a rule says, and does not own who needs it: a Certificate of
+//     a Secret. The relation is owns, followed upward for makers alone. A maker belongs to
+//     the stack as its provenance, with what it needs, and who makes that; not with what
+//     else it owns or serves, nor with its own owners. What is made is of a built-in
+//     kind and no workload; a workload or a manager is no maker.
 //   - Boundary: an object that a stack stands on (a Node, a StorageClass, the
 //     ServiceAccount "default"): shown, never followed.
 //   - Shared: in the stack of more than one of the roots.
@@ -36,7 +42,7 @@
 //
 // [Graph.Stack] says what belongs to objects, [Graph.Path] how two are related,
 // [Graph.Impact] who would miss one, [Graph.FindStacks] which stacks there are without
-// being named. What could not be read is in [Graph.Gaps], and what cannot be so in
+// being named, [Graph.Makers] who makes an object. What could not be read is in [Graph.Gaps], and what cannot be so in
 // [Graph.Problems]. No question fails: where something was not read the answer is smaller,
 // and its nodes are [Unread], which is not [Missing].
 //

@@ -69,6 +69,8 @@ func (s *Stack) looks(id ID, a area) bool {
 		return rule.Relation == relation.Serves
 	case s.leaves[id]:
 		return false
+	case s.provenance[id]:
+		return rule.Relation == relation.Needs && !rule.Leaf
 	case rule.Manages:
 		return s.managing[id]
 	case rule.Relation == relation.Serves:

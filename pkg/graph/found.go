@@ -70,7 +70,8 @@ type Findings struct {
 // Of the rest those stay that no other of them needs, at any depth (see Apexes). A root
 // does not stand for what it serves here, else each would be in the stack of its monitor;
 // and what runs nothing, or only now and then as a CronJob does, does not hide a running
-// thing that it visits.
+// thing that it visits. Nor does who needs what a running thing makes; but a maker that runs
+// nothing, such as a Certificate, is in the stack of those who need it.
 //
 // Tops that say that they belong together are one stack: by the ApplySet that they are
 // in, else their Helm release, else their instance label, which is one of a namespace.
@@ -80,7 +81,7 @@ func (g *Graph) FindStacks(namespace string, o StackOptions) Findings {
 	f := finder{g: g, opts: o, within: namespace, lasts: map[ID]bool{}, aside: map[ID]Aside{}, serving: g.servingKinds()}
 	tops := f.tops()
 	o.still = true
-	apexes := g.apexes(tops, o, func(top, id ID) bool { return f.lasts[top] || !f.lasts[id] && isCustom(g, top) })
+	apexes := g.apexes(tops, o, f.hides)
 	return Findings{Stacks: f.group(apexes), Aside: f.aside}
 }
 
@@ -94,6 +95,15 @@ type finder struct {
 	lasts   map[ID]bool
 	aside   map[ID]Aside
 	serving map[schema.GroupKind]bool
+}
+
+// hides says whether the stack of a top hides another one, which is in it.
+func (f *finder) hides(s *Stack, id ID) bool {
+	top := s.roots[0]
+	if s.provenance[id] {
+		return !f.lasts[id]
+	}
+	return s.Holds(id) && (f.lasts[top] || !f.lasts[id] && isCustom(f.g, top))
 }
 
 // tops returns what may be on top of a stack, in order.

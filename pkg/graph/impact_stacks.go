@@ -77,13 +77,13 @@ func (l *stackLook) look(f Found, o StackOptions) StackImpact {
 	s := StackImpact{Stack: f, Gone: !slices.ContainsFunc(f.Roots, func(id ID) bool { return !l.gone[id] })}
 	lost := ID(-1)
 	for _, id := range l.stack.Members() {
-		if !l.stack.Holds(id) {
+		if !l.stack.Holds(id) && !l.stack.Provenance(id) {
 			continue
 		}
 		if place, hit := l.places[id]; hit && !slices.Contains(s.Members, place) {
 			s.Members = append(s.Members, place)
 		}
-		if l.gone[id] {
+		if l.gone[id] && l.stack.Holds(id) {
 			if id != l.im.Object {
 				s.Deleted++
 			}
@@ -110,10 +110,13 @@ func (l *stackLook) worst(s *StackImpact, lost ID, o StackOptions) {
 	}
 	for i, place := range s.Members {
 		d := &l.all[place]
-		guess := d.Inferred || !sure.Holds(d.ID) && !slices.ContainsFunc(d.Below, sure.Holds)
-		it := Dependent{Effect: d.Effect, Inferred: guess}
+		it := Dependent{Effect: d.Effect, Inferred: d.Inferred || !sure.Holds(d.ID) && !slices.ContainsFunc(d.Below, sure.Holds)}
+		if l.stack.Provenance(d.ID) && d.Effect.Broken() {
+			// What it has made stays, and is made anew no more.
+			it.Effect, it.Inferred = Degrades, d.Inferred
+		}
 		if i == 0 || it.rank() < s.rank() {
-			s.Effect, s.Inferred, s.Because = d.Effect, guess, d.ID
+			s.Effect, s.Inferred, s.Because = it.Effect, it.Inferred, d.ID
 		}
 	}
 }

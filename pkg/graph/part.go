@@ -6,11 +6,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Part is something that a member of a stack has, rests on, or is served by.
+// Part is something that a member of a stack has, rests on, or is made or served by.
 type Part struct {
 	To ID
 	// Counts says that the member does not do its work without it: it owns it, needs it
-	// and was not told to do without, or leads to it as a Service does to its pods. What
+	// and was not told to do without, is made by it, or leads to it as a Service does to its
+	// pods. A maker that could not be read does not count: what it makes may well be there. What
 	// merely serves the member does not count; nor does what is missing and was only
 	// guessed, or is no more than a blemish if it is missing.
 	Counts bool
@@ -32,18 +33,21 @@ func (p Part) Edge() (Edge, bool) {
 func (p Part) Leaf() bool { return p.e != nil && p.g.rules[p.e.rule].Leaf }
 
 // Owned says that the member owns the part.
-func (p Part) Owned() bool { return p.e != nil && p.g.owns(p.e) }
+func (p Part) Owned() bool { return p.e != nil && p.e.to == p.To && p.g.owns(p.e) }
+
+// Maker says that the part makes the member, and is in the stack for that.
+func (p Part) Maker() bool { return p.e != nil && p.e.from == p.To && p.g.owns(p.e) }
 
 // Parts yields the members of the stack that a member leads to, by the edges by which
-// stacks are followed: what it owns and needs, what it stands for, and who serves it. One
-// that it leads to twice comes twice. Of a boundary, and of what a stack only looks at,
-// there are none.
+// stacks are followed: what it owns and needs, what it stands for, who makes it, and who
+// serves it. One that it leads to twice comes twice. Of a boundary, and of what a stack only
+// looks at, there are none; of a maker those that it needs.
 func (s *Stack) Parts(id ID) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		if s.Boundary(id) || s.leaves[id] || s.apart(id) {
 			return
 		}
-		_ = s.below(id, yield) && s.behind(id, yield) && s.serving(id, yield)
+		_ = s.below(id, yield) && s.behind(id, yield) && s.makers(id, yield) && s.serving(id, yield)
 	}
 }
 
@@ -60,7 +64,7 @@ func (s *Stack) below(id ID, yield func(Part) bool) bool {
 		if r := s.g.relation(e); r == relation.Serves || !s.Has(e.to) || !s.opts.follows(s.g, e) {
 			continue
 		}
-		if (s.g.manages(e) || s.g.collects(e)) && !s.managing[id] && !s.isRoot(id) {
+		if (s.g.manages(e) || s.g.collects(e)) && !s.managing[id] && !s.isRoot(id) || s.provenance[id] && !s.rests(e) {
 			continue
 		}
 		if !yield(Part{To: e.to, Counts: s.g.counts(e), g: s.g, e: e}) {
@@ -106,8 +110,27 @@ func (s *Stack) behind(id ID, yield func(Part) bool) bool {
 	return true
 }
 
+// rests says whether an edge is one by which makers are followed.
+func (s *Stack) rests(e *edge) bool {
+	return s.g.relation(e) == relation.Needs && !s.g.rules[e.rule].Leaf
+}
+
+// makers yields who makes a member.
+func (s *Stack) makers(id ID, yield func(Part) bool) bool {
+	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
+		e := &s.g.edges[i]
+		if s.madeBy(e) && !yield(Part{To: e.from, Counts: s.g.State(e.from) == Present, g: s.g, e: e}) {
+			return false
+		}
+	}
+	return true
+}
+
 // serving yields who serves a member.
 func (s *Stack) serving(id ID, yield func(Part) bool) bool {
+	if s.provenance[id] {
+		return true
+	}
 	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
 		e := &s.g.edges[i]
 		if s.g.relation(e) != relation.Serves || !s.Has(e.from) || !s.opts.follows(s.g, e) {

@@ -19,7 +19,8 @@ type Step struct {
 // preferred, then that with the most of ownership, then that with the most of need;
 // and from one end it is the same as from the other. It does not pass through a
 // boundary or through a missing object: that two pods run on one node relates
-// nothing. It returns false where no chain leads from one to the other.
+// nothing. But it does through what is missing and has an owner, who is to make it. It
+// returns false where no chain leads from one to the other.
 func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
 	if from == to {
 		return nil, true
@@ -65,7 +66,7 @@ func (g *Graph) chain(from, to ID, o StackOptions) []reached {
 	for ring := []ID{from}; len(ring) > 0; {
 		next := map[ID]reached{}
 		for _, id := range ring {
-			if id == from || !IsBoundary(g.Ref(id)) && g.State(id) != Missing {
+			if id == from || !IsBoundary(g.Ref(id)) && (g.State(id) != Missing || g.awaited(id, o)) {
 				g.step(id, seen, next, o)
 			}
 		}

@@ -47,17 +47,19 @@ type Stack struct {
 	managing map[ID]bool
 	// leaves belong to the stack, and nothing follows from that.
 	leaves map[ID]bool
+	// provenance are makers, and what they need, that belong to the stack in no other way.
+	provenance map[ID]bool
 }
 
 // Stack returns the stack of the roots. It never fails: a root alone is a stack.
 // Time and memory grow with the stack, whatever the number of roots.
 func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	s := &Stack{g: g, opts: o, roots: slices.Compact(slices.Sorted(slices.Values(roots)))}
-	w := walker{g: g, opts: o, seen: map[ID]mark{}}
+	w := walker{g: g, opts: o, seen: map[ID]mark{}, made: map[ID][]ID{}}
 	w.run(s.roots)
 	s.members = make([]ID, 0, len(w.seen))
 	s.shared = make(map[ID]bool, len(w.seen))
-	s.stands, s.managing, s.leaves = map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
+	s.stands, s.managing, s.leaves, s.provenance = map[ID]bool{}, map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
 	for id, m := range w.seen {
 		if is, shared := m.member(); is {
 			s.members = append(s.members, id)
@@ -69,7 +71,11 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 		if m[managing][0] != 0 {
 			s.managing[id] = true
 		}
-		if m[member][0] == 0 && m[leaf][0] != 0 {
+		switch {
+		case m[member][0] != 0:
+		case m[making][0] != 0:
+			s.provenance[id] = true
+		case m[leaf][0] != 0:
 			s.leaves[id] = true
 		}
 	}
@@ -186,7 +192,7 @@ func (s *Stack) WantedKinds() []schema.GroupKind {
 
 // Namespaces returns where the stack's own objects and what they need live, and
 // where they look for it by name. What merely serves it from elsewhere (a
-// RoleBinding), and data that leads to nothing else, does not count: its namespace
+// RoleBinding), makers, and data that leads to nothing else, does not count: its namespace
 // need not be read.
 func (s *Stack) Namespaces() []string {
 	out := map[string]bool{}
@@ -197,7 +203,7 @@ func (s *Stack) Namespaces() []string {
 	}
 	for _, id := range s.members {
 		r := s.g.Ref(id)
-		if r.Namespace == "" || out[r.Namespace] || s.Boundary(id) || s.g.State(id) != Present {
+		if r.Namespace == "" || out[r.Namespace] || s.Boundary(id) || s.provenance[id] || s.g.State(id) != Present {
 			continue
 		}
 		if s.isRoot(id) || s.wanted(id) && !isData(r) {

@@ -23,10 +23,12 @@ const (
 	// for.
 	OwnedBy
 	NeededBy
+	// MadeBy: the node makes the one above it, and is there for that alone.
+	MadeBy
 )
 
 func (h How) String() string {
-	return [...]string{Root: "", Owned: "owns", Needed: "needs", Serving: "served by", Behind: "stands for", OwnedBy: "owned by", NeededBy: "needed by"}[h]
+	return [...]string{Root: "", Owned: "owns", Needed: "needs", Serving: "served by", Behind: "stands for", OwnedBy: "owned by", NeededBy: "needed by", MadeBy: "made by"}[h]
 }
 
 // Branch is a node of a stack in its place in the tree that is shown.
@@ -53,12 +55,11 @@ func (s *Stack) Forest() []*Branch {
 	for _, id := range s.roots {
 		roots = append(roots, f.put(nil, id, Root, Edge{}))
 	}
-	f.grow()
-	// What is left hangs in a cycle of owners, or under an owner that nothing leads
-	// to: then any edge will do, the nearest to a root first.
-	for loose := 0; loose < len(f.order) && !f.complete(); loose++ {
-		f.children(f.order[loose], false)
-		f.grow()
+	f.fill()
+	if len(s.provenance) > 0 {
+		// Makers come last: what the stack itself needs does not hang below one of them.
+		f.makers, f.next = true, 0
+		f.fill()
 	}
 	f.mention()
 	for _, b := range f.place {
@@ -74,15 +75,37 @@ type forest struct {
 	owned map[ID]bool // whether a node has an owner to hang under, as far as known
 	order []ID        // as placed, nearest to the roots first
 	next  int
+	// makers says that makers are placed, and made how many of them are.
+	makers bool
+	made   int
 }
 
-func (f *forest) complete() bool { return len(f.place) == len(f.s.members) }
+// fill places all that is to be placed.
+func (f *forest) fill() {
+	f.grow()
+	// What is left hangs in a cycle of owners, or under an owner that nothing leads
+	// to: then any edge will do, the nearest to a root first.
+	for loose := 0; loose < len(f.order) && !f.complete(); loose++ {
+		f.children(f.order[loose], false)
+		f.grow()
+	}
+}
+
+func (f *forest) complete() bool {
+	if f.makers {
+		return len(f.place) == len(f.s.members)
+	}
+	return len(f.place)-f.made == len(f.s.members)-len(f.s.provenance)
+}
 
 func (f *forest) put(above *Branch, id ID, how How, e Edge) *Branch {
 	b := &Branch{ID: id, How: how, Edge: e}
 	f.place[id] = b
 	f.order = append(f.order, id)
 	f.tree[id] = id
+	if f.s.provenance[id] {
+		f.made++
+	}
 	if above != nil {
 		above.Children = append(above.Children, b)
 		f.tree[id] = f.tree[above.ID]
@@ -122,7 +145,7 @@ func (f *forest) children(id ID, strict bool) {
 	for i := g.out[id]; i < g.out[id+1]; i++ {
 		e := &g.edges[i]
 		switch r := g.relation(e); {
-		case !f.s.opts.follows(g, e), (g.manages(e) || g.collects(e)) && !f.s.managing[id] && !around:
+		case !f.s.opts.follows(g, e), (g.manages(e) || g.collects(e)) && !f.s.managing[id] && !around, f.s.provenance[id] && !f.s.rests(e):
 		case r == relation.Owns:
 			try(e.to, Owned, e)
 		case r == relation.Needs:
@@ -130,7 +153,10 @@ func (f *forest) children(id ID, strict bool) {
 		}
 	}
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		if e := &g.edges[i]; g.relation(e) == relation.Serves && f.s.opts.follows(g, e) {
+		switch e := &g.edges[i]; {
+		case f.makers && f.s.madeBy(e):
+			try(e.from, MadeBy, e)
+		case g.relation(e) == relation.Serves && f.s.opts.follows(g, e) && !f.s.provenance[id]:
 			try(e.from, Serving, e)
 		}
 	}
@@ -184,7 +210,7 @@ func aboveBy(r relation.Relation) How {
 func (f *forest) hasOwner(id ID) bool {
 	has, known := f.owned[id]
 	if !known {
-		has = slices.ContainsFunc(f.s.g.ownersOf(id, f.s.opts), func(owner ID) bool { return f.s.Has(owner) && !f.s.Boundary(owner) })
+		has = slices.ContainsFunc(f.s.g.ownersOf(id, f.s.opts), func(owner ID) bool { return f.s.Has(owner) && !f.s.Boundary(owner) && !f.s.provenance[owner] })
 		f.owned[id] = has
 	}
 	return has
@@ -199,19 +225,28 @@ func (f *forest) mention() {
 	type once struct{ tree, to ID }
 	said := map[once]bool{}
 	g := f.s.g
+	again := func(id, to ID, how How, e *edge) {
+		key := once{f.tree[id], to}
+		if f.s.Boundary(to) || !f.s.Has(to) || f.tree[to] == f.tree[id] || said[key] {
+			return
+		}
+		said[key] = true
+		above := f.place[id]
+		above.Children = append(above.Children, &Branch{ID: to, How: how, Edge: g.edge(*e), Again: true})
+	}
 	for _, id := range slices.Clone(f.order) {
 		if f.s.Boundary(id) {
 			continue
 		}
 		for i := g.out[id]; i < g.out[id+1]; i++ {
-			e := &g.edges[i]
-			key := once{f.tree[id], e.to}
-			if g.relation(e) != relation.Needs || !f.s.opts.follows(g, e) || f.s.Boundary(e.to) || !f.s.Has(e.to) || f.tree[e.to] == f.tree[id] || said[key] {
-				continue
+			if e := &g.edges[i]; g.relation(e) == relation.Needs && f.s.opts.follows(g, e) {
+				again(id, e.to, Needed, e)
 			}
-			said[key] = true
-			above := f.place[id]
-			above.Children = append(above.Children, &Branch{ID: e.to, How: Needed, Edge: g.edge(*e), Again: true})
+		}
+		for _, i := range g.into[g.in[id]:g.in[id+1]] {
+			if e := &g.edges[i]; f.s.madeBy(e) {
+				again(id, e.from, MadeBy, e)
+			}
 		}
 	}
 }

@@ -44,6 +44,37 @@ a
  needs pod:p
  needs sa:s
  served by x`},
+		"who makes it": {"apps:d needs sec:s\na owns sec:s\na needs b\nsvc serves apps:d", "apps:d", graph.StackOptions{}, `
+apps:d
+ needs sec:s
+  made by a
+   needs b
+ served by svc`},
+		"makers come last": {"apps:d needs sec:s\na owns sec:s\na needs b\napps:d owns pod:p\npod:p needs sec:t\nsec:t needs b\nb owns c", "apps:d", graph.StackOptions{}, `
+apps:d
+ owns pod:p
+  needs sec:t
+   needs b
+    owns c
+ needs sec:s
+  made by a`},
+		"a maker of two": {"apps:d needs sec:s\napps:e needs sec:t\na owns sec:s\na owns sec:t", "apps:d apps:e", graph.StackOptions{}, `
+apps:d
+ needs sec:s
+  made by a
+apps:e
+ needs sec:t
+  made by a again`},
+		"a maker that was asked for": {"apps:d needs sec:s\na owns sec:s", "a apps:d", graph.StackOptions{}, `
+apps:d
+ needs sec:s again
+a
+ owns sec:s`},
+		"up from what a maker needs": {"apps:d needs sec:s\na owns sec:s\na needs b", "b", graph.StackOptions{Up: true}, `
+b
+ needed by a
+  owns sec:s
+   needed by apps:d`},
 		"owners in a cycle": {"a needs b\nb owns c\nc owns b", "a", graph.StackOptions{}, `
 a
  needs b

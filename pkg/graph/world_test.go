@@ -19,6 +19,8 @@ import (
 //
 //	a owns b       b carries an owner reference to a
 //	a made b       a says that it owns b: a guess
+//	a promises b   a says that it owns b, if there is one
+//	a heralds b    a says that it manages b, if there is one
 //	a needs b      a needs? b     optional
 //	a guesses b    a needs b, inferred
 //	a serves b
@@ -140,7 +142,8 @@ func (w *world) edge(from, word, to string) {
 		Target: relation.Target{Kind: r.GroupKind(), Namespace: r.Namespace, Name: r.Name},
 		Field:  "spec." + word, Value: r.Name, Optional: word == "needs?", Inferred: word == "made" || word == "guesses",
 	}
-	rule := map[string]string{"made": "owns", "needs?": "needs", "guesses": "needs"}[word]
+	l.Target.IfPresent = word == "promises" || word == "heralds"
+	rule := map[string]string{"made": "owns", "promises": "owns", "heralds": "manages", "needs?": "needs", "guesses": "needs"}[word]
 	if rule == "" {
 		rule = word
 	}

@@ -3,6 +3,7 @@ package health
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -71,7 +72,7 @@ func (a *Assessment) Stack(st *graph.Stack) *Stack {
 	w.s = &Stack{Counts: map[Status]int{}, index: w.index}
 	for i, id := range st.Members() {
 		w.index[id] = i
-		w.s.Parts = append(w.s.Parts, Part{ID: id, Own: a.own[id], Depth: -1})
+		w.s.Parts = append(w.s.Parts, Part{ID: id, Own: w.told(id), Depth: -1})
 	}
 	w.led()
 	w.count()
@@ -88,6 +89,24 @@ type walk struct {
 	index map[graph.ID]int
 	below [][]int // of each part, those that count for it
 	from  []int   // of each part that counts and is no root, who leads to it
+}
+
+// told is what is said of a member by itself; of what is missing also who makes it.
+func (w *walk) told(id graph.ID) Health {
+	h := w.a.own[id]
+	if h.Status != Missing || h.Reason != NotThere {
+		return h
+	}
+	var makers []string
+	for p := range w.st.Parts(id) {
+		if name := w.a.g.Ref(p.To).String(); p.Maker() && !slices.Contains(makers, name) {
+			makers = append(makers, name)
+		}
+	}
+	if len(makers) > 0 {
+		h.Message += ": " + strings.Join(makers, " or ") + " makes it"
+	}
+	return h
 }
 
 // led finds what counts for what.

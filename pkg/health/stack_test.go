@@ -61,6 +61,14 @@ func TestStack(t *testing.T) {
 		"a pod that nobody owns":         {"Pod:a ended Degraded", "Pod:a", health.Degraded, "Pod:a@0"},
 		"the last Job failed":            {"CronJob:a owns Job:b\nCronJob:a owns Job:c\nJob:b ended Healthy since 1\nJob:c ended Degraded since 2", "CronJob:a", health.Degraded, "Job:c@1"},
 		"a Job failed before the last":   {"CronJob:a owns Job:b\nCronJob:a owns Job:c\nJob:b ended Degraded since 1\nJob:c ended Healthy since 2", "CronJob:a", health.Healthy, ""},
+		"a maker in trouble":             {"a needs Secret:s\nb owns Secret:s\nb is Degraded", "a", health.Degraded, "b@2"},
+		"what a maker needs":             {"a needs Secret:s\nb owns Secret:s\nb needs c\nb is Degraded\nc is Degraded", "a", health.Degraded, "c@3"},
+		"what it makes for it is gone":   {"a needs Secret:s\nb makes Secret:s\ngone Secret:s\nb is Degraded", "a", health.Degraded, "b@2"},
+		"and what it needs for that":     {"a needs Secret:s\nb makes Secret:s\ngone Secret:s\nb is Degraded\nb needs c\ngone c", "a", health.Degraded, "c@3"},
+		"gone, and its maker is well":    {"a needs Secret:s\nb makes Secret:s\ngone Secret:s", "a", health.Missing, "Secret:s@1"},
+		"a maker that was not read":      {"a needs Secret:s\nb owns Secret:s\nunread b", "a", health.Healthy, ""},
+		"what else a maker owns":         {"a needs Secret:s\nb owns Secret:s\nb owns Pod:c\nPod:c is Degraded", "a", health.Healthy, ""},
+		"a maker of what is optional":    {"a needs? Secret:s\nb owns Secret:s\nb is Degraded", "a", health.Healthy, ""},
 		"two roots":                      {"a is Degraded\nb is Progressing", "a b", health.Degraded, "a@0 b@0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,6 +143,21 @@ func TestRandomStacks(t *testing.T) {
 		bad := slices.ContainsFunc(s.Causes, func(c health.Cause) bool { return c.Health.Status == s.Status || c.Health.Status == health.Missing })
 		if bad == (s.Status == health.Healthy) {
 			t.Fatalf("%s, with causes %+v:\n%s", s.Status, s.Causes, &lines)
+		}
+	}
+}
+
+// What is missing is told with who makes it.
+func TestMissingIsToldWithItsMaker(t *testing.T) {
+	for lines, want := range map[string]string{
+		"a needs Secret:s\nb makes Secret:s\ngone Secret:s":                   "it does not exist: Thing.test/ns/b makes it",
+		"a needs Secret:s\nb makes Secret:s\nc makes Secret:s\ngone Secret:s": "it does not exist: Thing.test/ns/b or Thing.test/ns/c makes it",
+		"a needs Secret:s\ngone Secret:s":                                     "it does not exist",
+	} {
+		g, _, s := newWorld(t, lines).stack("a")
+		id, ok := g.Find(refOf("Secret:s"))
+		if part, in := s.Part(id); !ok || !in || part.Own.Message != want {
+			t.Errorf("%q: %+v, want %q", lines, part.Own, want)
 		}
 	}
 }

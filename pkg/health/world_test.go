@@ -22,6 +22,7 @@ import (
 //
 //	a owns b, a needs b, a serves b
 //	a needs? b                optional
+//	a makes b                 a says that it owns b, which may not be there yet
 //	a is Degraded since 3     the hour; nobody says anything of those that are not named so
 //	a is silent               it has no status
 //	a ended Degraded since 3
@@ -130,7 +131,7 @@ func (w *world) edge(from, word, to string) {
 
 func (w *world) graph() *graph.Graph {
 	rules := slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Name != "owner-reference" })
-	for name, r := range map[string]relation.Relation{"needs": relation.Needs, "serves": relation.Serves} {
+	for name, r := range map[string]relation.Relation{"needs": relation.Needs, "serves": relation.Serves, "makes": relation.Owns} {
 		said := w.links[name]
 		rules = append(rules, relation.Rule{Name: "test-" + name, Relation: r, Via: relation.Spec, Links: func(o object.Object, emit relation.Emit) {
 			for _, l := range said[o.Ref] {

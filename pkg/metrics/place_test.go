@@ -47,7 +47,7 @@ func graphOf(t testing.TB, words string, instances map[string]string) *graph.Gra
 		if !known[r] {
 			known[r] = true
 			order = append(order, r)
-			kinds = append(kinds, object.Resource{Group: r.Group, Version: "v1", Kind: r.Kind, Plural: strings.ToLower(r.Kind) + "s", Namespaced: r.Namespace != ""})
+			kinds = append(kinds, object.Resource{Group: r.Group, Version: "v1", Kind: r.Kind, Plural: strings.ToLower(r.Kind) + "s", Namespaced: r.Namespace != "", Custom: r.Group == "test"})
 		}
 		return r
 	}
@@ -108,6 +108,38 @@ func write(p metrics.Place, ok bool) string {
 		return "nowhere"
 	}
 	return fmt.Sprintf("%v by %v", p.Stacks, p.Path)
+}
+
+// Who makes a Secret for an application is in its stack, and does not cost it anything.
+func TestMakersCostNothing(t *testing.T) {
+	g := graphOf(t, `
+Deployment.apps/web/a owns Pod/web/a-x
+Deployment.apps/web/a needs Secret/web/login
+Db.test/web/d owns Secret/web/login
+Db.test/web/d owns Pod/web/d-0
+Db.test/web/d needs PersistentVolumeClaim/web/d
+`, nil)
+	app, db, pod, gone := ref(t, "Deployment.apps/web/a"), ref(t, "Db.test/web/d"), ref(t, "Pod/web/d-0"), ref(t, "Pod/web/d-gone")
+	claim := ref(t, "PersistentVolumeClaim/web/d")
+	r := &metrics.Reading{
+		Pods:   []metrics.Pod{{Ref: ref(t, "Pod/web/a-x")}, {Ref: pod}, {Ref: gone, Owners: []object.Ref{db}}},
+		Claims: []metrics.Claim{{Ref: claim}},
+	}
+	alone := metrics.NewPlacement(g, stacksOf(t, g, app.String()), r, graph.StackOptions{})
+	for _, thing := range []object.Ref{pod, gone, claim} {
+		if place, ok := alone.Of[thing]; ok {
+			t.Errorf("%s is charged to %v", thing, place.Stacks)
+		}
+	}
+	both := metrics.NewPlacement(g, stacksOf(t, g, app.String()+" "+db.String()), r, graph.StackOptions{})
+	for _, thing := range []object.Ref{pod, gone, claim} {
+		if got := both.Of[thing].Stacks; len(got) != 1 || got[0] != db {
+			t.Errorf("%s is charged to %v, want %s", thing, got, db)
+		}
+	}
+	if apexes := g.Apexes([]graph.ID{stacksOf(t, g, pod.String())[0].Roots[0], stacksOf(t, g, app.String())[0].Roots[0]}, graph.StackOptions{}); len(apexes) != 2 {
+		t.Errorf("apexes %v: the maker is a stack of its own", apexes)
+	}
 }
 
 func TestPlaces(t *testing.T) {

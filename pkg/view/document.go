@@ -39,6 +39,9 @@ type NodeDocument struct {
 	State    string `json:"state"`
 	Boundary bool   `json:"boundary"`
 	Shared   bool   `json:"shared"`
+	// Provenance says that it is in the stack for no more than that it makes what is needed
+	// there, or that a maker needs it.
+	Provenance bool `json:"provenance,omitempty"`
 }
 
 // EdgeDocument is an edge, by the ids of its ends.

@@ -121,8 +121,22 @@ func (v *healthTree) cells(p health.Part) []Cell {
 	}
 	if c, ok := v.causes[p.ID]; ok && p.Own.Status == health.Missing && c.Edge.Relation != 0 {
 		message = strings.TrimSpace(fmt.Sprintf("%s: %s", v.names.of(c.Of), c.Edge.Why()))
+		if makers := v.makers(p.ID); makers != "" {
+			message += "; " + makers + " makes it"
+		}
 	}
 	return []Cell{HealthCell(p.Own.Status), below, {v.since(p.Own.Since), Plain}, {message, Plain}}
+}
+
+// makers names who makes what is missing.
+func (v *healthTree) makers(id graph.ID) string {
+	var names []string
+	for p := range v.s.Stack.Parts(id) {
+		if name := v.names.of(p.To); p.Maker() && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " or ")
 }
 
 func (v *healthTree) mark(b *graph.Branch, p health.Part) Cell {

@@ -151,7 +151,7 @@ type PictureStack struct {
 type PicturePlace struct {
 	Node  int `json:"n"`
 	Depth int `json:"d,omitempty"`
-	// How says why it hangs there: root, owned, needed, serving, behind.
+	// How says why it hangs there: root, owned, needed, serving, behind, made.
 	How string `json:"w,omitempty"`
 	// Again says that it has its place elsewhere, and is only mentioned here: nothing below it, and
 	// it costs nothing here.

@@ -95,5 +95,5 @@ func (b *picturing) put(f *PictureFound, t *grown, branch *graph.Branch, above, 
 // hows are the places of a node, in the words of a Picture. Who looks upwards has no stack there.
 var hows = map[graph.How]string{
 	graph.Root: "root", graph.Owned: "owned", graph.Needed: "needed", graph.Serving: "serving", graph.Behind: "behind",
-	graph.OwnedBy: "owned", graph.NeededBy: "needed",
+	graph.OwnedBy: "owned", graph.NeededBy: "needed", graph.MadeBy: "made",
 }

@@ -100,7 +100,7 @@ func (v *stackView) document() GraphDocument {
 	in := make(map[graph.ID]bool, len(v.all))
 	for _, id := range v.all {
 		n := nodeDocument(v.g, id)
-		n.Boundary, n.Shared = v.s.Boundary(id), v.s.Shared(id)
+		n.Boundary, n.Shared, n.Provenance = v.s.Boundary(id), v.s.Shared(id), v.s.Provenance(id)
 		doc.Nodes = append(doc.Nodes, n)
 		in[id] = true
 	}

@@ -1,6 +1,6 @@
 // A shortest chain of edges between two objects, as pkg/graph/path.go finds it: the same answers.
 
-import { linksOf, needs, serves, type Arrow, type Links } from './links.ts'
+import { aside, linksOf, manages, needs, owns, serves, type Arrow, type Links } from './links.ts'
 import type { Page } from './page.ts'
 
 /** An edge of a path; against says that it is walked from its end to its start. */
@@ -14,7 +14,8 @@ const perInferred = 2 ** 34, perUnowned = 2 ** 17, perServing = 1
 
 /** The steps from one node to another; null where no chain leads there. From one end they are the
     same as from the other. It does not pass through a boundary or a missing object: that two pods
-    run on one node relates nothing. */
+    run on one node relates nothing. But it does through what is missing and has an owner, who is to
+    make it. */
 export function path(page: Page, from: number, to: number): Step[] | null {
   if (from === to) return []
   const l = linksOf(page), turned = l.rank[from] > l.rank[to]
@@ -29,7 +30,7 @@ function chain(page: Page, l: Links, from: number, to: number): Step[] | null {
     const next = new Map<number, Reached>()
     for (const id of ring) {
       const { b, t } = page.node(id)
-      if (id !== from && (b || t === 'missing')) continue
+      if (id !== from && (b || t === 'missing' && !awaited(page, l, id))) continue
       for (const near of around(l, id)) {
         if (seen.has(near)) continue
         const r = cheapest(l, id, near), have = next.get(near)
@@ -49,6 +50,9 @@ function stepsTo(seen: Map<number, Reached | null>, to: number): Step[] {
   for (let r = seen.get(to); r; r = seen.get(r.before)) steps.unshift({ arrow: r.arrow, against: r.against })
   return steps
 }
+
+const awaited = (page: Page, l: Links, id: number) =>
+  l.into[id].some((a) => a.edge.r === owns && !manages(a) && !aside(a) && !page.node(a.from).t)
 
 /** The nodes of the path that is chosen, from end to end; none where none is. */
 export function pathOf(page: Page): number[] {

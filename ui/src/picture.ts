@@ -92,7 +92,7 @@ export interface Stack {
 export interface Place {
   n: number
   d?: number
-  w?: 'root' | 'owned' | 'needed' | 'serving' | 'behind'
+  w?: 'root' | 'owned' | 'needed' | 'serving' | 'behind' | 'made'
   a?: boolean
   s?: boolean
   x?: boolean

@@ -148,7 +148,7 @@ export function searchText(page: Page, n: Node): string {
 }
 
 /** How a place hangs, by the name of the relation that it hangs by. */
-export const relationOf = { root: '', owned: 'owns', needed: 'needs', serving: 'serves', behind: 'serves' }
+export const relationOf = { root: '', owned: 'owns', needed: 'needs', serving: 'serves', behind: 'serves', made: 'owns' }
 
 /** 1 for each place that the filters want. */
 function wanted(page: Page, tree: Place[], from: number, to: number): Uint8Array {

@@ -4,7 +4,7 @@
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
 import type { Stack } from './picture.ts'
-import type { Item, Shape } from './shape.ts'
+import { relationOf, type Item, type Shape } from './shape.ts'
 import {
   above, activeOf, columns, foldHealth, needs, opener, rowOf, rowsOf, template, titleOf, toggled, typed, usesOf, usesOfItem, usesText, type Column, type Row, type Uses,
 } from './tree_rows.ts'
@@ -14,7 +14,7 @@ const rowHeight = 28
 /** So many rows beyond what is in sight are there already. */
 const beyond = 4
 const titles: { [c in Column]: string } = { object: 'Object', health: 'Health', below: 'Below', cost: 'Cost', pods: 'Pods', uses: 'Uses', since: 'Since', message: 'Message' }
-const hows = { root: '', owned: '', needed: 'needs', serving: 'served by', behind: 'serves' }
+const hows = { root: '', owned: '', needed: 'needs', serving: 'served by', behind: 'serves', made: 'made by' }
 
 interface Live {
   /** The row that was moved to, where no node names it: a fold, an object mentioned again. */
@@ -214,7 +214,7 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
   return (
     <div role="gridcell" class="tree-object" title={item.fold ? undefined : page.ref(item.node)} style={{ paddingLeft: Math.min(item.depth, 16) * (tight ? 9 : 14) + 'px' }}>
       <span class="tree-expand" aria-hidden="true">{row.open === undefined ? '' : row.open ? '▾' : '▸'}</span>
-      {how && item.depth > 0 && <span class={(tight ? 'unseen ' : '') + 'tree-how graph-' + (place.w === 'needed' ? 'needs' : 'serves')}>{how} </span>}
+      {how && item.depth > 0 && <span class={(tight ? 'unseen ' : '') + 'tree-how graph-' + relationOf[place.w!]}>{how} </span>}
       {kind && <span class="faint">{kind} </span>}
       <b>{name}</b>
       {!item.fold && (

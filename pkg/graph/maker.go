@@ -1,0 +1,200 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// promise is what an object says that it owns, of what is known not to be there. That alone
+// is no edge: it may not have been made yet, or not be made here.
+type promise struct {
+	from, to inventory.ID
+	link     *link
+}
+
+func (r *resolver) promise(from, to inventory.ID, l *link) {
+	if rule := &r.rules.Rules()[l.rule]; rule.Relation == relation.Owns && !rule.Manages && l.flags&backward == 0 && r.inv.Missing(to) {
+		r.promises = append(r.promises, promise{from, to, l})
+	}
+}
+
+// promised makes edges of the promises for which others wait: who needs what is missing is
+// told who is to make it.
+func (r *resolver) promised() {
+	if len(r.promises) == 0 {
+		return
+	}
+	waiting := map[inventory.ID][]inventory.ID{} // by what is missing, two who need it
+	for _, p := range r.promises {
+		waiting[r.canonical(p.to)] = nil
+	}
+	for i := range r.edges {
+		e := &r.edges[i]
+		who, promised := waiting[e.to]
+		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Aside && len(who) < 2 && !slices.Contains(who, e.from) {
+			waiting[e.to] = append(who, e.from)
+		}
+	}
+	for _, p := range r.promises {
+		from := r.canonical(p.from)
+		if slices.ContainsFunc(waiting[r.canonical(p.to)], func(who inventory.ID) bool { return who != from }) {
+			r.add(p.from, p.to, p.link)
+		}
+	}
+}
+
+// Makers returns who makes an object, in order: the custom resources that own it, by an
+// owner reference or by what a rule says, be it there already or not. A Certificate makes a
+// Secret, and a PostgresCluster the one with its credentials.
+//
+// None has a custom resource, which says itself how it fares, a workload, or a boundary. No
+// maker is a workload, a manager (it installs what others wrote), or an owner that is known
+// not to be there; one that could not be read is.
+func (g *Graph) Makers(id ID, o StackOptions) []ID {
+	return g.sources(id, func(e *edge) bool { return g.makes(e) && o.follows(g, e) })
+}
+
+// makes says whether the source of an edge is a maker of its target.
+func (g *Graph) makes(e *edge) bool {
+	if !g.owns(e) || !isCustom(g, e.from) || g.State(e.from) == Missing {
+		return false
+	}
+	to := g.Ref(e.to)
+	k, known := g.kinds.Kind(to.GroupKind())
+	return known && !k.Custom && !isWorkload(to) && !IsBoundary(to) && !IsBoundary(g.Ref(e.from))
+}
+
+// awaited says whether an object that is there owns a node: what is missing it is to make.
+func (g *Graph) awaited(id ID, o StackOptions) bool {
+	return slices.ContainsFunc(g.ownersOf(id, o), func(owner ID) bool { return g.State(owner) == Present })
+}
+
+// Provenance says whether a member belongs to the stack for no other reason than that it
+// makes what is needed there, or that a maker needs it. It is judged with the stack, and is
+// no part of it: what else it owns, uses or costs belongs to others.
+func (s *Stack) Provenance(id ID) bool { return s.provenance[id] }
+
+// madeBy says whether an edge leads from a maker that is in the stack as such.
+func (s *Stack) madeBy(e *edge) bool {
+	return s.provenance[e.from] && s.g.makes(e) && s.opts.follows(s.g, e)
+}
+
+// needs takes in what a node needs, in the way that is given, and who makes that.
+func (w *walker) needs(v visit, e *edge, how uint8) {
+	w.add(e.to, v.root, how)
+	made, known := w.made[e.to]
+	if !known {
+		made = w.g.Makers(e.to, w.opts)
+		w.made[e.to] = made
+	}
+	for _, maker := range made {
+		if !w.g.below(v.id, maker, w.opts) {
+			w.add(maker, v.root, making)
+		}
+	}
+}
+
+// provenance follows a maker: what it needs, and who makes that.
+func (w *walker) provenance(v visit) {
+	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
+		e := &w.g.edges[i]
+		if w.g.relation(e) == relation.Needs && !w.g.rules[e.rule].Leaf && w.opts.follows(w.g, e) {
+			w.needs(v, e, making)
+		}
+	}
+}
+
+// below says whether an owner owns a node, at any depth: what it makes for those is its own
+// affair. Owners that are further up than any real one are not looked for.
+func (g *Graph) below(id, owner ID, o StackOptions) bool {
+	above := []ID{id}
+	for next := 0; next < len(above); next++ {
+		if above[next] == owner || next == longest {
+			return true
+		}
+		for _, x := range g.ownersOf(above[next], o) {
+			if len(above) <= longest && !slices.Contains(above, x) {
+				above = append(above, x)
+			}
+		}
+	}
+	return false
+}
+
+// madeForOthers returns what a node makes and somebody needs whom it does not own.
+func (w *walker) madeForOthers(id ID) []ID {
+	var below map[ID]bool
+	var out []ID
+	for i := w.g.out[id]; i < w.g.out[id+1]; i++ {
+		e := &w.g.edges[i]
+		if !w.g.makes(e) || !w.opts.follows(w.g, e) {
+			continue
+		}
+		if below == nil {
+			below = w.g.descendants(id, w.opts)
+		}
+		if w.g.neededBeside(e.to, below, w.opts) {
+			out = append(out, e.to)
+		}
+	}
+	return out
+}
+
+// maker says who is to make what is missing, and what to do about it; nothing where nobody
+// is.
+func (d *diagnosis) maker(id ID) string {
+	makers := d.g.Makers(id, d.s.opts)
+	if len(makers) == 0 {
+		return ""
+	}
+	self := d.g.Ref(id)
+	names := make([]string, len(makers))
+	for i, m := range makers {
+		names[i] = near(d.g.Ref(m), self)
+	}
+	who := strings.Join(names, " or ") + " makes it"
+	lack := d.hindrance(makers)
+	if lack == nil {
+		return who + ": see its status"
+	}
+	of := "that"
+	if !slices.Contains(makers, lack.from) {
+		of = near(d.g.Ref(lack.from), self)
+	}
+	return fmt.Sprintf("%s, and %s, which %s needs, is missing: create that", who, near(d.g.Ref(lack.to), self), of)
+}
+
+// hindrance returns what keeps makers from making: the nearest need for what is missing, and
+// which nobody is to make in turn.
+func (d *diagnosis) hindrance(makers []ID) *edge {
+	var first *edge
+	seen := map[ID]bool{}
+	next := slices.Clone(makers)
+	for at := 0; at < len(next); at++ {
+		id := next[at]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
+			e := &d.g.edges[i]
+			if d.g.relation(e) != relation.Needs || e.flags&optional != 0 || !d.s.opts.follows(d.g, e) {
+				continue
+			}
+			made := d.g.Makers(e.to, d.s.opts)
+			if d.g.State(e.to) == Missing && d.g.matters(e) {
+				if len(made) == 0 {
+					return e
+				}
+				first = cmp.Or(first, e)
+			}
+			next = append(append(next, e.to), made...)
+		}
+	}
+	return first
+}
