@@ -72,7 +72,7 @@ func (h *harm) run(gone []ID) {
 	}
 	h.makers(gone)
 	h.above(slices.DeleteFunc(slices.Clone(gone), func(id ID) bool { return !isWorkload(h.g.Ref(id)) }), sureNow)
-	for at := sureNow; at < grades; at++ {
+	for at := range grades {
 		h.spread(at)
 	}
 	for _, d := range h.found {

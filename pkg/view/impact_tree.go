@@ -228,10 +228,7 @@ func (v *impactView) unlookedLines() []*Line {
 		return nil
 	}
 	const few = 6
-	var kinds []string
-	for _, gk := range v.unlooked[:min(len(v.unlooked), few)] {
-		kinds = append(kinds, gk.String())
-	}
+	kinds := slices.Clone(v.unlooked[:min(len(v.unlooked), few)])
 	if more := len(v.unlooked) - few; more > 0 {
 		kinds = append(kinds, fmt.Sprintf("and %d more kinds", more))
 	}
