@@ -77,10 +77,7 @@ func (s Spec) fields(self string) []string {
 		{"group", s.Group},
 		{"nameField", s.NameField},
 		{"format", s.Format},
-		{"namespaces", s.Namespaces},
-		{"empty", s.Empty},
-		{"absent", s.Absent},
-		{"emptyNamespaces", s.EmptyNamespaces},
+		{"namespaces", s.Namespaces}, {"empty", s.Empty}, {"absent", s.Absent}, {"emptyNamespaces", s.EmptyNamespaces},
 		{"deletes", s.Deletes},
 	} {
 		text(f.key, f.value)
