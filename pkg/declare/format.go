@@ -60,26 +60,7 @@ func (s Spec) fields(self string) []string {
 	if from || len(s.To) != 1 || s.To[0] != self {
 		kinds("to", s.To)
 	}
-	for _, f := range []struct{ key, value string }{
-		{"relation", s.Relation},
-		{"field", s.Field},
-		{"selector", s.Selector},
-		{"host", s.Host},
-		{"label", s.Label},
-		{"annotation", s.Annotation},
-		{"name", s.Name},
-		{"template", s.Template},
-		{"podSpec", s.PodSpec},
-		{"value", s.Value},
-		{"read", s.Read},
-		{"namespace", s.Namespace},
-		{"kind", s.Kind},
-		{"group", s.Group},
-		{"nameField", s.NameField},
-		{"format", s.Format},
-		{"namespaces", s.Namespaces}, {"empty", s.Empty}, {"absent", s.Absent}, {"emptyNamespaces", s.EmptyNamespaces},
-		{"deletes", s.Deletes},
-	} {
+	for _, f := range s.texts() {
 		text(f.key, f.value)
 	}
 	if len(s.When) > 0 {
@@ -98,6 +79,33 @@ func (s Spec) fields(self string) []string {
 	text("rule", s.Rule)
 	text("source", s.Source)
 	return out
+}
+
+// texts are the keys that hold a text, in the order in which they are written.
+func (s *Spec) texts() []struct{ key, value string } {
+	return []struct{ key, value string }{
+		{"relation", s.Relation},
+		{"field", s.Field},
+		{"selector", s.Selector},
+		{"host", s.Host},
+		{"label", s.Label},
+		{"annotation", s.Annotation},
+		{"name", s.Name},
+		{"template", s.Template},
+		{"podSpec", s.PodSpec},
+		{"value", s.Value},
+		{"read", s.Read},
+		{"namespace", s.Namespace},
+		{"kind", s.Kind},
+		{"group", s.Group},
+		{"nameField", s.NameField},
+		{"format", s.Format},
+		{"namespaces", s.Namespaces},
+		{"empty", s.Empty},
+		{"absent", s.Absent},
+		{"emptyNamespaces", s.EmptyNamespaces},
+		{"deletes", s.Deletes},
+	}
 }
 
 func conditions(when []Condition) string {
