@@ -83,7 +83,7 @@ func (l *stackLook) look(f Found, o StackOptions) StackImpact {
 		if place, hit := l.places[id]; hit && !slices.Contains(s.Members, place) {
 			s.Members = append(s.Members, place)
 		}
-		if l.gone[id] && l.stack.Holds(id) {
+		if l.gone[id] {
 			if id != l.im.Object {
 				s.Deleted++
 			}
@@ -106,16 +106,19 @@ func (l *stackLook) worst(s *StackImpact, lost ID, o StackOptions) {
 	o.NoInferred = true
 	sure := l.stack.g.Stack(s.Stack.Roots, o)
 	if lost >= 0 {
-		s.Effect, s.Because, s.Inferred = Bereaved, lost, !sure.Holds(lost)
+		s.Effect, s.Because, s.Inferred = Bereaved, lost, !sure.Holds(lost) && !sure.Provenance(lost)
+		if isWorkload(l.stack.g.Ref(lost)) && (lost != l.im.Object || !l.im.RemakerKnown) {
+			s.Effect = Breaks
+		}
 	}
-	for i, place := range s.Members {
+	for _, place := range s.Members {
 		d := &l.all[place]
 		it := Dependent{Effect: d.Effect, Inferred: d.Inferred || !sure.Holds(d.ID) && !slices.ContainsFunc(d.Below, sure.Holds)}
 		if l.stack.Provenance(d.ID) && d.Effect.Broken() {
 			// What it has made stays, and is made anew no more.
 			it.Effect, it.Inferred = Degrades, d.Inferred
 		}
-		if i == 0 || it.rank() < s.rank() {
+		if s.Effect == 0 || it.rank() < s.rank() {
 			s.Effect, s.Inferred, s.Because = it.Effect, it.Inferred, d.ID
 		}
 	}
