@@ -75,12 +75,13 @@ type stackLook struct {
 
 func (l *stackLook) look(f Found, o StackOptions) StackImpact {
 	s := StackImpact{Stack: f, Gone: !slices.ContainsFunc(f.Roots, func(id ID) bool { return !l.gone[id] })}
-	lost := ID(-1)
+	lost, met := ID(-1), map[int]bool{}
 	for _, id := range l.stack.Members() {
 		if !l.stack.Holds(id) && !l.stack.Provenance(id) {
 			continue
 		}
-		if place, hit := l.places[id]; hit && !slices.Contains(s.Members, place) {
+		if place, hit := l.places[id]; hit && !met[place] {
+			met[place] = true
 			s.Members = append(s.Members, place)
 		}
 		if l.gone[id] {
