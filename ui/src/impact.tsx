@@ -40,7 +40,7 @@ function Asked({ page, of }: { page: Page; of: string }) {
 }
 
 function Told({ page, im }: { page: Page; im: Impact }) {
-  const { stacks, loose, data, rest } = layout(im), home = parse(im.object).namespace
+  const { stacks, loose, data, rest } = layout(im), of = parse(im.object), home = kindKey(of) === 'Namespace' ? of.name : of.namespace
   const at = (ref: string) => <At page={page} of={ref} home={home} />
   const remarks = notes(im, short)
   const suffers = (all: Dependent[]) => <Few of={all}>{(d) => <Suffers d={d} object={im.object} at={at} />}</Few>
@@ -64,7 +64,7 @@ function Told({ page, im }: { page: Page; im: Impact }) {
       {im.mayGo.length > 0 && (
         <>
           <h4>May be deleted along: <Mark tone="warn">{plural(im.mayGo.length, 'object')}</Mark> <span class="faint">whether is for a controller to say</span></h4>
-          <Few of={im.mayGo}>{(d: Deletion) => <>{at(d.id)} <span class="faint">by</span> {at(d.by)} <span class="details-why">{d.why}</span></>}</Few>
+          <Few of={im.mayGo}>{(d: Deletion) => <>{at(d.id)} <span class="faint">by</span> {at(d.by)}<div class="details-why"><code>{d.why}</code></div></>}</Few>
         </>
       )}
       {im.kept.length > 0 && <><h4>Stays: {plural(im.kept.length, 'object')}</h4><Few of={im.kept}>{(k) => <>{at(k.id)} <span class="faint">{keptWhy(k.reason)}</span></>}</Few></>}
@@ -83,7 +83,7 @@ function Mark({ tone, children }: { tone: Tone; children: ComponentChildren }) {
 /** An object, by which it is selected where the page has it; with its namespace where that is another one. */
 function At({ page, of, home }: { page: Page; of: string; home: string }) {
   const id = page.find(of), { namespace } = parse(of)
-  return <>{id < 0 ? <span class="ref" title={of}>{short(of)}</span> : <To page={page} id={id} />}{namespace && namespace !== home && <span class="faint"> {namespace}</span>}</>
+  return <>{id < 0 ? <span class="ref" title={of}>{short(of)}</span> : <To page={page} id={id} />}{namespace && namespace !== home && <span class="faint"> ({namespace})</span>}</>
 }
 
 type Ats = (ref: string) => ComponentChildren
@@ -101,5 +101,5 @@ function Stack({ page, of, at }: { page: Page; of: Touched; at: Ats }) {
 
 /** What happens to an object, and by which edge. */
 function Suffers({ d, object, at }: { d: Dependent; object: string; at: Ats }) {
-  return <>{at(d.id)} <Mark tone={toneOf(d)}>{effectWord(d)}</Mark>{effectMore(d)} <span class="details-why">{d.cause !== object && <>by {at(d.cause)}, </>}<code>{d.edge.why}</code></span></>
+  return <>{at(d.id)} <Mark tone={toneOf(d)}>{effectWord(d)}</Mark>{effectMore(d)}<div class="details-why">{d.cause !== object && <>because of {at(d.cause)}, </>}<code>{d.edge.why}</code></div></>
 }
