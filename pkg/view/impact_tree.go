@@ -68,7 +68,7 @@ func (v *impactView) notes() []*Line {
 		note("finalizers", "it stays Terminating until these are taken off: "+strings.Join(f, ", "))
 	}
 	if blocks := v.blocking(); v.Cascade == graph.Foreground && blocks > 0 {
-		note("foreground", "it waits for "+counted(blocks, "object")+" that it owns and that blocks it")
+		note("foreground", "it waits for what it owns that blocks it: "+counted(blocks, "object"))
 	}
 	switch {
 	case im.Remaker < 0:

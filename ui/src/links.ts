@@ -1,5 +1,5 @@
 // The objects and edges of a Picture as pkg/graph has them: in the order of object.Compare, with
-// the edges that arrive beside those that leave. Path and impact walk over it.
+// the edges that arrive beside those that leave. Paths go over it.
 
 import type { Page } from './page.ts'
 import type { Edge, Picture } from './picture.ts'
