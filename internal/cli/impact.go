@@ -99,11 +99,16 @@ func (o *impactOptions) run(ctx context.Context) error {
 		return withHint(fmt.Errorf("%s is no one object: of the one that keeps it nothing would go along", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
 	}
 	opts := graph.StackOptions{NoInferred: o.noInferred}
-	s, g, ids, err := o.objects(ctx, o.args, opts)
+	how := graph.ImpactOptions{StackOptions: opts, Cascade: cascade}
+	s, g, ids, err := o.objects(ctx, o.args, opts, func(g *graph.Graph, id graph.ID) []graph.ID {
+		// What becomes of the volume of a claim in a namespace is said by the volume.
+		im := g.Impact(id, how)
+		return im.Gone()
+	})
 	if err != nil {
 		return err
 	}
-	if err := o.write(impactOf(g, ids[0], graph.ImpactOptions{StackOptions: opts, Cascade: cascade})); err != nil {
+	if err := o.write(impactOf(g, ids[0], how)); err != nil {
 		return err
 	}
 	if ns := g.Ref(ids[0]).Namespace; ns != "" && s.namespace != "" && !s.snapshot {
