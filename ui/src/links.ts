@@ -15,10 +15,9 @@ export interface Links {
 }
 
 export const owns = 1, needs = 2, serves = 3
-const isAside = 1, isLeaf = 2, isManager = 4
+const isAside = 1, isManager = 4
 
 export const aside = ({ edge }: Arrow) => !!((edge.f ?? 0) & isAside)
-export const leaf = ({ edge }: Arrow) => !!((edge.f ?? 0) & isLeaf)
 export const manages = ({ edge }: Arrow) => !!((edge.f ?? 0) & isManager)
 
 let last: { of: Picture['nodes']; links: Links } | null = null
