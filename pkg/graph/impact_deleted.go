@@ -23,7 +23,7 @@ type collector struct {
 
 	deleted, mayGo []Deletion
 	kept           []Kept
-	reclaimed      map[ID]bool // volumes that go with their claims, once it was asked
+	reclaimed      map[ID]bool // volumes that go with their claims, and whether that is sure; once it was asked
 }
 
 func (c *collector) run() {
@@ -177,8 +177,8 @@ func (c *collector) takeVolumes(at ID) {
 	}
 	if c.reclaimed == nil {
 		c.reclaimed = map[ID]bool{}
-		for id := range g.told(relation.VolumeReclaimed) {
-			c.reclaimed[id] = true
+		for id, l := range g.told(relation.VolumeReclaimed) {
+			c.reclaimed[id] = l.flags&inferred == 0
 		}
 	}
 	for i := g.out[at]; i < g.out[at+1]; i++ {
@@ -187,9 +187,11 @@ func (c *collector) takeVolumes(at ID) {
 			continue
 		}
 		d := Deletion{ID: e.to, By: at, Removal: Reclaimed, Edge: g.edge(*e)}
-		switch {
-		case c.reclaimed[e.to]:
+		switch sure, reclaimed := c.reclaimed[e.to]; {
+		case sure:
 			c.take(d)
+		case reclaimed:
+			c.mayGo = append(c.mayGo, d)
 		case g.State(e.to) == Present:
 			c.kept = append(c.kept, Kept{e.to, at, Retained})
 		case g.State(e.to) == Unread:
