@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -30,6 +31,10 @@ type common struct {
 	include []schema.GroupKind // kinds that are read although they are left out
 	// definitions says that the question is about CRDs, so that they are read whole.
 	definitions bool
+
+	// besides tells, once something was read, whose stacks are wanted beside those of the
+	// roots, and of which kinds every object; nil where none are.
+	besides func(g *graph.Graph, roots []graph.ID) ([]graph.ID, []schema.GroupKind)
 
 	// over lays something over what is read; nil where nothing is.
 	over func(base source.Source, namespace string) source.Source

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -98,13 +99,9 @@ func (o *impactOptions) run(ctx context.Context) error {
 	if strings.HasPrefix(o.args[0], graph.BySystem+"/") {
 		return withHint(fmt.Errorf("%s is no one object: of the one that keeps it nothing would go along", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
 	}
-	opts := graph.StackOptions{NoInferred: o.noInferred}
-	how := graph.ImpactOptions{StackOptions: opts, Cascade: cascade}
-	s, g, ids, err := o.objects(ctx, o.args, opts, func(g *graph.Graph, id graph.ID) []graph.ID {
-		// What becomes of the volume of a claim in a namespace is said by the volume.
-		im := g.Impact(id, how)
-		return im.Gone()
-	})
+	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.noInferred}, Cascade: cascade}
+	o.definitions, o.besides = true, goingAlong(how)
+	s, g, ids, err := o.objects(ctx, o.args, how.StackOptions)
 	if err != nil {
 		return err
 	}
@@ -116,6 +113,21 @@ func (o *impactOptions) run(ctx context.Context) error {
 	}
 	s.done(g)
 	return nil
+}
+
+// goingAlong tells what goes along with an object: the volume of a claim in a namespace says
+// itself whether it does. By a Service that goes definitions may convert their objects.
+func goingAlong(how graph.ImpactOptions) func(*graph.Graph, []graph.ID) ([]graph.ID, []schema.GroupKind) {
+	return func(g *graph.Graph, roots []graph.ID) (along []graph.ID, kinds []schema.GroupKind) {
+		for _, id := range roots {
+			im := g.Impact(id, how)
+			along = append(along, im.Gone()...)
+		}
+		if slices.ContainsFunc(along, func(id graph.ID) bool { return g.Ref(id).GroupKind() == schema.GroupKind{Kind: "Service"} }) {
+			kinds = append(kinds, definitionKind)
+		}
+		return along, kinds
+	}
 }
 
 // impactOf computes an impact, and what it does to the stacks of all that was read.

@@ -58,7 +58,7 @@ func (o *pathOptions) run(ctx context.Context) error {
 		return err
 	}
 	opts := graph.StackOptions{NoInferred: o.noInferred}
-	s, g, ids, err := o.objects(ctx, o.args, opts, nil)
+	s, g, ids, err := o.objects(ctx, o.args, opts)
 	if err != nil {
 		return err
 	}
@@ -73,9 +73,9 @@ func (o *pathOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// objects reads what surrounds the named objects, and those that along returns of each (nil
-// for none), and returns their nodes. Each argument must mean exactly one object.
-func (c *common) objects(ctx context.Context, args []string, opts graph.StackOptions, along func(*graph.Graph, graph.ID) []graph.ID) (*session, *graph.Graph, []graph.ID, error) {
+// objects reads what surrounds the named objects and returns their nodes. Each
+// argument must mean exactly one object.
+func (c *common) objects(ctx context.Context, args []string, opts graph.StackOptions) (*session, *graph.Graph, []graph.ID, error) {
 	s, err := c.open(ctx)
 	if err != nil {
 		return nil, nil, nil, err
@@ -92,17 +92,7 @@ func (c *common) objects(ctx context.Context, args []string, opts graph.StackOpt
 		r[0].missing = c.named
 		roots = append(roots, r[0])
 	}
-	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID {
-		ids := s.resolve(g, roots, nil)
-		if along == nil {
-			return ids
-		}
-		var all []graph.ID
-		for _, id := range ids {
-			all = append(append(all, id), along(g, id)...)
-		}
-		return all
-	}, opts)
+	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -275,10 +275,17 @@ func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.
 		reading()
 		build := s.c.clock.stage("build")
 		g = s.builder.Build(s.inv)
-		stack := g.Stack(slices.Concat(roots(g), s.keepers(g)), o)
+		of := roots(g)
+		var kinds []schema.GroupKind
+		if s.c.besides != nil {
+			var more []graph.ID
+			more, kinds = s.c.besides(g, of)
+			of = slices.Concat(of, more)
+		}
+		stack := g.Stack(slices.Concat(of, s.keepers(g)), o)
 		build()
 		reading = s.c.clock.stage("read")
-		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: stack.WantedKinds()}
+		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: append(kinds, stack.WantedKinds()...)}
 	})
 	reading()
 	if err != nil {
