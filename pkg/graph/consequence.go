@@ -130,8 +130,8 @@ func (g *Graph) consequence(e *edge) consequence {
 	return consequence{Warning, "it was not made yet, or was taken away", atOnce, ""}
 }
 
-// working returns who of those that the edges come from has got what it asks for, and the
-// owners above them: a Deployment of which a pod runs.
+// working returns who of those that the edges come from has got what it asks for, or may have,
+// and the owners above them: a Deployment of which a pod runs.
 func (g *Graph) working(edges []*edge) map[ID]bool {
 	working := map[ID]bool{}
 	var next []ID
@@ -142,7 +142,7 @@ func (g *Graph) working(edges []*edge) map[ID]bool {
 		}
 	}
 	for _, e := range edges {
-		if e.flags&settled != 0 {
+		if e.flags&settled != 0 || g.mayRun(e.from) {
 			add(e.from)
 		}
 	}
@@ -154,4 +154,11 @@ func (g *Graph) working(edges []*edge) map[ID]bool {
 		}
 	}
 	return working
+}
+
+// mayRun tells a workload whose pods were not read: whether any runs is not known, and what
+// runs goes on.
+func (g *Graph) mayRun(id ID) bool {
+	r := g.Ref(id)
+	return isWorkload(r) && r.GroupKind() != podKind && !g.inv.Covered(podKind, r.Namespace)
 }

@@ -24,6 +24,7 @@ type reading struct {
 	kinds   *object.Kinds
 	rules   *relation.Set
 	objects []object.Object
+	unread  []string // kinds of which not all was read
 }
 
 // objectSink keeps what is read.
@@ -66,7 +67,9 @@ func (r reading) graph(gone map[object.Ref]bool) *graph.Graph {
 		}
 	}
 	for _, k := range r.kinds.All() {
-		inv.Cover(k.GroupKind(), "")
+		if !slices.Contains(r.unread, k.GroupKind().String()) {
+			inv.Cover(k.GroupKind(), "")
+		}
 	}
 	return b.Build(inv)
 }

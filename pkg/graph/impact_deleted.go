@@ -141,7 +141,7 @@ func (c *collector) takeCleared(at ID) {
 	for i := g.out[at]; i < g.out[at+1]; i++ {
 		e := &g.edges[i]
 		rule := &g.rules[e.rule]
-		if rule.Relation != relation.Owns || g.reference(e) || !c.opts.follows(g, e) || g.State(e.to) != Present || c.gone[e.to] {
+		if rule.Relation != relation.Owns || g.reference(e) || rule.Aside && rule.Deletes == "" || !c.opts.keeps(g, e) || g.State(e.to) != Present || c.gone[e.to] {
 			continue
 		}
 		d := Deletion{ID: e.to, By: at, Removal: ByController, Edge: g.edge(*e)}

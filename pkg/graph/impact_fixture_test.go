@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// foretold is a file of testdata/impact: objects of a cluster of which all was read, and for
-// some of them, in a section of that name, what their deletion does, all of it, as
+// foretold is a file of testdata/impact: objects of a cluster of which all was read, but for the
+// kinds in the section unread, and for some of them, in a section of that name, what their deletion does, all of it, as
 //
 //	EFFECT[?] OBJECT [BELOW]
 //
@@ -23,6 +23,7 @@ import (
 // behind the name: OBJECT orphan.
 type foretold struct {
 	objects []byte
+	unread  []string
 	impacts map[string][]string
 }
 
@@ -34,8 +35,12 @@ func readForetold(t *testing.T, file string) foretold {
 	}
 	f := foretold{impacts: map[string][]string{}}
 	for _, section := range archive.Files {
-		if section.Name == "objects.yaml" {
+		switch section.Name {
+		case "objects.yaml":
 			f.objects = section.Data
+			continue
+		case "unread":
+			f.unread = strings.Fields(string(section.Data))
 			continue
 		}
 		lines := strings.FieldsFunc(string(section.Data), func(r rune) bool { return r == '\n' })
@@ -85,7 +90,9 @@ func TestImpactFixtures(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			f := readForetold(t, file)
-			g := readAll(t, file, f.objects).graph(nil)
+			r := readAll(t, file, f.objects)
+			r.unread = f.unread
+			g := r.graph(nil)
 			for _, name := range slices.Sorted(maps.Keys(f.impacts)) {
 				text, policy, _ := strings.Cut(name, " ")
 				ref, err := object.ParseRef(text)

@@ -17,7 +17,7 @@ func serviceRules() []Rule {
 	return []Rule{
 		{Name: "service-selector", From: from(service), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(serviceSelector)},
 		{Name: "service-external-name", From: from(service), Relation: Needs, Via: Spec, To: "Service", Field: "spec.externalName", Links: on(serviceExternalName)},
-		{Name: "ip-address-service", From: from(ipAddress), Relation: Owns, Via: Spec, To: "Service", Backward: true, Field: "spec.parentRef", Deletes: Always, Links: on(ipAddressService)},
+		{Name: "ip-address-service", From: from(ipAddress), Relation: Owns, Via: Spec, To: "Service", Backward: true, Field: "spec.parentRef", Aside: true, Deletes: Always, Links: on(ipAddressService)},
 		{Name: "ip-address-parent", From: from(ipAddress), Relation: Needs, Via: Spec, To: "(parent)", Field: "spec.parentRef", Links: on(ipAddressParent)},
 		{Name: "endpointslice-service", From: from(endpointSlice), Relation: Serves, Via: Label, To: "Service", Field: endpointSliceField, Metadata: true, Links: endpointSliceService},
 		{Name: "endpointslice-pod", From: from(endpointSlice), Relation: Serves, Via: Spec, To: "Pod", Field: "endpoints[].targetRef", Links: on(endpointSlicePods)},

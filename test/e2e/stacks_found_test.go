@@ -34,7 +34,6 @@ func TestStacksFound(t *testing.T) {
 	applied(t, c, ns, "prometheus.yaml")
 	applied(t, c, ns, "certificate.yaml")
 	want := []string{
-		"Certificate.cert-manager.io/NAMESPACE/authority Healthy 0/0",
 		"Certificate.cert-manager.io/NAMESPACE/site Healthy 0/0",
 		"CronJob.batch/moodle/wordpress-backup Healthy 0/0",
 		"Deployment.apps/moodle/wordpress Healthy 4/4",
