@@ -35,6 +35,7 @@ func (c *collector) run() {
 		c.takeChildren(at)
 		c.takeCleared(at)
 		c.takeVolumes(at)
+		c.takeAddresses(at)
 	}
 	for child, left := range c.left {
 		if left > 0 {
@@ -141,7 +142,7 @@ func (c *collector) takeCleared(at ID) {
 	for i := g.out[at]; i < g.out[at+1]; i++ {
 		e := &g.edges[i]
 		rule := &g.rules[e.rule]
-		if rule.Relation != relation.Owns || g.reference(e) || rule.Aside && rule.Deletes == "" || !c.opts.keeps(g, e) || g.State(e.to) != Present || c.gone[e.to] {
+		if rule.Relation != relation.Owns || g.reference(e) || !c.opts.follows(g, e) || g.State(e.to) != Present || c.gone[e.to] {
 			continue
 		}
 		d := Deletion{ID: e.to, By: at, Removal: ByController, Edge: g.edge(*e)}
@@ -196,6 +197,19 @@ func (c *collector) takeVolumes(at ID) {
 			c.kept = append(c.kept, Kept{e.to, at, Retained})
 		case g.State(e.to) == Unread:
 			c.mayGo = append(c.mayGo, d)
+		}
+	}
+}
+
+// takeAddresses takes the addresses of a Service, which the API server makes and deletes with it.
+func (c *collector) takeAddresses(at ID) {
+	g := c.g
+	if g.Ref(at).GroupKind() != serviceKind {
+		return
+	}
+	for _, i := range g.into[g.in[at]:g.in[at+1]] {
+		if e := &g.edges[i]; g.rules[e.rule].Name == "ip-address-parent" {
+			c.take(Deletion{ID: e.from, By: at, Removal: ByController, Edge: g.edge(*e)})
 		}
 	}
 }

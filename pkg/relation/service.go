@@ -17,7 +17,6 @@ func serviceRules() []Rule {
 	return []Rule{
 		{Name: "service-selector", From: from(service), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(serviceSelector)},
 		{Name: "service-external-name", From: from(service), Relation: Needs, Via: Spec, To: "Service", Field: "spec.externalName", Links: on(serviceExternalName)},
-		{Name: "ip-address-service", From: from(ipAddress), Relation: Owns, Via: Spec, To: "Service", Backward: true, Field: "spec.parentRef", Aside: true, Deletes: Always, Links: on(ipAddressService)},
 		{Name: "ip-address-parent", From: from(ipAddress), Relation: Needs, Via: Spec, To: "(parent)", Field: "spec.parentRef", Links: on(ipAddressParent)},
 		{Name: "endpointslice-service", From: from(endpointSlice), Relation: Serves, Via: Label, To: "Service", Field: endpointSliceField, Metadata: true, Links: endpointSliceService},
 		{Name: "endpointslice-pod", From: from(endpointSlice), Relation: Serves, Via: Spec, To: "Pod", Field: "endpoints[].targetRef", Links: on(endpointSlicePods)},
@@ -111,24 +110,11 @@ func endpointPod(r *corev1.ObjectReference, self object.Ref, field string, emit 
 	emit(l)
 }
 
-// ipAddressService: the API server makes the address of a Service, and deletes it with that.
-func ipAddressService(a *networkingv1.IPAddress, _ object.Ref, emit Emit) {
-	if p := a.Spec.ParentRef; ofService(p) {
-		l := to(service, p.Namespace, p.Name, "spec.parentRef.name")
-		l.Backward = true
-		emit(l)
-	}
-}
-
-// ipAddressParent: what else an address was taken for is named by its resource.
+// ipAddressParent: what an address was taken for is named by its resource.
 func ipAddressParent(a *networkingv1.IPAddress, _ object.Ref, emit Emit) {
-	if p := a.Spec.ParentRef; p != nil && p.Resource != "" && p.Name != "" && !ofService(p) {
+	if p := a.Spec.ParentRef; p != nil && p.Resource != "" && p.Name != "" {
 		l := to(kind(p.Group, p.Resource), p.Namespace, p.Name, "spec.parentRef.name")
 		l.Target.IsResource = true
 		emit(l)
 	}
-}
-
-func ofService(p *networkingv1.ParentReference) bool {
-	return p != nil && p.Group == "" && p.Resource == "services" && p.Name != ""
 }
