@@ -73,23 +73,23 @@ not be looked at is named, and never called unaffected.`,
 	return cmd
 }
 
-// policy reads --cascade.
-func (o *impactOptions) policy() (graph.Cascade, error) {
+// cascadeOf is the propagation policy of a name.
+func cascadeOf(name string) (graph.Cascade, error) {
 	var names []string
 	for _, c := range graph.Cascades() {
-		if c.String() == o.cascade {
+		if c.String() == name {
 			return c, nil
 		}
 		names = append(names, c.String())
 	}
-	return 0, withHint(fmt.Errorf("unknown value %q of --cascade", o.cascade), "write one of "+strings.Join(names, ", "))
+	return 0, withHint(fmt.Errorf("unknown propagation policy %q", name), "--cascade takes one of "+strings.Join(names, ", "))
 }
 
 func (o *impactOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	cascade, err := o.policy()
+	cascade, err := cascadeOf(o.cascade)
 	if err != nil {
 		return err
 	}

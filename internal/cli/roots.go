@@ -140,9 +140,6 @@ func (s *session) ask(roots []rootArg) source.Ask {
 	}
 	for _, r := range roots {
 		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Namespace: s.in(r), Name: r.name}
-		if r.group == "" && r.kind.String() == "namespaces" {
-			ref.Namespace = r.name // Of a namespace, what is in it.
-		}
 		if !slices.Contains(ask.Namespaces, ref.Namespace) {
 			ask.Namespaces = append(ask.Namespaces, ref.Namespace)
 		}
@@ -163,10 +160,13 @@ func (s *session) ask(roots []rootArg) source.Ask {
 	return ask
 }
 
-// in is the namespace that a root is looked for in; empty for all of them.
+// in is the namespace that a root is looked for in, or that it is; empty for all of them.
 func (s *session) in(r rootArg) string {
-	if r.namespace != "" {
+	switch {
+	case r.namespace != "":
 		return r.namespace
+	case r.group == "" && r.kind.String() == "namespaces" && r.name != "":
+		return r.name
 	}
 	return s.namespace
 }

@@ -36,6 +36,7 @@ func (a *asking) questions() []web.Question {
 	return []web.Question{
 		{Name: "object", Takes: []string{"ref"}, Answer: a.object},
 		{Name: "stack", Takes: []string{"root"}, Answer: a.stack},
+		{Name: "impact", Takes: []string{"ref", "cascade"}, Answer: a.impact},
 		{Name: "check", Answer: keeping(a.check)},
 		{Name: "cost", Takes: []string{"by", "window"}, Answer: keeping(a.cost)},
 		{Name: "history", Takes: []string{"window"}, Answer: keeping(a.history)},

@@ -26,12 +26,18 @@ import (
 // surveyOfDemo is a survey of the example, which was looked at once.
 func surveyOfDemo(t *testing.T, all bool, args ...string) (*survey, *view.Picture) {
 	t.Helper()
+	return surveyFrom(t, "demo", all, args...)
+}
+
+// surveyFrom is a survey of a snapshot, which was looked at once.
+func surveyFrom(t *testing.T, from string, all bool, args ...string) (*survey, *view.Picture) {
+	t.Helper()
 	env := Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Date(2026, 9, 14, 9, 30, 0, 0, time.UTC) },
 	}
 	c := newCommon(env)
-	c.from, c.allNamespaces = "demo", all
+	c.from, c.allNamespaces = from, all
 	v, err := c.drawnFrom(t.Context(), args, "", "", "")
 	if err != nil {
 		t.Fatal(err)

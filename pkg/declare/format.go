@@ -60,7 +60,30 @@ func (s Spec) fields(self string) []string {
 	if from || len(s.To) != 1 || s.To[0] != self {
 		kinds("to", s.To)
 	}
-	for _, f := range []struct{ key, value string }{
+	for _, f := range s.texts() {
+		text(f.key, f.value)
+	}
+	if len(s.When) > 0 {
+		out = append(out, "when: {"+conditions(s.When)+"}")
+	}
+	for _, f := range []struct {
+		key string
+		set bool
+	}{
+		{"list", s.List}, {"everywhere", s.Everywhere}, {"optional", s.Optional}, {"inferred", s.Inferred}, {"ifPresent", s.IfPresent}, {"leaf", s.Leaf}, {"manages", s.Manages}, {"crosses", s.Crosses}, {"exposes", s.Exposes},
+	} {
+		if f.set {
+			out = append(out, f.key+": true")
+		}
+	}
+	text("rule", s.Rule)
+	text("source", s.Source)
+	return out
+}
+
+// texts are the keys that hold a text, in the order in which they are written.
+func (s *Spec) texts() []struct{ key, value string } {
+	return []struct{ key, value string }{
 		{"relation", s.Relation},
 		{"field", s.Field},
 		{"selector", s.Selector},
@@ -82,25 +105,7 @@ func (s Spec) fields(self string) []string {
 		{"absent", s.Absent},
 		{"emptyNamespaces", s.EmptyNamespaces},
 		{"deletes", s.Deletes},
-	} {
-		text(f.key, f.value)
 	}
-	if len(s.When) > 0 {
-		out = append(out, "when: {"+conditions(s.When)+"}")
-	}
-	for _, f := range []struct {
-		key string
-		set bool
-	}{
-		{"list", s.List}, {"everywhere", s.Everywhere}, {"optional", s.Optional}, {"inferred", s.Inferred}, {"ifPresent", s.IfPresent}, {"leaf", s.Leaf}, {"manages", s.Manages}, {"crosses", s.Crosses}, {"exposes", s.Exposes},
-	} {
-		if f.set {
-			out = append(out, f.key+": true")
-		}
-	}
-	text("rule", s.Rule)
-	text("source", s.Source)
-	return out
 }
 
 func conditions(when []Condition) string {

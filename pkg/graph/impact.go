@@ -209,6 +209,9 @@ func (g *Graph) remaker(id ID, o StackOptions) (maker ID, known bool) {
 	if makers := g.climbable(id, o); len(makers) > 0 && isCustom(g, makers[0]) {
 		return makers[0], false
 	}
+	if managers := g.managersOf(id, o); len(managers) > 0 && g.State(managers[0]) == Present {
+		return managers[0], false
+	}
 	return -1, false
 }
 

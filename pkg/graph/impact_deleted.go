@@ -23,18 +23,18 @@ type collector struct {
 
 	deleted, mayGo []Deletion
 	kept           []Kept
-	reclaimed      map[ID]bool // volumes that go with their claims, once it was asked
+	reclaimed      map[ID]bool // volumes that go with their claims, and whether that is sure; once it was asked
 }
 
 func (c *collector) run() {
 	c.order = []ID{c.root}
 	for next := 0; next < len(c.order); next++ {
 		at := c.order[next]
-		c.within(at)
-		c.instances(at)
-		c.children(at)
-		c.cleared(at)
-		c.volumes(at)
+		c.takeContents(at)
+		c.takeInstances(at)
+		c.takeChildren(at)
+		c.takeCleared(at)
+		c.takeVolumes(at)
 	}
 	for child, left := range c.left {
 		if left > 0 {
@@ -63,8 +63,8 @@ func (c *collector) take(d Deletion) {
 	c.deleted = append(c.deleted, d)
 }
 
-// within takes what is in a namespace.
-func (c *collector) within(at ID) {
+// takeContents takes what is in a namespace.
+func (c *collector) takeContents(at ID) {
 	r := c.g.Ref(at)
 	if r.GroupKind() != namespaceKind {
 		return
@@ -76,8 +76,8 @@ func (c *collector) within(at ID) {
 	}
 }
 
-// instances takes the objects of a definition.
-func (c *collector) instances(at ID) {
+// takeInstances takes the objects of a definition.
+func (c *collector) takeInstances(at ID) {
 	r := c.g.Ref(at)
 	if r.GroupKind() != definitionKind {
 		return
@@ -92,9 +92,9 @@ func (c *collector) instances(at ID) {
 	}
 }
 
-// children follows owner references as the garbage collector does: an object goes when its
+// takeChildren follows owner references as the garbage collector does: an object goes when its
 // last owner goes. Only real owner references count, not what we infer.
-func (c *collector) children(at ID) {
+func (c *collector) takeChildren(at ID) {
 	g := c.g
 	last := ID(-1)
 	for i := g.out[at]; i < g.out[at+1]; i++ {
@@ -134,9 +134,9 @@ func (g *Graph) reference(e *edge) bool {
 	return g.relation(e) == relation.Owns && g.rules[e.rule].Via == relation.Owner
 }
 
-// cleared takes what the controller of an object deletes, being its owner without an owner
+// takeCleared takes what the controller of an object deletes, being its owner without an owner
 // reference, and notes what it may delete.
-func (c *collector) cleared(at ID) {
+func (c *collector) takeCleared(at ID) {
 	g := c.g
 	for i := g.out[at]; i < g.out[at+1]; i++ {
 		e := &g.edges[i]
@@ -169,16 +169,16 @@ func (g *Graph) clears(owner ID, r *relation.Rule) (clears, known bool) {
 	}), true
 }
 
-// volumes takes the volume of a claim, where its policy says so.
-func (c *collector) volumes(at ID) {
+// takeVolumes takes the volume of a claim, where its policy says so.
+func (c *collector) takeVolumes(at ID) {
 	g := c.g
 	if g.Ref(at).GroupKind() != claimKind {
 		return
 	}
 	if c.reclaimed == nil {
 		c.reclaimed = map[ID]bool{}
-		for id := range g.told(relation.VolumeReclaimed) {
-			c.reclaimed[id] = true
+		for id, l := range g.told(relation.VolumeReclaimed) {
+			c.reclaimed[id] = l.flags&inferred == 0
 		}
 	}
 	for i := g.out[at]; i < g.out[at+1]; i++ {
@@ -187,9 +187,11 @@ func (c *collector) volumes(at ID) {
 			continue
 		}
 		d := Deletion{ID: e.to, By: at, Removal: Reclaimed, Edge: g.edge(*e)}
-		switch {
-		case c.reclaimed[e.to]:
+		switch sure, reclaimed := c.reclaimed[e.to]; {
+		case sure:
 			c.take(d)
+		case reclaimed:
+			c.mayGo = append(c.mayGo, d)
 		case g.State(e.to) == Present:
 			c.kept = append(c.kept, Kept{e.to, at, Retained})
 		case g.State(e.to) == Unread:

@@ -40,8 +40,8 @@ func (a grade) effect() Effect {
 
 func (a grade) guess() bool { return a >= guessedNow }
 
-// or returns the grade of what breaks by something of this grade over an edge.
-func (a grade) or(guess bool) grade {
+// weakened returns the grade of what breaks by something of this grade over an edge.
+func (a grade) weakened(guess bool) grade {
 	if guess && !a.guess() {
 		return a + guessedNow
 	}
@@ -71,8 +71,8 @@ func (h *harm) run(gone []ID) {
 		h.losers(at)
 	}
 	h.makers(gone)
-	h.above(slices.DeleteFunc(slices.Clone(gone), func(id ID) bool { return !isWorkload(h.g.Ref(id)) }), sureNow)
-	for at := sureNow; at < grades; at++ {
+	h.climb(slices.DeleteFunc(slices.Clone(gone), func(id ID) bool { return !isWorkload(h.g.Ref(id)) }), sureNow)
+	for at := range grades {
 		h.spread(at)
 	}
 	for _, d := range h.found {
@@ -117,140 +117,6 @@ func (h *harm) mark(id ID, at grade) bool {
 	return true
 }
 
-// losers finds who loses an object that goes: each once, by the edge that matters most, and
-// of a workload, its ReplicaSets and their pods the topmost alone.
-func (h *harm) losers(at ID) {
-	g := h.g
-	var edges []*edge
-	for _, i := range g.into[g.in[at]:g.in[at+1]] {
-		if e := &g.edges[i]; !h.gone[e.from] && h.counts(e) {
-			edges = append(edges, e)
-		}
-	}
-	if len(edges) == 0 {
-		return
-	}
-	working := g.working(edges)
-	worst := map[ID]*Dependent{}
-	for _, e := range edges {
-		d, ok := h.loser(e, working)
-		if !ok {
-			continue
-		}
-		if have := worst[d.ID]; have == nil || d.rank() < have.rank() {
-			worst[d.ID] = &d
-		}
-	}
-	h.gather(worst)
-}
-
-// counts says whether an edge says anything of what its source needs today.
-func (h *harm) counts(e *edge) bool {
-	g := h.g
-	if g.rules[e.rule].Aside || e.flags&dormant != 0 || g.State(e.from) != Present || !h.opts.keeps(g, e) || givenToAll(g.Ref(e.to)) {
-		return false
-	}
-	switch g.relation(e) {
-	case relation.Needs:
-		return !g.ownedBack(e)
-	case relation.Serves:
-		return g.consequence(e).severity == Error
-	}
-	return false
-}
-
-// loser is what the source of an edge suffers if its target goes.
-func (h *harm) loser(e *edge, working map[ID]bool) (Dependent, bool) {
-	g := h.g
-	c := g.consequence(e)
-	d := Dependent{ID: e.from, Cause: e.to, Edge: g.edge(*e), Follows: c.follows}
-	if e.flags&bySelector != 0 && h.another(e) {
-		return d, false
-	}
-	grant := g.Ref(e.to).GroupKind() == relation.ReferenceGrant
-	d.Inferred = e.flags&(inferred|backward) != 0 || e.flags&(bySelector|ifPresent) != 0 && !grant && e.flags&settled == 0
-	works := working[e.from] || h.mayRun(e.from)
-	switch {
-	case c.severity == 0:
-		return d, false
-	case e.flags&optional != 0:
-		d.Effect, d.Follows = DoesWithout, ""
-	case c.when == whenMade && (works || c.severity == Info):
-		d.Effect, d.Inferred = OnlyNew, e.flags&(inferred|backward) != 0
-	case c.severity == Error && c.when == whenRestarted && works:
-		d.Effect = BreaksOnRestart
-	case c.severity == Error:
-		d.Effect = Breaks
-	case c.severity == Warning:
-		d.Effect = Degrades
-	default:
-		d.Effect = DoesWithout
-	}
-	if works && c.meanwhile != "" && d.Effect != DoesWithout {
-		d.Follows = c.meanwhile + "; then " + c.follows
-	}
-	return d, true
-}
-
-// mayRun tells a workload whose pods were not read: whether any runs is not known, and what
-// runs goes on.
-func (h *harm) mayRun(id ID) bool {
-	r := h.g.Ref(id)
-	return isWorkload(r) && r.GroupKind() != podKind && !h.g.inv.Covered(podKind, r.Namespace)
-}
-
-// another says whether the selector of an edge finds another object that stays.
-func (h *harm) another(e *edge) bool {
-	for i := h.g.out[e.from]; i < h.g.out[e.from+1]; i++ {
-		o := &h.g.edges[i]
-		if o.rule == e.rule && o.field == e.field && o.to != e.to && !h.gone[o.to] && h.g.State(o.to) == Present {
-			return true
-		}
-	}
-	return false
-}
-
-// gather keeps of those that lose one object the topmost, with what is below.
-func (h *harm) gather(worst map[ID]*Dependent) {
-	d := diagnosis{g: h.g, wrong: h.misowned}
-	tops := map[ID]*Dependent{}
-	below := map[ID][]ID{}
-	for id, w := range worst {
-		if w.Effect.Broken() {
-			h.mark(id, gradeOf(w.Effect, w.Inferred))
-		}
-	}
-	for id, w := range worst {
-		top := d.topmost(id, func(id ID) bool { return worst[id] != nil && worst[id].class() <= w.class() })
-		if tops[top] = worst[top]; top != id {
-			below[top] = append(below[top], id)
-		}
-	}
-	for top, w := range tops {
-		slices.Sort(below[top])
-		for _, id := range below[top] {
-			if worst[id].rank() < w.rank() {
-				w.Effect, w.Inferred, w.Follows = worst[id].Effect, worst[id].Inferred, worst[id].Follows
-			}
-		}
-		w.Below = below[top]
-		if have := h.found[top]; have == nil || w.rank() < have.rank() || w.rank() == have.rank() && w.Cause < have.Cause {
-			h.found[top] = w
-		}
-	}
-}
-
-// class puts effects together that a diagnosis tells as one.
-func (d *Dependent) class() int {
-	switch {
-	case d.Effect.Broken() && !d.Inferred:
-		return 0
-	case d.Effect.Broken():
-		return 1
-	}
-	return int(d.Effect)
-}
-
 // spread follows harm of a grade to its end: to who needs what is broken, and then to who owns
 // it or stands in front of it.
 func (h *harm) spread(at grade) {
@@ -270,7 +136,7 @@ func (h *harm) spread(at grade) {
 		for next := 0; next < len(fresh); next++ {
 			fresh = append(fresh, h.needing(fresh[next], at)...)
 		}
-		fresh = h.above(fresh, at)
+		fresh = h.climb(fresh, at)
 	}
 }
 
@@ -304,19 +170,19 @@ func (h *harm) needing(id ID, at grade) []ID {
 			continue
 		}
 		guess := e.flags&(inferred|backward|bySelector|ifPresent) != 0
-		if h.pass(Dependent{ID: e.from, Cause: id, Edge: g.edge(*e), Follows: c.follows}, at, at.or(guess)) {
+		if h.pass(Dependent{ID: e.from, Cause: id, Edge: g.edge(*e), Follows: c.follows}, at, at.weakened(guess)) {
 			out = append(out, e.from)
 		}
 	}
 	return out
 }
 
-// above returns the owners of what is broken or gone, which are no longer what they should
+// climb returns the owners of what is broken or gone, which are no longer what they should
 // be, and what fronts it if anybody needs that. Who has pods left only has fewer.
-func (h *harm) above(ids []ID, at grade) []ID {
+func (h *harm) climb(ids []ID, at grade) []ID {
 	over := map[ID]Dependent{}
 	for _, id := range ids {
-		h.over(id, func(e *edge) {
+		h.eachAbove(id, func(e *edge) {
 			if _, met := over[e.from]; met {
 				return
 			}
@@ -336,7 +202,7 @@ func (h *harm) above(ids []ID, at grade) []ID {
 		if h.podsLeft(d, at) {
 			continue
 		}
-		if h.pass(d, at, at.or(d.Edge.Inferred)) {
+		if h.pass(d, at, at.weakened(d.Edge.Inferred)) {
 			out = append(out, id)
 		}
 	}
@@ -350,7 +216,7 @@ func (h *harm) makers(gone []ID) {
 		if isWorkload(r) {
 			continue
 		}
-		h.over(id, func(e *edge) {
+		h.eachAbove(id, func(e *edge) {
 			owner := h.g.Ref(e.from)
 			if h.g.relation(e) != relation.Owns || h.found[e.from] != nil || remakes(owner.Kind, owner.Group, r.Kind) {
 				return
@@ -362,8 +228,8 @@ func (h *harm) makers(gone []ID) {
 	}
 }
 
-// over visits the edges by which an object is owned, or fronted for somebody who needs that.
-func (h *harm) over(id ID, visit func(*edge)) {
+// eachAbove visits the edges by which an object is owned, or fronted for somebody who needs that.
+func (h *harm) eachAbove(id ID, visit func(*edge)) {
 	g := h.g
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		e := &g.edges[i]
@@ -441,64 +307,4 @@ func (h *harm) needed(id ID) bool {
 		h.fronts[id] = needed
 	}
 	return needed
-}
-
-// bereavements say what an object loses that served it, by rule; with an empty text it loses
-// nothing.
-var bereavements = map[string]string{
-	"service-selector":           "is no longer reached by its name",
-	"ingress-backend":            "is no longer reached from outside by it",
-	"route-backend":              "is no longer reached by it",
-	"autoscaler-target":          "is no longer scaled: it keeps the replicas that it has",
-	"disruption-budget-selector": "is no longer kept from eviction",
-	"network-policy-selector":    "is no longer shielded by it",
-	"binding-subject":            "loses the rights that it grants",
-	"policy-binding-policy":      "is no longer enforced where it was bound",
-	"grant-target":               "is no longer open to the references that it grants",
-	"endpointslice-service":      "", "endpointslice-pod": "", "endpoints-service": "", "endpoints-pod": "",
-	"webhook-service": "", "api-service": "", "conversion-service": "", "migration-definition": "", "attachment-volume": "",
-}
-
-// bereft finds what the objects that are gone served, and which goes on without them.
-func (h *harm) bereft(gone []ID) []Dependent {
-	g := h.g
-	var out []Dependent
-	for _, at := range gone {
-		served := map[ID]*Dependent{}
-		for i := g.out[at]; i < g.out[at+1]; i++ {
-			e := &g.edges[i]
-			text, known := bereavements[g.rules[e.rule].Name]
-			if g.relation(e) != relation.Serves || !h.opts.follows(g, e) || h.gone[e.to] || g.State(e.to) != Present || e.flags&dormant != 0 || known && text == "" {
-				continue
-			}
-			if !known {
-				text = "is no longer served by it"
-			}
-			served[e.to] = &Dependent{ID: e.to, Effect: Bereaved, Inferred: e.flags&inferred != 0, Cause: at, Edge: g.edge(*e), Follows: text}
-		}
-		out = append(out, h.byWorkload(served)...)
-	}
-	slices.SortFunc(out, func(a, b Dependent) int { return cmp.Or(compareDependents(a, b), cmp.Compare(a.Cause, b.Cause)) })
-	return slices.CompactFunc(out, func(a, b Dependent) bool { return a.ID == b.ID })
-}
-
-// byWorkload puts what happens to pods together under the workloads that they are of.
-func (h *harm) byWorkload(all map[ID]*Dependent) []Dependent {
-	d := diagnosis{g: h.g, wrong: h.misowned}
-	tops := map[ID]*Dependent{}
-	for _, id := range slices.Sorted(maps.Keys(all)) {
-		top := d.topmost(id, func(id ID) bool { return isWorkload(h.g.Ref(id)) && !h.gone[id] })
-		if tops[top] == nil {
-			tops[top] = all[id]
-			tops[top].ID = top
-		}
-		if top != id {
-			tops[top].Below = append(tops[top].Below, id)
-		}
-	}
-	out := make([]Dependent, 0, len(tops))
-	for _, top := range slices.Sorted(maps.Keys(tops)) {
-		out = append(out, *tops[top])
-	}
-	return out
 }

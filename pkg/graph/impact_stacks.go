@@ -75,15 +75,16 @@ type stackLook struct {
 
 func (l *stackLook) look(f Found, o StackOptions) StackImpact {
 	s := StackImpact{Stack: f, Gone: !slices.ContainsFunc(f.Roots, func(id ID) bool { return !l.gone[id] })}
-	lost := ID(-1)
+	lost, met := ID(-1), map[int]bool{}
 	for _, id := range l.stack.Members() {
 		if !l.stack.Holds(id) && !l.stack.Provenance(id) {
 			continue
 		}
-		if place, hit := l.places[id]; hit && !slices.Contains(s.Members, place) {
+		if place, hit := l.places[id]; hit && !met[place] {
+			met[place] = true
 			s.Members = append(s.Members, place)
 		}
-		if l.gone[id] && l.stack.Holds(id) {
+		if l.gone[id] {
 			if id != l.im.Object {
 				s.Deleted++
 			}
@@ -106,16 +107,19 @@ func (l *stackLook) worst(s *StackImpact, lost ID, o StackOptions) {
 	o.NoInferred = true
 	sure := l.stack.g.Stack(s.Stack.Roots, o)
 	if lost >= 0 {
-		s.Effect, s.Because, s.Inferred = Bereaved, lost, !sure.Holds(lost)
+		s.Effect, s.Because, s.Inferred = Bereaved, lost, !sure.Holds(lost) && !sure.Provenance(lost)
+		if isWorkload(l.stack.g.Ref(lost)) && (lost != l.im.Object || !l.im.RemakerKnown) {
+			s.Effect = Breaks
+		}
 	}
-	for i, place := range s.Members {
+	for _, place := range s.Members {
 		d := &l.all[place]
 		it := Dependent{Effect: d.Effect, Inferred: d.Inferred || !sure.Holds(d.ID) && !slices.ContainsFunc(d.Below, sure.Holds)}
 		if l.stack.Provenance(d.ID) && d.Effect.Broken() {
 			// What it has made stays, and is made anew no more.
 			it.Effect, it.Inferred = Degrades, d.Inferred
 		}
-		if i == 0 || it.rank() < s.rank() {
+		if s.Effect == 0 || it.rank() < s.rank() {
 			s.Effect, s.Inferred, s.Because = it.Effect, it.Inferred, d.ID
 		}
 	}

@@ -74,7 +74,7 @@ func (r *resolver) moved(holder inventory.ID, owner object.Ref) bool {
 func (r *resolver) unread(o object.Ref) bool {
 	_, served := r.kinds.Kind(o.GroupKind())
 	row, named := r.inv.Find(o)
-	return served && !(named && r.inv.Missing(row))
+	return served && (!named || !r.inv.Missing(row))
 }
 
 // groupsOf returns the groups of a built-in kind that has lived in more than one of

@@ -48,6 +48,7 @@ var letters = map[string]object.Ref{
 	"u":    {Group: "test", Kind: "Other", Namespace: "ns"},
 	"g":    {Group: "test", Kind: "Global"},
 	"n":    {Kind: "Node"},
+	"ns":   {Kind: "Namespace"},
 	"in":   {Kind: "Namespace"},
 	"sa":   {Kind: "ServiceAccount", Namespace: "ns"},
 	"pod":  {Kind: "Pod", Namespace: "ns"},

@@ -33,6 +33,7 @@ type Schemas func(schema.GroupKind) *Digest
 const (
 	reference = iota
 	target
+	product
 	host
 	pods
 )
@@ -43,12 +44,14 @@ const (
 //
 //	field-reference  From needs what a field refers to
 //	field-target     From serves what targetRef and scaleTargetRef refer to
+//	field-product    From owns the Secret into which a field says that it writes
 //	field-host       From needs the Service whose host name a field holds
 //	pod-*            the built-in rules, for pod templates and pieces of them
 func Rules(from []schema.GroupKind, kinds *object.Kinds, schemas Schemas) []relation.Rule {
 	rules := []relation.Rule{
 		reference: {Name: "field-reference", From: from, Relation: relation.Needs, Via: relation.Spec, Field: "*Name, *Ref", Origin: Origin},
 		target:    {Name: "field-target", From: from, Relation: relation.Serves, Via: relation.Spec, Field: "*.targetRef", Origin: Origin},
+		product:   {Name: "field-product", From: from, Relation: relation.Owns, Via: relation.Spec, To: "Secret", Field: "write*SecretToRef", Origin: Origin},
 		host:      {Name: "field-host", From: from, Relation: relation.Needs, Via: relation.Spec, To: "Service", Field: "*host, *url, *endpoint", Origin: Origin},
 	}
 	rules = append(rules, relation.PodRules(from, "*", Origin)...)

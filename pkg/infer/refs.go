@@ -1,6 +1,9 @@
 package infer
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -48,16 +51,18 @@ func (w *walker) refersTo(stem, name string, m map[string]any, at place, optiona
 		}
 	}
 	rule := reference
-	switch stem {
-	case "owner", "claim", "controller", "creator", "involvedobject":
+	switch {
+	case slices.Contains([]string{"owner", "claim", "controller", "creator", "involvedobject"}, stem):
 		return true // Whose this object is.
-	case "target", "scaletarget", "policytarget":
+	case stem == "target", stem == "scaletarget", stem == "policytarget":
 		rule = target
+	case strings.HasPrefix(stem, "write") && strings.HasSuffix(stem, "secretto"):
+		rule = product
 	}
 	k, ok := kind{}, false
 	if said != "" {
 		k, ok = w.said(said, group, w.self.Group)
-	} else if rule == reference {
+	} else if rule != target {
 		k, ok = w.refKind(stem)
 		ok = ok && (group == nil || *group == k.Group)
 	}

@@ -99,7 +99,8 @@ func claimDataSource(c *corev1.PersistentVolumeClaim, self object.Ref, emit Emit
 const VolumeReclaimed = "volume-reclaimed"
 
 // volumeReclaimed: where the policy is Delete, the volume and what is on it go with the
-// claim that the volume is bound to.
+// claim that the volume is bound to. A provisioner deletes what it has made, and the
+// controller manager paths below /tmp; whether somebody deletes what a person made is a guess.
 func volumeReclaimed(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
 	r := v.Spec.ClaimRef
 	if r == nil || r.Name == "" || v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
@@ -107,8 +108,11 @@ func volumeReclaimed(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
 	}
 	l := to(claim, r.Namespace, r.Name, "spec.persistentVolumeReclaimPolicy")
 	l.Target.UID, l.Value, l.Backward = r.UID, string(v.Spec.PersistentVolumeReclaimPolicy), true
+	l.Inferred = v.Annotations[provisionedKey] == "" && (v.Spec.HostPath == nil || !strings.HasPrefix(v.Spec.HostPath.Path, "/tmp/"))
 	emit(l)
 }
+
+const provisionedKey = "pv.kubernetes.io/provisioned-by"
 
 // volumeReservation: a volume may be kept for a claim that has not got it yet, or is not
 // there yet. Of one that is bound its claim says so, and one that was released keeps

@@ -139,8 +139,14 @@ func TestSnapshotKinds(t *testing.T) {
 	}
 	// The plural is that of a definition of which only the name is known, and never made up.
 	names := []schema.GroupResource{
-		{Group: "g", Resource: "sheeps"}, {Group: "g", Resource: "policies"}, {Group: "g", Resource: "k8srequiredlabels"}, {Group: "g", Resource: "net-attach-defs"},
-		{Group: "g", Resource: "network-attachments"}, {Group: "g", Resource: "box"}, {Group: "g", Resource: "boxes"}, {Group: "h", Resource: "widgets"},
+		{Group: "g", Resource: "sheeps"},
+		{Group: "g", Resource: "policies"},
+		{Group: "g", Resource: "k8srequiredlabels"},
+		{Group: "g", Resource: "net-attach-defs"},
+		{Group: "g", Resource: "network-attachments"},
+		{Group: "g", Resource: "box"},
+		{Group: "g", Resource: "boxes"},
+		{Group: "h", Resource: "widgets"},
 	}
 	for kind, want := range map[string]string{
 		"Sheep": "sheeps", "Policy": "policies", "K8sRequiredLabels": "k8srequiredlabels", "NetworkAttachment": "network-attachments",

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
@@ -31,12 +29,15 @@ type impactView struct {
 	ImpactOf
 	names
 	all      []graph.Dependent
-	unlooked []schema.GroupKind
+	unlooked []string // kinds
 }
 
 func newImpactView(of ImpactOf) *impactView {
 	im := &of.Impact
-	v := &impactView{ImpactOf: of, all: im.Dependents(), unlooked: of.Graph.Unlooked(im.Object)}
+	v := &impactView{ImpactOf: of, all: im.Dependents(), unlooked: []string{}}
+	for _, gk := range of.Graph.Unlooked(im.Object) {
+		v.unlooked = append(v.unlooked, gk.String())
+	}
 	ids := im.Gone()
 	for i := range v.all {
 		ids = append(ids, v.all[i].ID)

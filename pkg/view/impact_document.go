@@ -84,7 +84,7 @@ func (v *impactView) document() ImpactDocument {
 		Acts: g.Acts(im.Object), Finalizers: none(g.Finalizers(im.Object)), Stacks: []ImpactStackDocument{}, Deleted: []string{},
 		Deletions: v.deletions(im.Deleted), MayGo: v.deletions(im.MayGo), Kept: []KeptDocument{},
 		Direct: v.dependentDocuments(im.Direct), Through: v.dependentDocuments(im.Through), Bereft: v.dependentDocuments(im.Bereft),
-		Unlooked: []string{}, Gaps: none(g.Gaps()),
+		Unlooked: v.unlooked, Gaps: none(g.Gaps()),
 	}
 	if im.Remaker >= 0 {
 		doc.Remaker = &RemakerDocument{ID: g.Ref(im.Remaker).String(), Known: im.RemakerKnown}
@@ -97,9 +97,6 @@ func (v *impactView) document() ImpactDocument {
 	}
 	for _, k := range im.Kept {
 		doc.Kept = append(doc.Kept, KeptDocument{ID: g.Ref(k.ID).String(), By: g.Ref(k.By).String(), Reason: k.Reason.String()})
-	}
-	for _, gk := range v.unlooked {
-		doc.Unlooked = append(doc.Unlooked, gk.String())
 	}
 	return doc
 }

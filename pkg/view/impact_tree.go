@@ -68,7 +68,7 @@ func (v *impactView) notes() []*Line {
 		note("finalizers", "it stays Terminating until these are taken off: "+strings.Join(f, ", "))
 	}
 	if blocks := v.blocking(); v.Cascade == graph.Foreground && blocks > 0 {
-		note("foreground", "it waits for "+counted(blocks, "object")+" that it owns and that blocks it")
+		note("foreground", "it waits for what it owns that blocks it: "+counted(blocks, "object"))
 	}
 	switch {
 	case im.Remaker < 0:
@@ -228,10 +228,7 @@ func (v *impactView) unlookedLines() []*Line {
 		return nil
 	}
 	const few = 6
-	var kinds []string
-	for _, gk := range v.unlooked[:min(len(v.unlooked), few)] {
-		kinds = append(kinds, gk.String())
-	}
+	kinds := slices.Clone(v.unlooked[:min(len(v.unlooked), few)])
 	if more := len(v.unlooked) - few; more > 0 {
 		kinds = append(kinds, fmt.Sprintf("and %d more kinds", more))
 	}

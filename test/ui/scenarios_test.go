@@ -27,6 +27,20 @@ func TestKeyboard(t *testing.T) {
 	scenario(t, "keyboard", map[string]any{"address": s.URL}, nil)
 }
 
+// TestImpact asks what happens when objects are deleted, on the page and in a file.
+func TestImpact(t *testing.T) {
+	out, talk, code := sysop(t, os.DevNull, nil, "graph", "moodle/moodle-1", "-o", "html", "--from", "demo")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, talk)
+	}
+	file := filepath.Join(t.TempDir(), "graph.html")
+	if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, one := serve(t, os.DevNull, "--from", "demo", "-A"), serve(t, os.DevNull, "--from", "demo", "-n", "moodle")
+	scenario(t, "impact", map[string]any{"address": s.URL, "namespace": one.URL, "file": file}, nil)
+}
+
 // TestFile opens exported files from disk.
 func TestFile(t *testing.T) {
 	files := map[string]any{}

@@ -3,10 +3,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Bar, Command, Health, focusOn, Lacks, Waits, useAsk } from './bits.tsx'
+import { ImpactPanel } from './impact.tsx'
 import { linksOf, type Arrow } from './links.ts'
 import type { Page } from './page.ts'
 import type { Node, Place, Stack } from './picture.ts'
-import { ImpactPanel, PathPanel } from './relate.tsx'
+import { PathPanel } from './relate.tsx'
 import { usesOf } from './tree_rows.ts'
 import { age, bytes, command, count, cpu, health, inNamespace, kindKey, moment, money, parse, plural, readFrom, relations, short, trouble } from './words.ts'
 
@@ -19,7 +20,7 @@ export function Details({ page }: { page: Page }) {
   if (id < 0) return <Lacks>{page.choice.node ? `${page.choice.node} is gone.` : 'Select an object to see its details.'}</Lacks>
   const n = page.node(id), ref = page.ref(id), stack = page.stack(), place = stack?.tree.find((p) => p.n === id && !p.a), kind = page.kind(n), ns = page.namespace(n)
   const toggle = (what: 'impact' | 'path') => ask(asked === what ? '' : what)
-  const path = asked === 'path' || page.choice.to !== ''
+  const path = asked === 'path' || page.choice.to !== '', deletable = n.t !== 'missing' && n.t !== 'virtual'
   return (
     <div class="details">
       <h2 id="details-title" tabIndex={-1}><span class="faint">{kind.kind}</span> {n.n}</h2>
@@ -33,10 +34,10 @@ export function Details({ page }: { page: Page }) {
       </dl>
       <div class="details-deeds" role="group" aria-label="What to do with it">
         <button type="button" disabled={page.choice.root === ref} onClick={() => page.set({ root: ref }, true)}>Re-root here</button>
-        <button type="button" aria-expanded={asked === 'impact'} onClick={() => toggle('impact')}>Impact</button>
+        {deletable && <button type="button" aria-expanded={asked === 'impact'} onClick={() => toggle('impact')}>Impact</button>}
         <button type="button" aria-expanded={path} onClick={() => { if (path) page.set({ to: '' }); ask(path ? '' : 'path') }}>Path to ...</button>
       </div>
-      {asked === 'impact' && <ImpactPanel page={page} id={id} />}
+      {asked === 'impact' && deletable && <ImpactPanel page={page} id={id} />}
       {path && <PathPanel page={page} id={id} />}
       <HealthPart page={page} n={n} place={place} stack={stack} />
       <UsagePart page={page} n={n} place={place} stack={stack} />
@@ -57,7 +58,7 @@ export function Details({ page }: { page: Page }) {
   )
 }
 
-function Fact({ of, children }: { of: string; children: ComponentChildren }) {
+export function Fact({ of, children }: { of: string; children: ComponentChildren }) {
   return <div><dt>{of}</dt><dd>{children}</dd></div>
 }
 

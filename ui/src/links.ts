@@ -1,5 +1,5 @@
 // The objects and edges of a Picture as pkg/graph has them: in the order of object.Compare, with
-// the edges that arrive beside those that leave. Path and impact walk over it.
+// the edges that arrive beside those that leave. Paths go over it.
 
 import type { Page } from './page.ts'
 import type { Edge, Picture } from './picture.ts'
@@ -15,10 +15,9 @@ export interface Links {
 }
 
 export const owns = 1, needs = 2, serves = 3
-const isAside = 1, isLeaf = 2, isManager = 4
+const isAside = 1, isManager = 4
 
 export const aside = ({ edge }: Arrow) => !!((edge.f ?? 0) & isAside)
-export const leaf = ({ edge }: Arrow) => !!((edge.f ?? 0) & isLeaf)
 export const manages = ({ edge }: Arrow) => !!((edge.f ?? 0) & isManager)
 
 let last: { of: Picture['nodes']; links: Links } | null = null

@@ -1,12 +1,11 @@
-// How two objects hang together, and what goes with one: panels of the details.
+// How two objects hang together: a panel of the details.
 
 import { useMemo, useState } from 'preact/hooks'
 import { focusOn } from './bits.tsx'
-import { Few, To, Why, passive } from './details.tsx'
-import { impact, type Dependent } from './impact.ts'
+import { To, Why, passive } from './details.tsx'
 import { path } from './path.ts'
 import type { Page } from './page.ts'
-import { count, plural, relations, short, wordsOf } from './words.ts'
+import { plural, relations, short, wordsOf } from './words.ts'
 
 /** So many objects are offered. */
 const most = 30
@@ -52,26 +51,6 @@ export function PathPanel({ page, id }: { page: Page; id: number }) {
           <button type="button" onClick={() => choose('')}>Another object</button>
         </>
       )}
-    </section>
-  )
-}
-
-/** What happens to others when an object goes. */
-export function ImpactPanel({ page, id }: { page: Page; id: number }) {
-  const im = useMemo(() => impact(page, id), [page.picture.nodes, id])
-  const suffers = (all: Dependent[]) => <Few of={all}>{(d) => <><To page={page} id={d.id} />{d.optional && <b> does without</b>}{' '}<span class="faint">{d.arrow.from === d.id ? relations[d.arrow.edge.r] : 'is ' + passive[d.arrow.edge.r]}</span> <To page={page} id={d.cause} /></>}</Few>
-  const parts = [
-    [['is deleted with it', 'are deleted with it'], im.deleted.length, 'what it owns goes when its last owner goes', <Few of={im.deleted}>{(x) => <To page={page} id={x} />}</Few>],
-    [['is orphaned', 'are orphaned'], im.orphaned.length, 'an owner goes, and another one is left, so that it stays', <Few of={im.orphaned}>{(x) => <To page={page} id={x} />}</Few>],
-    [['suffers directly', 'suffer directly'], im.direct.length, 'it needs what goes', suffers(im.direct)],
-    [['suffers then', 'suffer then'], im.through.length, 'it owns, fronts or needs what suffers', suffers(im.through)],
-  ] as const
-  return (
-    <section class="details-panel">
-      <h3>If {short(page.ref(id))} goes</h3>
-      {parts.every(([, n]) => !n) && <p>Nothing else goes, and nobody misses it, as far as was read.</p>}
-      {parts.map(([what, n, why, list]) => n > 0 && <div key={what[0]}><h4>{plural(n, 'object')} {what[n === 1 ? 0 : 1]} <span class="faint">({why})</span></h4>{list}</div>)}
-      {page.picture.objects > page.picture.nodes.length && <p class="faint">This is told of the {count(page.picture.nodes.length)} objects on this page, of {count(page.picture.objects)}.</p>}
     </section>
   )
 }

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+)
+
+// impact is what the impact command tells of an object, from the last look.
+func (a *asking) impact(_ context.Context, query url.Values) (json.RawMessage, error) {
+	l, id, err := a.looked(query.Get("ref"))
+	if err != nil {
+		return nil, err
+	}
+	ref, state := l.graph.Ref(id), l.graph.State(id)
+	switch {
+	case state != graph.Present:
+		return nil, web.Bad("%s is %s: it cannot be deleted", ref, state)
+	case ref.GroupKind() == nodeKind:
+		return nil, web.Bad("of a Node a drain is told: kubectl sysop impact %s", ref)
+	}
+	o := graph.ImpactOptions{StackOptions: l.stackOptions()}
+	if text := query.Get("cascade"); text != "" {
+		if o.Cascade, err = cascadeOf(text); err != nil {
+			return nil, web.Bad("%w", err)
+		}
+	}
+	return json.Marshal(impactOf(l.graph, id, o).Document)
+}

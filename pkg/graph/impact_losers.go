@@ -1,0 +1,141 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// losers finds who loses an object that goes: each once, by the edge that matters most, and
+// of a workload, its ReplicaSets and their pods the topmost alone.
+func (h *harm) losers(at ID) {
+	g := h.g
+	var edges []*edge
+	for _, i := range g.into[g.in[at]:g.in[at+1]] {
+		if e := &g.edges[i]; !h.gone[e.from] && h.counts(e) {
+			edges = append(edges, e)
+		}
+	}
+	if len(edges) == 0 {
+		return
+	}
+	working := g.working(edges)
+	worst := map[ID]*Dependent{}
+	for _, e := range edges {
+		d, ok := h.loser(e, working)
+		if !ok {
+			continue
+		}
+		if have := worst[d.ID]; have == nil || d.rank() < have.rank() {
+			worst[d.ID] = &d
+		}
+	}
+	h.gather(worst)
+}
+
+// counts says whether an edge says anything of what its source needs today.
+func (h *harm) counts(e *edge) bool {
+	g := h.g
+	if g.rules[e.rule].Aside || e.flags&dormant != 0 || g.State(e.from) != Present || !h.opts.keeps(g, e) || givenToAll(g.Ref(e.to)) {
+		return false
+	}
+	switch g.relation(e) {
+	case relation.Needs:
+		return !g.ownedBack(e)
+	case relation.Serves:
+		return g.consequence(e).severity == Error
+	}
+	return false
+}
+
+// loser is what the source of an edge suffers if its target goes.
+func (h *harm) loser(e *edge, working map[ID]bool) (Dependent, bool) {
+	g := h.g
+	c := g.consequence(e)
+	d := Dependent{ID: e.from, Cause: e.to, Edge: g.edge(*e), Follows: c.follows}
+	if e.flags&bySelector != 0 && h.another(e) {
+		return d, false
+	}
+	grant := g.Ref(e.to).GroupKind() == relation.ReferenceGrant
+	d.Inferred = e.flags&(inferred|backward) != 0 || e.flags&(bySelector|ifPresent) != 0 && !grant && e.flags&settled == 0
+	works := working[e.from] || h.mayRun(e.from)
+	switch {
+	case c.severity == 0:
+		return d, false
+	case e.flags&optional != 0:
+		d.Effect, d.Follows = DoesWithout, ""
+	case c.when == whenMade && (works || c.severity == Info):
+		d.Effect, d.Inferred = OnlyNew, e.flags&(inferred|backward) != 0
+	case c.severity == Error && c.when == whenRestarted && works:
+		d.Effect = BreaksOnRestart
+	case c.severity == Error:
+		d.Effect = Breaks
+	case c.severity == Warning:
+		d.Effect = Degrades
+	default:
+		d.Effect = DoesWithout
+	}
+	if works && c.meanwhile != "" && d.Effect != DoesWithout {
+		d.Follows = c.meanwhile + "; then " + c.follows
+	}
+	return d, true
+}
+
+// mayRun tells a workload whose pods were not read: whether any runs is not known, and what
+// runs goes on.
+func (h *harm) mayRun(id ID) bool {
+	r := h.g.Ref(id)
+	return isWorkload(r) && r.GroupKind() != podKind && !h.g.inv.Covered(podKind, r.Namespace)
+}
+
+// another says whether the selector of an edge finds another object that stays.
+func (h *harm) another(e *edge) bool {
+	for i := h.g.out[e.from]; i < h.g.out[e.from+1]; i++ {
+		o := &h.g.edges[i]
+		if o.rule == e.rule && o.field == e.field && o.to != e.to && !h.gone[o.to] && h.g.State(o.to) == Present {
+			return true
+		}
+	}
+	return false
+}
+
+// gather keeps of those that lose one object the topmost, with what is below.
+func (h *harm) gather(worst map[ID]*Dependent) {
+	d := diagnosis{g: h.g, wrong: h.misowned}
+	tops := map[ID]*Dependent{}
+	below := map[ID][]ID{}
+	for id, w := range worst {
+		if w.Effect.Broken() {
+			h.mark(id, gradeOf(w.Effect, w.Inferred))
+		}
+	}
+	for id, w := range worst {
+		top := d.topmost(id, func(id ID) bool { return worst[id] != nil && worst[id].class() <= w.class() })
+		if tops[top] = worst[top]; top != id {
+			below[top] = append(below[top], id)
+		}
+	}
+	for top, w := range tops {
+		slices.Sort(below[top])
+		for _, id := range below[top] {
+			if worst[id].rank() < w.rank() {
+				w.Effect, w.Inferred, w.Follows = worst[id].Effect, worst[id].Inferred, worst[id].Follows
+			}
+		}
+		w.Below = below[top]
+		if have := h.found[top]; have == nil || w.rank() < have.rank() || w.rank() == have.rank() && w.Cause < have.Cause {
+			h.found[top] = w
+		}
+	}
+}
+
+// class puts effects together that a diagnosis tells as one.
+func (d *Dependent) class() int {
+	switch {
+	case d.Effect.Broken() && !d.Inferred:
+		return 0
+	case d.Effect.Broken():
+		return 1
+	}
+	return int(d.Effect)
+}

@@ -1,0 +1,83 @@
+// What happens when an object is deleted, as the impact command tells it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { accessible, browsing, clean, paged, world } from './lib.mjs'
+
+const origin = new URL(world.address).origin
+const details = (page) => page.getByRole('complementary', { name: 'Details' })
+const panel = (page) => page.getByRole('region', { name: /^If .* is (deleted|drained)$/ })
+
+/** Selects an object, and asks for its impact. */
+async function impactOf(page, stack, ref) {
+  await page.goto(`${new URL(page.url()).origin}/#stack?in=${stack}&at=${ref}`)
+  await details(page).getByRole('heading', { name: ref.split('/').at(-1) }).first().waitFor()
+  if (await panel(page).count() === 0) await details(page).getByRole('button', { name: 'Impact' }).click()
+  await panel(page).waitFor()
+  return panel(page)
+}
+
+test('an impact', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.address)
+  await page.getByRole('table').waitFor()
+  const stack = 'Moodle.moodlecontroller.kubeplus/moodle/moodle-1'
+
+  // The summary first; stacks below it, each object once, and all of them lead somewhere.
+  let told = await impactOf(page, stack, 'Secret/moodle/cluster1-secret')
+  await told.getByText('2 stacks break, 3 may break').waitFor()
+  let text = await told.textContent()
+  assert.match(text, /Moodle\/moodle-2 ✖ breaks: MysqlCluster\/cluster1/)
+  assert.match(text, /Deployment\/wordpress ▲ may break: MysqlCluster\/cluster1/)
+  assert.match(text, /MysqlCluster\/cluster1 ✖ breaks, with 3 objects below it: it cannot work without\s*spec\.secretName = "cluster1-secret"/)
+  assert.match(text, /Not looked at: \d+ kinds/)
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme })
+    await accessible(page, `an impact, ${colorScheme}`)
+  }
+  await told.getByRole('button', { name: 'Deployment/wordpress', exact: true }).first().click()
+  await page.getByRole('treegrid').waitFor()
+  assert.match(decodeURIComponent(page.url()), /stack\?in=Deployment\.apps\/moodle\/wordpress&at=MysqlCluster/)
+
+  // Data that goes with it is in front.
+  told = await impactOf(page, stack, 'PersistentVolumeClaim/moodle/wordpress-content')
+  await told.getByText(/Deleted along: ✖ 1 object, once their finalizers are taken off/).waitFor()
+  assert.match(await told.textContent(), /PersistentVolume\/pvc-34bf1710\S* ✖ its reclaim policy is Delete: the data goes/)
+
+  // Children stay where they are orphaned.
+  told = await impactOf(page, stack, stack)
+  await told.getByText(/Deleted along/).waitFor()
+  await told.getByLabel('Cascade').selectOption('orphan')
+  await told.getByText(/^Stays: \d+ objects/).waitFor()
+  assert.match(await told.textContent(), /it is orphaned, as --cascade says/)
+
+  // What is not there is not deleted, and a Node is drained.
+  await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-2&at=Secret/moodle/moodle-2-smtp`)
+  await details(page).getByText('missing: it is named').waitFor()
+  assert.equal(await details(page).getByRole('button', { name: 'Impact' }).count(), 0)
+  assert.equal(await panel(page).count(), 0)
+  told = await impactOf(page, stack, 'Node/worker-a')
+  assert.match(await told.textContent(), /If Node\/worker-a is drained.*kubectl sysop impact Node\/worker-a --from demo/)
+  await clean(page, origin)
+}))
+
+test('a page of one namespace says that it looked at no other', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.namespace)
+  await page.getByRole('table').waitFor()
+  const told = await impactOf(page, 'Moodle.moodlecontroller.kubeplus/moodle/moodle-1', 'Secret/moodle/cluster1-secret')
+  await told.getByText('2 stacks break, 3 may break').waitFor()
+  assert.match(await told.textContent(), /Namespace moodle was looked at, and what reaches into it\. This looks at all:kubectl sysop impact Secret\/moodle\/cluster1-secret -A --from demo/)
+  await accessible(page, 'an impact in one namespace')
+  await clean(page, new URL(world.namespace).origin)
+}))
+
+test('a file says which command tells it', () => browsing(async (browser) => {
+  const url = pathToFileURL(world.file).href, page = await paged(browser)
+  await page.goto(url + '#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-1&at=Secret/moodle/cluster1-secret')
+  await details(page).getByRole('button', { name: 'Impact' }).click()
+  await panel(page).getByText('A file has nobody to ask').waitFor()
+  assert.match(await panel(page).textContent(), /kubectl sysop impact Secret\/moodle\/cluster1-secret -A --from demo/)
+  await accessible(page, 'an impact in a file')
+  await clean(page, url)
+}))

@@ -1,0 +1,105 @@
+// What happens when an object is deleted: a panel of the details.
+
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Command, Unread, Waits, useAsk } from './bits.tsx'
+import { Fact, Few, To } from './details.tsx'
+import {
+  cascades, effectMore, effectWord, keptWhy, layout, notes, removalWhy, stackWord, toneOf, waiting, worst, type Deletion, type Dependent, type Impact, type Tone, type Touched,
+} from './impact_document.ts'
+import type { Page } from './page.ts'
+import { capital, command, kindKey, parse, plural, readFrom, short } from './words.ts'
+
+export function ImpactPanel({ page, id }: { page: Page; id: number }) {
+  const n = page.node(id), ref = page.ref(id), isNode = kindKey(page.kind(n)) === 'Node'
+  const why = isNode ? 'What a drain of it hits is told in a terminal:' : n.t ? 'It was not read. This reads it, and tells:' : FILE || !page.server ? 'A file has nobody to ask. This tells it:' : ''
+  return (
+    <section class="details-panel" aria-labelledby="impact-title">
+      <h3 id="impact-title">If {short(ref)} is {isNode ? 'drained' : 'deleted'}</h3>
+      {FILE || why ? <><p class="faint">{why}</p><Command text={commandOf(page, ref, !page.picture.namespace)} /></> : <Asked page={page} of={ref} />}
+    </section>
+  )
+}
+
+/** The command that tells the same in a terminal, of all namespaces or of one. */
+const commandOf = ({ picture }: Page, ref: string, all: boolean) =>
+  command('kubectl', 'sysop', 'impact', ref, ...(all && parse(ref).namespace ? ['-A'] : []), ...readFrom(picture.source))
+
+/** It is asked anew when objects come and go, or are connected in another way. */
+function Asked({ page, of }: { page: Page; of: string }) {
+  const [cascade, choose] = useState<string>(cascades[0]), { namespace } = page.picture
+  const got = useAsk<Impact>(page, 'impact', { ref: of, cascade }, page.topology)
+  return (
+    <>
+      <label>Cascade <select value={cascade} onChange={(e) => choose(e.currentTarget.value)}>{cascades.map((c) => <option key={c}>{c}</option>)}</select></label>
+      <Waits of={got} what="Following what a deletion does" />
+      {got.answer && <Told page={page} im={got.answer} />}
+      {namespace && <><p class="faint">Namespace {namespace} was looked at, and what reaches into it. This looks at all:</p><Command text={commandOf(page, of, true)} /></>}
+    </>
+  )
+}
+
+function Told({ page, im }: { page: Page; im: Impact }) {
+  const { stacks, loose, data, rest } = layout(im), of = parse(im.object), home = kindKey(of) === 'Namespace' ? of.name : of.namespace
+  const at = (ref: string) => <At page={page} of={ref} home={home} />
+  const remarks = notes(im, short)
+  const suffers = (all: Dependent[]) => <Few of={all}>{(d) => <Suffers d={d} object={im.object} at={at} />}</Few>
+  return (
+    <>
+      <p><b><Mark tone={worst(im)}>{im.summary}</Mark></b></p>
+      {remarks.length > 0 && <dl class="details-facts">{remarks.map(([of, text]) => <Fact key={of} of={capital(of)}>{text}</Fact>)}</dl>}
+      {stacks.length > 0 && (
+        <>
+          <h4>Stacks</h4>
+          <Few of={stacks}>{({ touched, objects }) => <><Stack page={page} of={touched} at={at} />{objects.length > 0 && suffers(objects)}</>}</Few>
+        </>
+      )}
+      {loose.length > 0 && <><h4>In no stack</h4>{suffers(loose)}</>}
+      {im.deletions.length > 0 && (
+        <>
+          <h4>Deleted along: <Mark tone="bad">{plural(im.deletions.length, 'object')}{waiting(im)}</Mark></h4>
+          <Few of={[...data, ...rest]}>{(d) => <>{at(d.id)} {data.includes(d) ? <Mark tone="bad">{removalWhy(d)}</Mark> : <span class="faint">{removalWhy(d)}</span>}</>}</Few>
+        </>
+      )}
+      {im.mayGo.length > 0 && (
+        <>
+          <h4>May be deleted along: <Mark tone="warn">{plural(im.mayGo.length, 'object')}</Mark> <span class="faint">whether is for a controller to say</span></h4>
+          <Few of={im.mayGo}>{(d: Deletion) => <>{at(d.id)} <span class="faint">by</span> {at(d.by)}<div class="details-why"><code>{d.why}</code></div></>}</Few>
+        </>
+      )}
+      {im.kept.length > 0 && <><h4>Stays: {plural(im.kept.length, 'object')}</h4><Few of={im.kept}>{(k) => <>{at(k.id)} <span class="faint">{keptWhy(k.reason)}</span></>}</Few></>}
+      {im.unlooked.length > 0 && <details><summary>? Not looked at: {plural(im.unlooked.length, 'kind')}</summary><p class="faint">Not all of these were read, which may need it: {im.unlooked.join(', ')}</p></details>}
+      <Unread of={im.gaps} />
+    </>
+  )
+}
+
+const glyphs = { bad: '✖', warn: '▲' }
+
+function Mark({ tone, children }: { tone: Tone; children: ComponentChildren }) {
+  return tone === 'none' ? <span>{children}</span> : <span class={'tone-' + tone}><span aria-hidden="true">{glyphs[tone]}</span> {children}</span>
+}
+
+/** An object, by which it is selected where the page has it; with its namespace where that is another one. */
+function At({ page, of, home }: { page: Page; of: string; home: string }) {
+  const id = page.find(of), { namespace } = parse(of)
+  return <>{id < 0 ? <span class="ref" title={of}>{short(of)}</span> : <To page={page} id={id} />}{namespace && namespace !== home && <span class="faint"> ({namespace})</span>}</>
+}
+
+type Ats = (ref: string) => ComponentChildren
+
+/** What happens to a stack; it opens at the object to which that happens. */
+function Stack({ page, of, at }: { page: Page; of: Touched; at: Ats }) {
+  const { stack, because = '', deleted } = of, known = page.picture.stacks.some((s) => s.name === stack)
+  return (
+    <>
+      {known && stack !== page.choice.stack ? <button type="button" class="link" title={stack} onClick={() => page.open(stack, because)}>{short(stack)}</button> : <span title={stack}>{short(stack)}</span>}{' '}
+      <Mark tone={toneOf(of)}>{stackWord(of)}</Mark>{because && <>: {at(because)}</>}{deleted > 0 && `; ${plural(deleted, 'object')} of it deleted along`}
+    </>
+  )
+}
+
+/** What happens to an object, and by which edge. */
+function Suffers({ d, object, at }: { d: Dependent; object: string; at: Ats }) {
+  return <>{at(d.id)} <Mark tone={toneOf(d)}>{effectWord(d)}</Mark>{effectMore(d)}<div class="details-why">{d.cause !== object && <>because of {at(d.cause)}, </>}<code>{d.edge.why}</code></div></>
+}

@@ -1,0 +1,115 @@
+// What kubectl sysop impact writes, docs/schema/impact.json, as far as the page shows it; how it is
+// laid out, and its words: as pkg/view/impact.go has them. Without the browser, so that it can be tested.
+
+import type { Picture } from './picture.ts'
+import { parse, plural } from './words.ts'
+
+export const cascades = ['background', 'foreground', 'orphan'] as const
+
+export interface Impact {
+  object: string
+  cascade: string
+  summary: string
+  acts?: string
+  finalizers: string[]
+  remaker?: { id: string; known: boolean }
+  stacks: Touched[]
+  deletions: Deletion[]
+  mayGo: Deletion[]
+  kept: { id: string; by: string; reason: string }[]
+  direct: Dependent[]
+  through: Dependent[]
+  bereft: Dependent[]
+  unlooked: string[]
+  gaps: Picture['gaps']
+}
+export interface Touched { stack: string; effect: string; inferred: boolean; because?: string; deleted: number; objects: string[] }
+export interface Deletion { id: string; by: string; removal: string; why?: string; blocks: boolean; finalizers: string[] }
+export interface Dependent { id: string; effect: string; inferred: boolean; follows?: string; cause: string; edge: { why: string }; below: string[]; left?: number; of?: number }
+
+export type Tone = 'bad' | 'warn' | 'none'
+
+export interface Layout {
+  /** Each stack, with what happens to objects of it that no stack before has. */
+  stacks: { touched: Touched; objects: Dependent[] }[]
+  /** What is in no stack. */
+  loose: Dependent[]
+  /** What is deleted along: data first. */
+  data: Deletion[]
+  rest: Deletion[]
+}
+
+export function layout(im: Impact): Layout {
+  const all = [...im.direct, ...im.through, ...im.bereft], by = new Map<string, Dependent>(), shown = new Set<Dependent>()
+  for (const d of all) if (!by.has(d.id)) by.set(d.id, d)
+  const stacks = im.stacks.map((touched) => {
+    const objects = touched.objects.flatMap((id) => by.get(id) ?? []).filter((d) => !shown.has(d))
+    for (const d of objects) shown.add(d)
+    return { touched, objects }
+  })
+  const isData = (d: Deletion) => d.removal === 'reclaim policy' || parse(d.id).kind === 'PersistentVolumeClaim'
+  return { stacks, loose: all.filter((d) => !shown.has(d)), data: im.deletions.filter(isData), rest: im.deletions.filter((d) => !isData(d)) }
+}
+
+const broken = (effect: string) => effect.startsWith('breaks')
+
+export function toneOf({ effect, inferred }: { effect: string; inferred: boolean }): Tone {
+  if ((broken(effect) || effect === 'deleted') && !inferred) return 'bad'
+  return effect === 'only new ones' || effect === 'does without' ? 'none' : 'warn'
+}
+
+export function worst({ stacks }: Impact): Tone {
+  const tones = stacks.map(toneOf)
+  return (['bad', 'warn'] as const).find((t) => tones.includes(t)) ?? 'none'
+}
+
+/** What happens to a stack. */
+export function stackWord({ effect, inferred }: Touched): string {
+  if (inferred && broken(effect)) return 'may break'
+  return { deleted: 'is deleted', 'loses it': 'loses a part', 'only new ones': 'goes on, and cannot make new ones' }[effect] ?? effect
+}
+
+/** What happens to an object; of a guess it says so. */
+export function effectWord({ effect, inferred }: Dependent): string {
+  return inferred ? (broken(effect) ? effect.replace('breaks', 'may break') : effect) + ' (inferred)' : effect
+}
+
+/** What that is, beyond the word. */
+export function effectMore({ below, follows, left, of }: Dependent): string {
+  return (of ? `: ${left ?? 0} of ${of} left` : '') + (below.length ? `, with ${plural(below.length, 'object')} below it` : '') + (follows ? ': ' + follows : '')
+}
+
+/** Why an object is deleted along. */
+export function removalWhy({ removal, why }: Deletion): string {
+  return {
+    namespace: 'it is in the namespace',
+    definition: 'the definition of its kind goes',
+    'reclaim policy': 'its reclaim policy is Delete: the data goes',
+    controller: 'its controller deletes it: ' + why,
+  }[removal] ?? 'every owner of it goes'
+}
+
+/** Why an object stays. */
+export function keptWhy(reason: string): string {
+  return {
+    'another owner': 'another owner is left',
+    orphaned: 'it is orphaned, as --cascade says',
+    retained: 'its reclaim policy keeps it: it is Released, with its data',
+  }[reason] ?? 'its controller does not delete it'
+}
+
+/** What is to be said of the object itself. */
+export function notes(im: Impact, name: (ref: string) => string): [string, string][] {
+  const out: [string, string][] = [], blocks = im.deletions.filter((d) => d.blocks && d.by === im.object).length
+  if (im.acts) out.push(['only new ones', im.acts])
+  if (im.finalizers.length) out.push(['finalizers', 'it stays Terminating until these are taken off: ' + im.finalizers.join(', ')])
+  if (im.cascade === 'foreground' && blocks) out.push(['foreground', 'it waits for what it owns that blocks it: ' + plural(blocks, 'object')])
+  if (im.remaker) out.push(im.remaker.known ? ['made anew', name(im.remaker.id) + ' makes it anew at once'] : ['made anew?', name(im.remaker.id) + ' made it, and may make it anew'])
+  return out
+}
+
+/** That what is deleted along has finalizers. */
+export function waiting({ deletions }: Impact): string {
+  const n = deletions.filter((d) => d.finalizers.length).length
+  return n === 0 ? '' : n === deletions.length ? ', once their finalizers are taken off' : `, ${n} of them once their finalizers are taken off`
+}

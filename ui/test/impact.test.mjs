@@ -1,0 +1,54 @@
+// An impact is laid out and worded as in a terminal: internal/cli/ui_ask_impact_test.go writes what that shows.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { load } from './load.mjs'
+
+const { effectMore, effectWord, keptWhy, layout, notes, removalWhy, stackWord, toneOf, waiting, worst } = await load('impact_document.ts')
+const { parse, plural } = await load('words.ts')
+const impacts = JSON.parse(readFileSync(new URL('fixtures/impacts.json', import.meta.url)))
+
+const glyphs = { bad: '✖ ', warn: '! ', none: '' }
+
+/** The lines of a terminal: how deep, the object, what happens to it. */
+function lines(im) {
+  const home = parse(im.object).namespace
+  const name = (ref) => { const { kind, namespace, name } = parse(ref); return [kind, ...(namespace && namespace !== home ? [namespace] : []), name].join('/') }
+  const suffers = (d) => ['  ', name(d.id), `${glyphs[toneOf(d)]}${effectWord(d)}${effectMore(d)} (${d.cause === im.object ? '' : name(d.cause) + ', '}${d.edge.why})`]
+  const { stacks, loose, data, rest } = layout(im), out = [['', name(im.object), im.summary]]
+  for (const [what, text] of notes(im, name)) out.push([' ', what, text])
+  for (const { touched: s, objects } of stacks) {
+    out.push([' ', 'stack ' + name(s.stack), glyphs[toneOf(s)] + stackWord(s) + (s.because ? ': ' + name(s.because) : '') + (s.deleted ? `; ${plural(s.deleted, 'object')} of it deleted along` : '')], ...objects.map(suffers))
+  }
+  if (loose.length) out.push([' ', 'in no stack', ''], ...loose.map(suffers))
+  if (im.deletions.length) {
+    out.push([' ', 'deleted along', `✖ ${plural(im.deletions.length, 'object')}${waiting(im)}`])
+    for (const d of data) out.push(['  ', name(d.id), '✖ ' + removalWhy(d)])
+    for (const d of rest) out.push(['  ', name(d.id), removalWhy(d)])
+  }
+  if (im.mayGo.length) out.push([' ', 'may be deleted along', `! ${plural(im.mayGo.length, 'object')}: whether is for a controller to say`], ...im.mayGo.map((d) => ['  ', name(d.id), `by ${name(d.by)} (${d.why})`]))
+  if (im.kept.length) out.push([' ', 'stays', plural(im.kept.length, 'object')], ...im.kept.map((k) => ['  ', name(k.id), keptWhy(k.reason)]))
+  return out
+}
+
+test('there is an impact of every sort', () => {
+  const all = impacts.map((i) => i.document), effects = new Set(all.flatMap((im) => im.direct.map((d) => d.effect + d.inferred)))
+  assert.ok(effects.size >= 14, [...effects].join())
+  for (const part of ['acts', 'remaker']) assert.ok(all.some((im) => im[part]), part)
+  for (const part of ['finalizers', 'stacks', 'deletions', 'mayGo', 'kept', 'direct', 'through', 'unlooked']) assert.ok(all.some((im) => im[part].length), part)
+})
+
+for (const { document, lines: want } of impacts) {
+  test(`the impact of ${document.object}`, () => {
+    assert.deepEqual(lines(document), want.filter(([, what]) => what !== '? not looked at'))
+  })
+}
+
+test('the worst that happens to a stack is how bad it is', () => {
+  const of = (...stacks) => worst({ stacks: stacks.map(([effect, inferred]) => ({ effect, inferred })) })
+  assert.equal(of(), 'none')
+  assert.equal(of(['only new ones', false]), 'none')
+  assert.equal(of(['does without', false], ['breaks', true]), 'warn')
+  assert.equal(of(['breaks on restart', true], ['breaks on restart', false]), 'bad')
+  assert.equal(of(['deleted', false]), 'bad')
+})
