@@ -106,8 +106,10 @@ status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}
 			try: strings.ReplaceAll(classed(anotherPod, ""), "image:", "resources: {limits: {cpu: 2}}, image:"), before: "maximum cpu usage per Container is 1",
 		},
 		{
-			name: "quota", object: "ResourceQuota/NAMESPACE/one", text: "{apiVersion: v1, kind: ResourceQuota, metadata: {name: one, namespace: NAMESPACE}, spec: {hard: {pods: 1}}}" + classed(userOfClasses, "priority: 0"),
-			try: classed(anotherPod, ""), before: "exceeded quota: one",
+			name: "quota", object: "ResourceQuota/NAMESPACE/small",
+			text: strings.ReplaceAll(classed(userOfClasses, "priority: 0"), "image:", "resources: {requests: {cpu: 100m}}, image:") +
+				"---\n{apiVersion: v1, kind: ResourceQuota, metadata: {name: small, namespace: NAMESPACE}, spec: {hard: {requests.cpu: 1}}}",
+			try: strings.ReplaceAll(classed(anotherPod, ""), "image:", "resources: {requests: {cpu: 2}}, image:"), before: "exceeded quota: small",
 		},
 		{
 			name: "policy", object: "ValidatingAdmissionPolicy.admissionregistration.k8s.io/NAMESPACE-forbids", text: forbids,

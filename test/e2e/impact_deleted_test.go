@@ -1,19 +1,15 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
-	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 )
 
 // deletion is one that is foretold and then done: what goes is what was foretold.
@@ -49,80 +45,6 @@ func (d deletion) run(t *testing.T, c *cluster.Cluster) {
 	if d.then != nil {
 		d.then(t, r, ns)
 	}
-}
-
-// atRest waits until all that is made in namespaces has been made: pods run, claims are bound,
-// Deployments are available, Services have EndpointSlices, Certificates are issued.
-func atRest(t *testing.T, c *cluster.Cluster, namespaces ...string) {
-	t.Helper()
-	for _, ns := range namespaces {
-		cluster.Eventually(t, limit, func() error { return resting(t, c, ns) })
-	}
-}
-
-func resting(t *testing.T, c *cluster.Cluster, ns string) error {
-	var errs []error
-	yet := func(what, name string) { errs = append(errs, fmt.Errorf("%s %s is not there yet", what, name)) }
-	ctx, all := t.Context(), metav1.ListOptions{}
-	deployments, err := admin(c).AppsV1().Deployments(ns).List(ctx, all)
-	if err != nil {
-		return err
-	}
-	for _, d := range deployments.Items {
-		if !available(&d) {
-			yet("Deployment", d.Name)
-		}
-	}
-	pods, err := admin(c).CoreV1().Pods(ns).List(ctx, all)
-	if err != nil {
-		return err
-	}
-	for _, p := range pods.Items {
-		if p.Status.Phase != corev1.PodRunning {
-			yet("Pod", p.Name)
-		}
-	}
-	claims, err := admin(c).CoreV1().PersistentVolumeClaims(ns).List(ctx, all)
-	if err != nil {
-		return err
-	}
-	for _, p := range claims.Items {
-		volume, err := admin(c).CoreV1().PersistentVolumes().Get(ctx, p.Spec.VolumeName, metav1.GetOptions{})
-		if p.Status.Phase != corev1.ClaimBound || err != nil || volume.Status.Phase != corev1.VolumeBound {
-			yet("PersistentVolumeClaim", p.Name)
-		}
-	}
-	services, err := admin(c).CoreV1().Services(ns).List(ctx, all)
-	if err != nil {
-		return err
-	}
-	for _, s := range services.Items {
-		endpoints, err := admin(c).DiscoveryV1().EndpointSlices(ns).List(ctx, metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name})
-		if err != nil {
-			return err
-		}
-		if len(endpoints.Items) == 0 {
-			yet("EndpointSlice", s.Name)
-		}
-	}
-	issued, err := dynamic.NewForConfigOrDie(c.Config()).Resource(certificates).Namespace(ns).List(ctx, all)
-	if err != nil {
-		return err
-	}
-	for i := range issued.Items {
-		if !apply.Condition(&issued.Items[i], "Ready") {
-			yet("Certificate", issued.Items[i].GetName())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func available(d *appsv1.Deployment) bool {
-	wanted := int32(1)
-	if d.Spec.Replicas != nil {
-		wanted = *d.Spec.Replicas
-	}
-	return d.Status.ObservedGeneration == d.Generation && d.Status.UpdatedReplicas == wanted && d.Status.ReadyReplicas == wanted && d.Status.Replicas == wanted
 }
 
 // What goes along with an object is what was foretold, and nothing else goes.
@@ -239,38 +161,6 @@ func deletionsOfCertificates() []deletion {
 			says: []string{"deleted CertificateRequest.cert-manager.io/NAMESPACE/site-1 by owner", "kept Secret/NAMESPACE/site-tls: not cleared"},
 		},
 	}
-}
-
-// collectsKind returns when the garbage collector knows a kind, of which this is an object: it
-// asks for new ones twice a minute.
-func collectsKind(t *testing.T, c *cluster.Cluster, ns, text string) {
-	t.Helper()
-	objects, err := apply.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	maps, ctx := admin(c).CoreV1().ConfigMaps(ns), t.Context()
-	owner, err := maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "owner-"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	owned := objects[0]
-	owned.SetName(owner.Name)
-	owned.SetNamespace(ns)
-	owned.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}})
-	if _, err := c.Apply(ctx, objects); err != nil {
-		t.Fatal(err)
-	}
-	if err := maps.Delete(ctx, owner.Name, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	gvk := owned.GroupVersionKind()
-	resource := gvk.GroupVersion().WithResource(strings.ToLower(gvk.Kind) + "s")
-	at := dynamic.NewForConfigOrDie(c.Config()).Resource(resource).Namespace(ns)
-	cluster.Eventually(t, 2*limit, func() error {
-		_, err := at.Get(ctx, owned.GetName(), metav1.GetOptions{})
-		return absent(owned.GetName(), err)
-	})
 }
 
 // phases waits until a volume is in a phase.

@@ -56,6 +56,7 @@ func TestImpactByPolicy(t *testing.T) {
 	t.Parallel()
 	const root, blocks, loose, both = "ConfigMap/NAMESPACE/root", "ConfigMap/NAMESPACE/blocks", "ConfigMap/NAMESPACE/loose", "ConfigMap/NAMESPACE/shared"
 	collected := []string{"deleted " + blocks + " by owner", "deleted " + loose + " by owner", "kept " + both + ": another owner"}
+	orphaned := []string{"kept " + blocks + ": orphaned", "kept " + loose + ": orphaned", "kept " + both + ": orphaned"}
 	for _, p := range []struct {
 		cascade string
 		says    []string
@@ -66,10 +67,7 @@ func TestImpactByPolicy(t *testing.T) {
 	}{
 		{"background", collected, []string{loose, root}, []string{blocks}, map[string]int{both: 1}},
 		{"foreground", collected, []string{loose}, []string{root, blocks}, map[string]int{both: 1}},
-		{
-			"orphan", []string{"kept " + blocks + ": orphaned", "kept " + loose + ": orphaned", "kept " + both + ": orphaned"},
-			[]string{root}, nil, map[string]int{blocks: 0, loose: 0, both: 1},
-		},
+		{"orphan", orphaned, []string{root}, nil, map[string]int{blocks: 0, loose: 0, both: 1}},
 	} {
 		t.Run(p.cascade, func(t *testing.T) {
 			t.Parallel()
