@@ -58,15 +58,14 @@ func (h *harm) loser(e *edge, working map[ID]bool) (Dependent, bool) {
 	}
 	grant := g.Ref(e.to).GroupKind() == relation.ReferenceGrant
 	d.Inferred = e.flags&(inferred|backward) != 0 || e.flags&(bySelector|ifPresent) != 0 && !grant && e.flags&settled == 0
-	works := working[e.from] || h.mayRun(e.from)
 	switch {
 	case c.severity == 0:
 		return d, false
 	case e.flags&optional != 0:
 		d.Effect, d.Follows = DoesWithout, ""
-	case c.when == whenMade && (works || c.severity == Info):
+	case c.when == whenMade && (working[e.from] || c.severity == Info):
 		d.Effect, d.Inferred = OnlyNew, e.flags&(inferred|backward) != 0
-	case c.severity == Error && c.when == whenRestarted && works:
+	case c.severity == Error && c.when == whenRestarted && working[e.from]:
 		d.Effect = BreaksOnRestart
 	case c.severity == Error:
 		d.Effect = Breaks
@@ -75,17 +74,10 @@ func (h *harm) loser(e *edge, working map[ID]bool) (Dependent, bool) {
 	default:
 		d.Effect = DoesWithout
 	}
-	if works && c.meanwhile != "" && d.Effect != DoesWithout {
+	if working[e.from] && c.meanwhile != "" && d.Effect != DoesWithout {
 		d.Follows = c.meanwhile + "; then " + c.follows
 	}
 	return d, true
-}
-
-// mayRun tells a workload whose pods were not read: whether any runs is not known, and what
-// runs goes on.
-func (h *harm) mayRun(id ID) bool {
-	r := h.g.Ref(id)
-	return isWorkload(r) && r.GroupKind() != podKind && !h.g.inv.Covered(podKind, r.Namespace)
 }
 
 // another says whether the selector of an edge finds another object that stays.
