@@ -76,7 +76,7 @@ func (v *healthView) document() HealthDocument {
 	}
 	below, counts := v.together()
 	for _, id := range v.ids {
-		h := v.a.Own(id)
+		h := v.own(id)
 		if h.Status == "" {
 			continue
 		}
@@ -86,6 +86,18 @@ func (v *healthView) document() HealthDocument {
 		})
 	}
 	return doc
+}
+
+// own is the health of an object by itself, as its stack tells it: of what is missing also who
+// makes it.
+func (v *healthView) own(id graph.ID) health.Health {
+	h := v.a.Own(id)
+	for i := 0; i < len(v.stacks) && h.Status == health.Missing; i++ {
+		if p, in := v.stacks[i].Health.Part(id); in {
+			return p.Own
+		}
+	}
+	return h
 }
 
 func (v *healthView) stack(s *HealthStack) HealthStackDocument {
