@@ -7,6 +7,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -57,7 +58,8 @@ func TestImpactWithoutRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	may := rbacv1.PolicyRule{APIGroups: []string{"*"}, Verbs: []string{"get", "list"}}
-	for _, r := range resources(t, c) {
+	served := resources(t, c)
+	for _, r := range served {
 		if r.Resource != "pods" {
 			may.Resources = append(may.Resources, r.Resource)
 		}
@@ -78,6 +80,10 @@ func TestImpactWithoutRights(t *testing.T) {
 	if !slices.Contains(im.Unlooked, "Pod") {
 		t.Errorf("pods may need it, and were not looked at: %q", im.Unlooked)
 	}
+	// Another test may have brought a definition after the role was written.
+	im.Gaps = slices.DeleteFunc(im.Gaps, func(g gap) bool {
+		return !slices.ContainsFunc(served, func(r schema.GroupVersionResource) bool { return r.GroupResource().String() == g.Resource })
+	})
 	if len(im.Gaps) != 1 || im.Gaps[0].Resource != "pods" || im.Gaps[0].Namespace != ns || im.Gaps[0].Reason != "Forbidden" {
 		t.Errorf("gaps %+v, want one of pods", im.Gaps)
 	}
