@@ -53,6 +53,8 @@ type common struct {
 	// that it wants the status of all that have one.
 	extract []func(*session) inventory.Extractor
 	judges  bool
+	// healthRules are asked before the catalogue's, where health is judged; nil for none.
+	healthRules *healthRules
 
 	from          string
 	rulesFiles    []string

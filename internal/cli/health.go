@@ -20,7 +20,7 @@ type healthOptions struct {
 	all      bool
 	since    time.Duration
 	exitCode bool
-	rules    string
+	rules    healthRuleOptions
 
 	watch   bool
 	wait    string
@@ -74,7 +74,7 @@ command ends when all stacks are so, or fails after --timeout.`,
 	f.BoolVar(&o.all, "all", false, "judge every object that is read, not only stacks")
 	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 unless something is found, and all of it is Healthy or Suspended")
-	f.StringVar(&o.rules, "health-rules", "", "rules of health of your own (CEL), from a YAML FILE")
+	o.rules.flags(cmd, o.common)
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
 	f.BoolVarP(&o.watch, "watch", "w", false, "go on, with a line for each change, until interrupted")
 	f.StringVar(&o.wait, "wait", "", "wait until every stack is so: Healthy, or another status")
@@ -106,7 +106,7 @@ func statusNamed(name string) health.Status {
 type healthQuestion struct {
 	selector labels.Selector
 	want     health.Status // to wait for; empty for none
-	rules    []health.Rule
+	rules    *healthRules
 }
 
 func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
@@ -118,7 +118,7 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 		return nil, err
 	}
 	q := &healthQuestion{selector: selector}
-	if q.rules, err = readHealthRules(ctx, o.rules); err != nil {
+	if q.rules, err = o.rules.read(ctx); err != nil {
 		return nil, err
 	}
 	if o.wait != "" {

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/client-go/kubernetes/scheme"
@@ -17,16 +14,18 @@ import (
 )
 
 // verdicts judge objects while a session reads them.
-type verdicts struct{ c *health.Collector }
+type verdicts struct {
+	c      *health.Collector
+	common *common
+}
 
 // judging has the session that opens next judge what it reads. The rules are the user's,
-// which go before the catalogue's.
-func (c *common) judging(rules []health.Rule) *verdicts {
-	v := &verdicts{}
-	c.judges = true
+// which go before the catalogue's; nil for none.
+func (c *common) judging(rules *healthRules) *verdicts {
+	v := &verdicts{common: c}
+	c.judges, c.healthRules = true, rules
 	c.extract = append(c.extract, func(s *session) inventory.Extractor {
-		all := append(slices.Clone(rules), catalog.Health(s.kinds)...)
-		collector := health.NewCollector(health.NewJudge(s.moment(), all...))
+		collector := health.NewCollector(rules.judge(s, catalog.Health(s.kinds)))
 		v.c = collector
 		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 			collector.Add(o)
@@ -36,8 +35,9 @@ func (c *common) judging(rules []health.Rule) *verdicts {
 	return v
 }
 
-// of puts together what was judged.
+// of puts together what was judged, and tells which rules failed.
 func (v *verdicts) of(g *graph.Graph) *health.Assessment {
+	v.common.healthRules.tell(v.common)
 	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return v.c.Of(g.Ref(id)) })
 }
 
@@ -53,26 +53,6 @@ func (s *session) moment() time.Time {
 
 // largestHealthRules is more than any file of them has.
 const largestHealthRules = 4 << 20
-
-// readHealthRules reads the file of --health-rules; none where it is not given. Any
-// problem refuses all: a rule that is left out silently would make another answer.
-func readHealthRules(ctx context.Context, name string) ([]health.Rule, error) {
-	if name == "" {
-		return nil, nil
-	}
-	data, err := readFile(ctx, name, largestHealthRules, "file of rules")
-	if err != nil {
-		if ctx.Err() == nil {
-			err = fmt.Errorf("read the rules of health: %w", err)
-		}
-		return nil, err
-	}
-	rules, problems := health.ParseRules(name, data)
-	if len(problems) > 0 {
-		return nil, withHint(&linesError{placed(name, problems)}, "docs/health-rules.md is the grammar")
-	}
-	return rules, nil
-}
 
 // judgedAs is how a kind is read to be judged, where no rule reads it so anyway: the
 // built-in ones that have a state in the version that is understood, and every custom
@@ -92,5 +72,5 @@ func (c *common) judgedAs(r object.Resource) (source.Detail, string, bool) {
 			return source.Fields, gvk.Version, true
 		}
 	}
-	return source.Fields, "", r.Custom || !health.Known(gk)
+	return source.Fields, "", r.Custom || !health.Known(gk) || c.healthRules.reads(gk)
 }

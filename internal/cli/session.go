@@ -75,6 +75,9 @@ func (c *common) open(ctx context.Context) (*session, error) {
 	}
 	s.learn(definitions, files)
 	s.gaps = early.gaps
+	if err := c.healthRules.learn(ctx, s.source); err != nil {
+		return nil, err
+	}
 	s.empty()
 	return s, nil
 }

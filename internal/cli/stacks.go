@@ -15,11 +15,11 @@ import (
 
 type stacksOptions struct {
 	*common
-	selector    string
-	sortBy      string
-	all         bool
-	prices      string
-	healthRules string
+	selector string
+	sortBy   string
+	all      bool
+	prices   string
+	rules    healthRuleOptions
 }
 
 func newStacks(env Env) *cobra.Command {
@@ -79,7 +79,7 @@ named in SHARED WITH OTHERS (-o wide).`,
 	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(stackOrders(), ", "))
 	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster itself, and what is in no stack, and why")
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
-	f.StringVar(&o.healthRules, "health-rules", "", "rules of health of your own (CEL), from a YAML FILE")
+	o.rules.flags(cmd, o.common)
 	pricesFlag(cmd, &o.prices)
 	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(stackOrders(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -97,7 +97,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if q.book, err = readPrices(ctx, o.prices); err != nil {
 		return err
 	}
-	rules, err := readHealthRules(ctx, o.healthRules)
+	rules, err := o.rules.read(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,10 @@ import (
 // for the questions about the past alone.
 type uiOptions struct {
 	*metricsOptions
-	healthRules string
-	past        pastOptions
-	open        bool
-	port        int
+	rules healthRuleOptions
+	past  pastOptions
+	open  bool
+	port  int
 }
 
 // pastOptions say whom to ask about the past.
@@ -76,7 +76,7 @@ file that needs no server and no network (-o html), or as a drawing (-o svg).`,
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels; without a ROOT, the stacks of which a root does")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
-	f.StringVar(&o.healthRules, "health-rules", "", "rules of health of your own (CEL), from a YAML FILE")
+	o.rules.flags(cmd, o.common)
 	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.past.prometheus, "prometheus", "", "whom to ask about costs over time: the URL of Prometheus (or of what speaks its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
 	f.StringVar(&o.past.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token that a --prometheus URL wants")
@@ -103,7 +103,7 @@ func (o *uiOptions) surveyed(ctx context.Context) (*survey, error) {
 	if err := o.past.validate(); err != nil {
 		return nil, err
 	}
-	return o.survey(ctx, o.healthRules)
+	return o.survey(ctx, &o.rules)
 }
 
 func (p *pastOptions) validate() error {
@@ -117,12 +117,12 @@ func (p *pastOptions) validate() error {
 }
 
 // survey makes the survey that the flags ask for.
-func (o *metricsOptions) survey(ctx context.Context, healthRules string) (*survey, error) {
+func (o *metricsOptions) survey(ctx context.Context, healthRules *healthRuleOptions) (*survey, error) {
 	selector, err := parseSelector(o.selector)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := readHealthRules(ctx, healthRules)
+	rules, err := healthRules.read(ctx)
 	if err != nil {
 		return nil, err
 	}

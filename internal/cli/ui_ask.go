@@ -89,7 +89,7 @@ func keeping(answer web.Answer) web.Answer {
 
 // passed are the flags of a command line that say what is read, for other commands.
 func passed(cmd *cobra.Command) []string {
-	own := []string{"selector", "prices", "health-rules", "prometheus", "prometheus-token-file", "prometheus-matchers", "open", "port", "output", "timings", "v"}
+	own := []string{"selector", "prices", "health-rules", "argocd", "prometheus", "prometheus-token-file", "prometheus-matchers", "open", "port", "output", "timings", "v"}
 	var out []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains(own, f.Name) {

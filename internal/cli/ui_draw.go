@@ -89,9 +89,9 @@ func (v *survey) tell(l *surveyed) {
 }
 
 // drawnFrom makes the survey of a command that is not about figures.
-func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices, healthRules string) (*survey, error) {
+func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices string, rules *healthRuleOptions) (*survey, error) {
 	o := &metricsOptions{common: c, args: args, selector: selector, prices: prices, by: cost.ByStack}
-	return o.survey(ctx, healthRules)
+	return o.survey(ctx, rules)
 }
 
 func (o *graphOptions) draw(ctx context.Context) error {
@@ -110,7 +110,7 @@ func (o *graphOptions) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := o.drawnFrom(ctx, o.args, o.selector, "", "")
+	v, err := o.drawnFrom(ctx, o.args, o.selector, "", nil)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (o *healthOptions) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := o.drawnFrom(ctx, o.args, o.selector, "", o.rules)
+	v, err := o.drawnFrom(ctx, o.args, o.selector, "", &o.rules)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (o *stacksOptions) draw(ctx context.Context) error {
 	if err := o.refuse(notDrawn{{"--sort-by", o.sortBy != "name"}}, "leave it out: the page sorts by a click on the head of a column"); err != nil {
 		return err
 	}
-	v, err := o.drawnFrom(ctx, nil, o.selector, o.prices, o.healthRules)
+	v, err := o.drawnFrom(ctx, nil, o.selector, o.prices, &o.rules)
 	if err != nil {
 		return err
 	}

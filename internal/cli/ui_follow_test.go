@@ -142,7 +142,7 @@ contexts: [{name: here, context: {cluster: one, user: me, namespace: shop}}]}`, 
 	env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, Getenv: func(string) string { return "" }, Now: time.Now}
 	c, cache := newCommon(env), t.TempDir()
 	c.config.KubeConfig, c.config.CacheDir = &file, &cache
-	v, err := c.drawnFrom(t.Context(), nil, "", "", "")
+	v, err := c.drawnFrom(t.Context(), nil, "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ type surveyStack struct {
 }
 
 // newSurvey returns a survey that has not connected yet. What it notes in the options is its own.
-func newSurvey(o *metricsOptions, q *question, rules []health.Rule) *survey {
+func newSurvey(o *metricsOptions, q *question, rules *healthRules) *survey {
 	fresh, common, asked := *o, *o.common, *q
 	o, fresh.common, q = &fresh, &common, &asked
 	v := &survey{o: o, q: q, mode: "file", born: &births{at: map[object.Ref]time.Time{}, every: true}, numbers: view.NewNumbering(), include: len(o.include)}

@@ -38,7 +38,7 @@ func surveyFrom(t *testing.T, from string, all bool, args ...string) (*survey, *
 	}
 	c := newCommon(env)
 	c.from, c.allNamespaces = from, all
-	v, err := c.drawnFrom(t.Context(), args, "", "", "")
+	v, err := c.drawnFrom(t.Context(), args, "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

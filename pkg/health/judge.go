@@ -10,8 +10,9 @@ import (
 
 // Judge judges objects. It is safe for use by several at once.
 type Judge struct {
-	now     time.Time
-	entries map[schema.GroupKind]*entry
+	now       time.Time
+	entries   map[schema.GroupKind]*entry
+	assessors []Assessor
 }
 
 // NewJudge returns a judge that knows the rules of entries besides its own. now is
@@ -28,6 +29,36 @@ func NewJudge(now time.Time, rules ...Rule) *Judge {
 	return j
 }
 
+// Assessor is a rule that is not made of expressions of CEL, such as a script. It is safe
+// for use by several at once.
+type Assessor interface {
+	// Assess returns the health of an object, and false where it has none to give. The
+	// Message of what it returns with false is a note on why, and empty for an object that
+	// is none of its business.
+	Assess(o object.Object) (Health, bool)
+}
+
+// Consult has the judge ask assessors before the rules of entries, in their order: the
+// first that gives a health decides. It returns the judge.
+func (j *Judge) Consult(assessors ...Assessor) *Judge {
+	j.assessors = append(j.assessors, assessors...)
+	return j
+}
+
+// customization judges by what assessors say of the object.
+func (j *Judge) customization(s *subject) (Health, bool) {
+	for _, a := range j.assessors {
+		h, ok := a.Assess(s.Object)
+		if ok {
+			return h, true
+		}
+		if h.Message != "" {
+			s.notes = append(s.notes, h.Message)
+		}
+	}
+	return Health{}, false
+}
+
 // stage is one way of judging. It says false where it has nothing to say, and the next
 // one is asked.
 type stage struct {
@@ -35,11 +66,15 @@ type stage struct {
 	judge func(*Judge, *subject) (Health, bool)
 }
 
+// customization names the stage of the assessors.
+const customization = "customization"
+
 // stages are asked in this order.
-func stages() [7]stage {
-	return [7]stage{
+func stages() [8]stage {
+	return [8]stage{
 		{"deletion", (*Judge).deletion},
 		{"generation", (*Judge).generation},
+		{customization, (*Judge).customization},
 		{"entry", (*Judge).entry},
 		{"kind", (*Judge).kind},
 		{"conditions", (*Judge).conditions},
@@ -65,16 +100,17 @@ func (j *Judge) Of(o object.Object) Health {
 	for _, stage := range stages() {
 		if h, ok := stage.judge(j, s); ok {
 			h.By = stage.name
-			return j.settle(s, s.withheld(h))
+			return s.noted(j.settle(s, s.withheld(h)))
 		}
 	}
-	return s.unknown()
+	return s.noted(s.unknown())
 }
 
 // settle says Suspended of a custom resource that was told to pause and is otherwise
-// said to be well, or on its way. A rule that tells suspension itself knows better.
+// said to be well, or on its way. A rule that tells suspension itself knows better, and so
+// does whoever wrote an assessor.
 func (j *Judge) settle(s *subject, h Health) Health {
-	if !h.yields() || h.By == "deletion" || h.By == "suspension" {
+	if !h.yields() || h.By == "deletion" || h.By == "suspension" || h.By == customization {
 		return h
 	}
 	if e := j.entries[s.GroupKind()]; h.By == "entry" && e != nil && e.rule.Suspended != "" {

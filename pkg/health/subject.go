@@ -23,6 +23,7 @@ type subject struct {
 	// trouble and verdict are what the fields of the status say, once told.
 	trouble, verdict finding
 	told             bool
+	notes            []string // of assessors that gave no health
 }
 
 // seen is what the stages before made of an object that none of them could judge.
@@ -35,6 +36,17 @@ func newSubject(o object.Object, now time.Time) *subject {
 	s := &subject{Object: o, now: now, fields: o.Fields()}
 	s.status, _ = s.fields["status"].(map[string]any)
 	return s
+}
+
+// noted adds to a health what assessors noted that gave none.
+func (s *subject) noted(h Health) Health {
+	for _, note := range s.notes {
+		if h.Message != "" {
+			h.Message += "; "
+		}
+		h.Message += note
+	}
+	return h
 }
 
 // spec returns the spec of a custom resource.

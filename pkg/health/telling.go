@@ -9,24 +9,34 @@ import (
 	"github.com/google/cel-go/cel"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // variables are what the expressions of a rule see of an object; nil of one that was
 // read as metadata only.
 func (s *subject) variables() map[string]any {
-	fields := s.fields
+	fields := Fields(s.Object)
 	if fields == nil {
-		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial || s.Body == nil {
-			return nil
-		}
-		// A user's rule may be one for a built-in kind, which was read as a type.
-		converted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.Body)
-		if err != nil {
-			return nil
-		}
-		fields = converted
+		return nil
 	}
 	return map[string]any{"self": fields, "metadata": mapAt(fields, "metadata"), "spec": mapAt(fields, "spec"), "status": mapAt(fields, "status")}
+}
+
+// Fields returns an object as maps, which are not to be written; nil where it was not read
+// in full. A rule may be one for a built-in kind, which was read as a type.
+func Fields(o object.Object) map[string]any {
+	if fields := o.Fields(); fields != nil {
+		return fields
+	}
+	if _, partial := o.Body.(*metav1.PartialObjectMetadata); partial || o.Body == nil {
+		return nil
+	}
+	converted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.Body)
+	if err != nil {
+		return nil
+	}
+	return converted
 }
 
 // mapAt returns the map at a key; an empty one where there is none.

@@ -12,8 +12,9 @@ import (
 )
 
 // A definition may say that a data key of a ConfigMap holds the manual of its
-// kind. That one value is the only one that is ever read of a ConfigMap, when
-// somebody asks for the manual; there is no such way to a Secret.
+// kind. That one value is read of a ConfigMap when somebody asks for the manual, and
+// what is configured of health when somebody asks for that (ConfigMapValues); there is no
+// such way to a Secret.
 
 // NoManualError says why there is no manual where one is said to be.
 type NoManualError struct {
@@ -40,52 +41,101 @@ func unreadManual(ref object.Ref, format string, args ...any) error {
 // out a ConfigMap whole; the rest of it is let go unread. The error is a
 // *NoManualError, or that of the context or the connection.
 func (c *Cluster) Manual(ctx context.Context, namespace, name, key string) (string, error) {
-	ref := object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}
-	if !sendable(namespace) || !sendable(name) {
-		return "", noManual(ref, false, "%s is no name of a ConfigMap", ref)
+	data, err := c.configMap(ctx, namespace, name)
+	if err != nil {
+		return "", err
 	}
-	r := object.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true}
-	a, err := c.ask(ctx, pathOf(r, namespace, name), nil, jsonType)
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case absent(err, name):
-		return "", noManual(ref, true, "there is no %s", ref)
-	case err != nil:
-		return "", unreadManual(ref, "%s: %s", gap(r, namespace, err).Reason, say(err))
-	}
-	var m struct {
-		Data map[string]json.RawMessage `json:"data"`
-	}
-	if err := json.Unmarshal(a.body, &m); err != nil {
-		return "", noManual(ref, false, "%v", jsonError(err))
-	}
-	raw, ok := m.Data[key]
+	raw, ok := data[key]
 	if !ok {
-		return "", noKey(ref, key, slices.Sorted(maps.Keys(m.Data)))
+		return "", noKey(object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}, key, slices.Sorted(maps.Keys(data)))
 	}
 	var text string
 	err = json.Unmarshal(raw, &text)
 	return text, err
 }
 
+// configMap returns the data of a ConfigMap, of which no value was read.
+func (c *Cluster) configMap(ctx context.Context, namespace, name string) (map[string]json.RawMessage, error) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}
+	if !sendable(namespace) || !sendable(name) {
+		return nil, noManual(ref, false, "%s is no name of a ConfigMap", ref)
+	}
+	r := object.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true}
+	a, err := c.ask(ctx, pathOf(r, namespace, name), nil, jsonType)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case absent(err, name):
+		return nil, noManual(ref, true, "there is no %s", ref)
+	case err != nil:
+		return nil, unreadManual(ref, "%s: %s", gap(r, namespace, err).Reason, say(err))
+	}
+	var m struct {
+		Data map[string]json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(a.body, &m); err != nil {
+		return nil, noManual(ref, false, "%v", jsonError(err))
+	}
+	return m.Data, nil
+}
+
+// ConfigMapValues returns the values of the named ConfigMap whose keys begin with a
+// prefix, and reads no other. The error is that of Manual.
+func (c *Cluster) ConfigMapValues(ctx context.Context, namespace, name, prefix string) (map[string]string, error) {
+	data, err := c.configMap(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]string{}
+	for key, raw := range data {
+		var text string
+		if strings.HasPrefix(key, prefix) && json.Unmarshal(raw, &text) == nil {
+			values[key] = text
+		}
+	}
+	return values, nil
+}
+
 // Manual returns what the named ConfigMap holds under the key, as Cluster.Manual
 // does.
 func (s *Snapshot) Manual(_ context.Context, namespace, name, key string) (string, error) {
-	ref := object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}
-	i := slices.IndexFunc(s.entries, func(e entry) bool { return e.ref == ref })
-	if i < 0 {
-		return "", noManual(ref, true, "there is no %s in the snapshot", ref)
-	}
-	data, ok := s.entries[i].body.Object["data"].(map[string]any)
-	if !ok {
-		return "", unreadManual(ref, "the snapshot has %s without its data, as it should be with what is sent on", ref)
+	ref, data, err := s.configMap(namespace, name)
+	if err != nil {
+		return "", err
 	}
 	text, ok := data[key].(string)
 	if !ok {
 		return "", noKey(ref, key, slices.Sorted(maps.Keys(data)))
 	}
 	return text, nil
+}
+
+func (s *Snapshot) configMap(namespace, name string) (object.Ref, map[string]any, error) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}
+	i := slices.IndexFunc(s.entries, func(e entry) bool { return e.ref == ref })
+	if i < 0 {
+		return ref, nil, noManual(ref, true, "there is no %s in the snapshot", ref)
+	}
+	data, ok := s.entries[i].body.Object["data"].(map[string]any)
+	if !ok {
+		return ref, nil, unreadManual(ref, "the snapshot has %s without its data, as it should be with what is sent on", ref)
+	}
+	return ref, data, nil
+}
+
+// ConfigMapValues returns what Cluster.ConfigMapValues does.
+func (s *Snapshot) ConfigMapValues(_ context.Context, namespace, name, prefix string) (map[string]string, error) {
+	_, data, err := s.configMap(namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]string{}
+	for key, value := range data {
+		if text, ok := value.(string); ok && strings.HasPrefix(key, prefix) {
+			values[key] = text
+		}
+	}
+	return values, nil
 }
 
 func noKey(ref object.Ref, key string, keys []string) error {

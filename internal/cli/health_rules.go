@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/luahealth"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// healthRuleOptions say which rules of health are asked besides the catalogue's.
+type healthRuleOptions struct {
+	file   string
+	argocd string // the namespace of Argo CD; empty where it is not asked
+}
+
+func (o *healthRuleOptions) flags(cmd *cobra.Command, c *common) {
+	f := cmd.Flags()
+	f.StringVar(&o.file, "health-rules", "", "rules of health of your own: a YAML FILE of rules (CEL), a FILE with Argo CD's ConfigMap argocd-cm, or a folder like its resource_customizations (Lua)")
+	f.StringVar(&o.argocd, "argocd", "", "also ask the rules of health (Lua) in Argo CD's ConfigMap argocd-cm; --argocd=NAMESPACE where that is not argocd")
+	f.Lookup("argocd").NoOptDefVal = luahealth.Namespace
+	must(cmd.RegisterFlagCompletionFunc("argocd", c.completeNamespaces))
+}
+
+// healthRules are the rules of health that go before the catalogue's.
+type healthRules struct {
+	rules  []health.Rule
+	sets   []*luahealth.Set
+	argocd string // the namespace of the ConfigMap that is still to be read
+	notes  []string
+	told   map[string]bool
+}
+
+// read reads the file of --health-rules; nil where nothing is asked for. What cannot be understood of a file of CEL refuses
+// all: a rule that is left out silently would make another answer. Of a ConfigMap that was
+// written for Argo CD it is a note.
+func (o *healthRuleOptions) read(ctx context.Context) (*healthRules, error) {
+	if o == nil || *o == (healthRuleOptions{}) {
+		return nil, nil
+	}
+	h := &healthRules{argocd: o.argocd, told: map[string]bool{}}
+	if o.file == "" {
+		return h, nil
+	}
+	set, notes, data, err := readCustomizations(ctx, o.file)
+	switch {
+	case err != nil:
+		if ctx.Err() == nil {
+			err = fmt.Errorf("read the rules of health: %w", err)
+		}
+		return nil, err
+	case set == nil:
+		h.rules, err = parseHealthRules(o.file, data)
+		return h, err
+	case set.Len() == 0:
+		return nil, withHint(errors.Join(append([]error{fmt.Errorf("%s has no rule of health", o.file)}, errorsOf(notes)...)...),
+			"docs/health-rules.md tells what is read of a ConfigMap and of a folder of Argo CD")
+	}
+	h.sets, h.notes = append(h.sets, set), notes
+	return h, nil
+}
+
+func errorsOf(notes []string) []error {
+	var all []error
+	for _, n := range notes {
+		all = append(all, errors.New(n))
+	}
+	return all
+}
+
+// readCustomizations reads a folder of scripts or a ConfigMap. The set is nil for another
+// file, which is returned.
+func readCustomizations(ctx context.Context, name string) (*luahealth.Set, []string, []byte, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		set, notes, err := luahealth.OfFolder(name, os.DirFS(name))
+		return set, notes, nil, err
+	}
+	data, err := readFile(ctx, name, largestHealthRules, "file of rules")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	set, notes, err := luahealth.OfManifest(name, data)
+	return set, notes, data, err
+}
+
+func parseHealthRules(name string, data []byte) ([]health.Rule, error) {
+	rules, problems := health.ParseRules(name, data)
+	if len(problems) > 0 {
+		return nil, withHint(&linesError{placed(name, problems)}, "docs/health-rules.md is the grammar")
+	}
+	return rules, nil
+}
+
+// customizations is a source that hands out some values of a ConfigMap.
+type customizations interface {
+	ConfigMapValues(ctx context.Context, namespace, name, prefix string) (map[string]string, error)
+}
+
+// learn reads the ConfigMap of Argo CD, where it is asked for. One that is not there or may
+// not be read is a note: the catalogue's rules are asked all the same.
+func (h *healthRules) learn(ctx context.Context, from source.Source) error {
+	if h == nil || h.argocd == "" {
+		return nil
+	}
+	reader, ok := from.(customizations)
+	if cluster, live := clusterOf(from); live {
+		reader, ok = cluster, true
+	}
+	if !ok {
+		return nil
+	}
+	values, err := reader.ConfigMapValues(ctx, h.argocd, luahealth.ConfigMapName, luahealth.Prefix)
+	if _, told := errors.AsType[*source.NoManualError](err); told {
+		h.notes = append(h.notes, fmt.Sprintf("the health rules of Argo CD are not asked: %v", err))
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the health rules of Argo CD: %w", err)
+	}
+	set, notes := luahealth.OfConfigMap(h.argocd+"/"+luahealth.ConfigMapName, values)
+	h.notes = append(h.notes, notes...)
+	if set.Len() == 0 {
+		h.notes = append(h.notes, fmt.Sprintf("ConfigMap/%s/%s has no rule of health", h.argocd, luahealth.ConfigMapName))
+		return nil
+	}
+	for _, r := range h.rules {
+		set.Skip(schema.ParseGroupKind(r.Kind)) // the file was named for this run
+	}
+	h.sets = append(h.sets, set)
+	return nil
+}
+
+// judge returns the judge that asks a set first, then the rules of the user, then those of
+// the catalogue.
+func (h *healthRules) judge(s *session, catalogue []health.Rule) *health.Judge {
+	if h == nil {
+		return health.NewJudge(s.moment(), catalogue...)
+	}
+	j := health.NewJudge(s.moment(), slices.Concat(h.rules, catalogue)...)
+	for _, set := range h.sets {
+		j.Consult(set)
+	}
+	return j
+}
+
+// reads says whether a script looks into the objects of a kind.
+func (h *healthRules) reads(gk schema.GroupKind) bool {
+	return h != nil && slices.ContainsFunc(h.sets, func(s *luahealth.Set) bool { return s.Has(gk) })
+}
+
+// tell says on stderr what of the rules was not asked and which failed, each once.
+func (h *healthRules) tell(c *common) {
+	if h == nil {
+		return
+	}
+	notes := h.notes
+	for _, set := range h.sets {
+		notes = append(slices.Clip(notes), set.Notes()...)
+	}
+	for _, n := range notes {
+		if !h.told[n] {
+			h.told[n] = true
+			fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(n))
+		}
+	}
+}
