@@ -210,3 +210,47 @@ func TestPlatforms(t *testing.T) {
 		}
 	}
 }
+
+// A release waits for what is known against its libraries, and the token is for the step that
+// uploads alone; CI runs every week, too.
+func TestReleaseIsGated(t *testing.T) {
+	release := workflows(t)["release.yaml"].Jobs["release"]
+	var needs []string
+	for _, n := range release.Needs {
+		needs = append(needs, n.Value)
+	}
+	if !slices.Contains(needs, "test") || !slices.Contains(needs, "vuln") {
+		t.Errorf("the release needs %q: want test and vuln", needs)
+	}
+	if runs, _ := steps(&actionlint.Workflow{Jobs: map[string]*actionlint.Job{"vuln": workflows(t)["release.yaml"].Jobs["vuln"]}}); !slices.Contains(runs, "make vuln") {
+		t.Errorf("the job vuln runs %q", runs)
+	}
+	text := read(t, filepath.Join(".github", "workflows", "release.yaml"))
+	if strings.Count(text, "github.token") != 1 || release.Env != nil && release.Env.Vars["gh_token"] != nil {
+		t.Error("the token is given to more than one step")
+	}
+	last := release.Steps[len(release.Steps)-1]
+	if last.Env == nil || last.Env.Vars["gh_token"] == nil {
+		t.Error("the last step has no GH_TOKEN")
+	}
+	if !regexp.MustCompile(`cron: "\d+ \d+ \* \* \d"`).MatchString(read(t, filepath.Join(".github", "workflows", "ci.yaml"))) {
+		t.Error("ci.yaml does not run every week")
+	}
+}
+
+// Every module and the page's packages get later versions proposed.
+func TestDependabot(t *testing.T) {
+	text := read(t, filepath.Join(".github", "dependabot.yml"))
+	modules, err := filepath.Glob(filepath.Join(root, "test", "cluster", "*", "go.mod"))
+	if err != nil || len(modules) < 4 {
+		t.Fatalf("%d modules, %v", len(modules), err)
+	}
+	for _, m := range modules {
+		if dir := "/test/cluster/" + filepath.Base(filepath.Dir(m)); !strings.Contains(text, "- "+dir+"\n") {
+			t.Errorf("dependabot does not look at %s", dir)
+		}
+	}
+	if !strings.Contains(text, "package-ecosystem: npm\n    directory: /ui\n") {
+		t.Error("dependabot does not look at the packages of the page")
+	}
+}

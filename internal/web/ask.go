@@ -75,6 +75,9 @@ func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, *refusal)
 		return nil, &refusal{http.StatusBadRequest, "the body could not be read"}
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	if err := checkDepth(body); err != nil {
+		return nil, &refusal{http.StatusBadRequest, err.Error()}
+	}
 	return body, nil
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // Limits bound what a chart may be.
@@ -27,20 +29,22 @@ type Limits struct {
 // DefaultLimits are meant to be met by every honest chart. Helm itself takes 100 MiB unpacked.
 var DefaultLimits = Limits{Bytes: 64 << 20, Unpacked: 100 << 20, File: 8 << 20, Files: 10000}
 
-// subchartDepth is how deep charts may be packed in charts.
+// subchartDepth is how deep charts may be in charts, as folders or packed.
 const subchartDepth = 8
 
-// unpacker reads archives, all of one chart under the same limits.
+// unpacker reads archives, all of one chart under the same limits: those in charts/ at any
+// depth count together with the one that they are in, as Helm unpacks and keeps them all.
 type unpacker struct {
 	limits Limits
 	bytes  int64
 	files  int
+	// grows is what the aliases of all files may add that Helm reads as YAML.
+	grows *strict.Growth
 }
 
+var errTooDeep = fmt.Errorf("charts are in charts more than %d deep", subchartDepth)
+
 func (u *unpacker) unpack(name string, data []byte, depth int) ([]*archive.BufferedFile, error) {
-	if depth > subchartDepth {
-		return nil, fmt.Errorf("%s: charts are packed in charts more than %d deep", name, subchartDepth)
-	}
 	if int64(len(data)) > u.limits.Bytes {
 		return nil, fmt.Errorf("%s has %d bytes: more than the %d that a chart may have", name, len(data), u.limits.Bytes)
 	}
@@ -157,17 +161,36 @@ func (u *unpacker) tooLarge(name, file string) error {
 	return fmt.Errorf("%s has more than %d bytes unpacked (at %q)", name, u.limits.Unpacked, file)
 }
 
-// packed looks into a subchart that is an archive itself, which Helm unpacks on its own.
+// packed looks into a subchart that is an archive itself, which Helm unpacks on its own, and
+// at a file that Helm reads as YAML or JSON. Depth is that of the archive that has the file.
 func (u *unpacker) packed(name string, f *archive.BufferedFile, depth int) error {
-	rest, ok := strings.CutPrefix(f.Name, "charts/")
-	if !ok || path.Ext(rest) != ".tgz" {
-		return checkFile(name, f, u.limits.File)
+	inner, folders, ok := inChart(f.Name)
+	if depth+folders > subchartDepth {
+		return fmt.Errorf("%s, %s: %w", name, f.Name, errTooDeep)
 	}
-	if strings.Contains(rest, "/") {
-		return nil
+	if !ok || path.Ext(inner) != ".tgz" {
+		return u.checkFile(name, inner, f)
 	}
-	_, err := u.unpack(name+"/"+f.Name, f.Data, depth+1)
+	_, err := u.unpack(name+"/"+f.Name, f.Data, depth+folders)
 	return err
+}
+
+// inChart takes the folders of subcharts off the name of a file, and counts them, as the
+// loader of Helm does. It says whether the file itself is in a folder of subcharts: an archive
+// there is a chart.
+func inChart(name string) (inner string, folders int, subchart bool) {
+	for {
+		rest, ok := strings.CutPrefix(name, "charts/")
+		if !ok {
+			return name, folders, false
+		}
+		folders++
+		_, below, ok := strings.Cut(rest, "/")
+		if !ok {
+			return rest, folders, true
+		}
+		name = below
+	}
 }
 
 type countReader struct {

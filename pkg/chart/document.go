@@ -13,13 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-const (
-	// yamlDepth is how deep YAML may be nested, yamlNodes how many nodes aliases may make of it.
-	yamlDepth = 200
-	yamlNodes = 2_000_000
-)
+// growth is what the aliases of one stream may add to it.
+func growth() *strict.Growth { return &strict.Growth{Left: strict.LargestGrowth} }
 
 // document is one object of a template.
 type document struct {
@@ -35,8 +34,9 @@ func (d document) String() string {
 	return fmt.Sprintf("%s, document %d", d.template, d.number)
 }
 
-// readFile reads the documents of a rendered template, as Helm parts them.
-func readFile(template, text string) ([]document, error) {
+// readFile reads the documents of a rendered template, as Helm parts them. What their aliases
+// add is taken from grows.
+func readFile(template, text string, grows *strict.Growth) ([]document, error) {
 	parts := releaseutil.SplitManifests(text)
 	keys := make([]string, 0, len(parts))
 	for k := range parts {
@@ -54,7 +54,7 @@ func readFile(template, text string) ([]document, error) {
 	var docs []document
 	for i, k := range keys {
 		d := document{template: template, number: i + 1}
-		fields, err := readDocument([]byte(parts[k]))
+		fields, err := readDocument([]byte(parts[k]), grows)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d, err)
 		}
@@ -72,8 +72,8 @@ func readFile(template, text string) ([]document, error) {
 }
 
 // readDocument reads one YAML document strictly; nil where there is nothing in it.
-func readDocument(text []byte) (map[string]any, error) {
-	n, err := oneNode(text)
+func readDocument(text []byte, grows *strict.Growth) (map[string]any, error) {
+	n, err := oneNode(text, grows)
 	if err != nil || n == nil {
 		return nil, err
 	}
@@ -108,7 +108,10 @@ func shape(n *yaml.Node) string {
 	return fmt.Sprintf("the text %q", text)
 }
 
-func oneNode(text []byte) (*yaml.Node, error) {
+func oneNode(text []byte, grows *strict.Growth) (*yaml.Node, error) {
+	if err := strict.CheckNodes(text); err != nil {
+		return nil, err
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node
 	err := dec.Decode(&doc)
@@ -124,13 +127,16 @@ func oneNode(text []byte) (*yaml.Node, error) {
 		}
 		return nil, fmt.Errorf("line %d: another document begins where one was expected", more.Line)
 	}
-	return doc.Content[0], checkNode(doc.Content[0])
+	return doc.Content[0], grows.Take(doc.Content[0])
 }
 
 func plainYAML(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) }
 
 // checkYAML looks through all documents of a text for what would grow when it is read.
-func checkYAML(text []byte) error {
+func checkYAML(text []byte, grows *strict.Growth) error {
+	if err := strict.CheckNodes(text); err != nil {
+		return err
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var doc yaml.Node
@@ -145,52 +151,11 @@ func checkYAML(text []byte) error {
 			if n.Kind != yaml.MappingNode && n.Tag != "!!null" {
 				return fmt.Errorf("line %d: it is no mapping, but %s", n.Line, shape(n))
 			}
-			if err := checkNode(n); err != nil {
+			if err := grows.Take(n); err != nil {
 				return err
 			}
 		}
 	}
-}
-
-func checkNode(n *yaml.Node) error {
-	g := &growth{sizes: map[*yaml.Node]int{}, open: map[*yaml.Node]bool{}}
-	_, err := g.size(n, 0)
-	return err
-}
-
-// growth counts the nodes of a document as they are when its aliases are filled in.
-type growth struct {
-	sizes map[*yaml.Node]int
-	open  map[*yaml.Node]bool
-}
-
-func (g *growth) size(n *yaml.Node, depth int) (int, error) {
-	if depth > yamlDepth {
-		return 0, fmt.Errorf("line %d: it is nested more than %d deep", n.Line, yamlDepth)
-	}
-	if n.Kind == yaml.AliasNode {
-		if g.open[n.Alias] {
-			return 0, fmt.Errorf("line %d: the alias *%s holds itself", n.Line, n.Value)
-		}
-		if s, ok := g.sizes[n.Alias]; ok {
-			return s, nil
-		}
-		return g.size(n.Alias, depth+1)
-	}
-	g.open[n] = true
-	sum := 1
-	for _, c := range n.Content {
-		s, err := g.size(c, depth+1)
-		if err != nil {
-			return 0, err
-		}
-		if sum += s; sum > yamlNodes {
-			return 0, fmt.Errorf("line %d: its aliases make more than %d nodes of it", n.Line, yamlNodes)
-		}
-	}
-	delete(g.open, n)
-	g.sizes[n] = sum
-	return sum, nil
 }
 
 // flatten makes of a list the objects in it.

@@ -41,6 +41,7 @@ func EngineFuncs(lookup bool) template.FuncMap {
 		},
 	}
 	maps.Copy(funcs, randoms())
+	maps.Copy(funcs, textFuncs())
 	if !lookup {
 		funcs["lookup"] = func(string, string, string, string) (map[string]any, error) { return map[string]any{}, nil }
 	}

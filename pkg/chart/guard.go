@@ -54,6 +54,9 @@ func (g *guard) stop(format string, args ...any) error {
 
 // run does f and returns what it returned, or why it was not waited for.
 func (g *guard) run(ctx context.Context, f func() error) error {
+	if ctx.Err() != nil {
+		return g.stop("rendering was ended: %w", ctx.Err())
+	}
 	done := make(chan error, 1)
 	heap, stack := memory()
 	go func() {

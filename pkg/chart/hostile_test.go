@@ -76,12 +76,25 @@ func aliasBomb() string {
 	return b
 }
 
+// growing are the files of subcharts whose values add a megabyte each by their aliases.
+func growing(charts int) map[string]string {
+	files := map[string]string{}
+	for i := range charts {
+		files[fmt.Sprintf("charts/c%d/Chart.yaml", i)] = fmt.Sprintf("apiVersion: v2\nname: c%d\nversion: 1.0.0\n", i)
+		files[fmt.Sprintf("charts/c%d/values.yaml", i)] = "a: &a " + strings.Repeat("x", 1000) + "\nb: [" + strings.Repeat("*a, ", 1000) + "]\n"
+	}
+	return files
+}
+
 func TestLoadRefusals(t *testing.T) {
 	top := entry("evil/Chart.yaml", meta)
 	fresh := func() *tar.Header { h := *top; h.PAXRecords = map[string]string{"text": meta}; return &h }
 	nested := chartOf(t, nil)
 	for range subchartDepth + 1 {
 		nested = chartOf(t, map[string]string{"charts/evil.tgz": string(nested)})
+	}
+	packed := func(name string, size int) []byte {
+		return tgz(t, entry(name+"/Chart.yaml", meta), entry(name+"/z", strings.Repeat("a", size)))
 	}
 	small := Limits{Bytes: 4000, Unpacked: 100_000, File: 2000, Files: 10}
 	for _, tt := range []struct {
@@ -97,6 +110,15 @@ func TestLoadRefusals(t *testing.T) {
 		{"too many bytes", bytes.Repeat([]byte{0}, 5000), small, "5000 bytes: more than the 4000"},
 		{"gzip bomb", tgz(t, fresh(), entry("evil/zeros", strings.Repeat("\x00", 1_000_000))), small, `more than 100000 bytes unpacked (at "evil/zeros")`},
 		{"bomb in a subchart", chartOf(t, map[string]string{"charts/x.tgz": string(tgz(t, entry("x/Chart.yaml", meta), entry("x/z", strings.Repeat("a", 1_000_000))))}), small, "evil.tgz/charts/x.tgz"},
+		{"bomb in a folder of a subchart", chartOf(t, map[string]string{"charts/s/Chart.yaml": meta, "charts/s/charts/x.tgz": string(packed("x", 300_000))}), small, "evil.tgz/charts/s/charts/x.tgz"},
+		{"bombs side by side", chartOf(t, map[string]string{"charts/a/charts/x.tgz": string(packed("x", 60_000)), "charts/b/charts/y.tgz": string(packed("y", 60_000))}), small, "charts/b/charts/y.tgz"},
+		{"bomb below a packed one", chartOf(t, map[string]string{"charts/a.tgz": string(tgz(t, entry("a/Chart.yaml", meta), entry("a/charts/b/charts/x.tgz", string(packed("x", 300_000)))))}), small, "charts/a.tgz/charts/b/charts/x.tgz"},
+		{"files at every depth", chartOf(t, map[string]string{"charts/a/charts/x.tgz": string(tgz(t, entry("x/1", ""), entry("x/2", ""), entry("x/3", ""), entry("x/4", ""))), "charts/b/charts/y.tgz": string(tgz(t, entry("y/1", ""), entry("y/2", ""), entry("y/3", ""), entry("y/4", "")))}), small, "more than 10 files"},
+		{"folders in folders", chartOf(t, map[string]string{strings.Repeat("charts/a/", 9) + "Chart.yaml": meta}), Limits{}, "charts are in charts more than 8 deep"},
+		{"archives in folders", chartOf(t, map[string]string{"charts/a/charts/b/charts/c/charts/d.tgz": string(tgz(t, entry("d/"+strings.Repeat("charts/a/", 5)+"Chart.yaml", meta)))}), Limits{}, "charts are in charts more than 8 deep"},
+		{"aliases of text", chartOf(t, map[string]string{"values.yaml": "a: &a " + strings.Repeat("x", 20_000) + "\nb: [" + strings.Repeat("*a, ", 1000) + "]\n"}), Limits{}, "values.yaml: line 2: its aliases expand to far more"},
+		{"aliases of many subcharts", chartOf(t, growing(20)), Limits{}, "its aliases expand to far more"},
+		{"too many nodes", chartOf(t, map[string]string{"values.yaml": "a: [" + strings.Repeat("a,", 1_000_001) + "]"}), Limits{}, "nodes (keys, values, items)"},
 		{"too many files", func() []byte {
 			files := map[string]string{}
 			for i := range 20 {
@@ -114,17 +136,17 @@ func TestLoadRefusals(t *testing.T) {
 		{"twice", tgz(t, fresh(), fresh()), Limits{}, "is there twice"},
 		{"outside", tgz(t, entry("Chart.yaml", meta)), Limits{}, "outside of the chart's folder"},
 		{"two folders", tgz(t, fresh(), entry("other/x", "")), Limits{}, `folders "evil" and "other"`},
-		{"charts in charts", nested, Limits{}, "more than 8 deep"},
+		{"charts in charts", nested, Limits{}, "charts are in charts more than 8 deep"},
 		{"no Chart.yaml", tgz(t, entry("evil/values.yaml", "a: 1")), Limits{}, "no Chart.yaml"},
 		{"Chart.yaml a list", chartOf(t, map[string]string{"Chart.yaml": "- a\n"}), Limits{}, "Chart.yaml: line 1: it is no mapping, but a list"},
 		{"Chart.yaml broken", chartOf(t, map[string]string{"Chart.yaml": "a: [\n"}), Limits{}, "evil.tgz, Chart.yaml: "},
 		{"Chart.yaml a bomb", chartOf(t, map[string]string{"Chart.yaml": aliasBomb()}), Limits{}, "Chart.yaml: line"},
 		{"Chart.yaml too large", chartOf(t, map[string]string{"Chart.yaml": strings.Repeat("#", 3000)}), small, "Chart.yaml: it has 3000 bytes"},
-		{"values a bomb", chartOf(t, map[string]string{"values.yaml": aliasBomb()}), Limits{}, "values.yaml: line 7: its aliases make more than"},
+		{"values a bomb", chartOf(t, map[string]string{"values.yaml": aliasBomb()}), Limits{}, "values.yaml: line 10: its aliases expand to far more"},
 		{"values that hold themselves", chartOf(t, map[string]string{"values.yaml": "a: &a\n  b: *a\n"}), Limits{}, "values.yaml: line 2: the alias *a holds itself"},
 		{"values too deep", chartOf(t, map[string]string{"values.yaml": "a: " + strings.Repeat("[", 300) + strings.Repeat("]", 300)}), Limits{}, "nested more than"},
 		{"values a picture", chartOf(t, map[string]string{"values.yaml": "\x89PNG\r\n\x1a\n"}), Limits{}, "values.yaml"},
-		{"subchart's values a bomb", chartOf(t, map[string]string{"charts/s/Chart.yaml": meta, "charts/s/values.yaml": aliasBomb()}), Limits{}, "charts/s/values.yaml: line 7"},
+		{"subchart's values a bomb", chartOf(t, map[string]string{"charts/s/Chart.yaml": meta, "charts/s/values.yaml": aliasBomb()}), Limits{}, "charts/s/values.yaml: line 10"},
 		{"schema no JSON", chartOf(t, map[string]string{"values.schema.json": "{"}), Limits{}, "values.schema.json: it is no JSON"},
 		{"subchart no archive", chartOf(t, map[string]string{"charts/s.tgz": "text"}), Limits{}, "charts/s.tgz is no chart archive"},
 		{"library", chartOf(t, map[string]string{"Chart.yaml": meta + "type: library\n"}), Limits{}, "is a library"},
@@ -167,6 +189,8 @@ func TestLoadDirRefusals(t *testing.T) {
 func TestRenderRefusals(t *testing.T) {
 	const cm = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
 	const at = "evil/templates/t.yaml"
+	longAliases := "a: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a, ", 400) + "]\n"
+	bombs := fmt.Sprintf("bomb: %q\nbombs: %q\n", longAliases, "- "+strings.ReplaceAll(longAliases, "\nb", "\n  b"))
 	for _, tt := range []struct{ name, text, want string }{
 		{"no YAML", "a: [\n", at + ", document 1: "},
 		{"second document", cm + "---\nkind: [\n", at + ", document 2: "},
@@ -181,7 +205,7 @@ func TestRenderRefusals(t *testing.T) {
 		{"labels a list", "apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: [x]}\n", "no mapping"},
 		{"key twice", cm + "kind: Secret\n", at + ", document 1: "},
 		{"object twice", cm + "---\n" + cm, "ConfigMap/store/c is there twice: in " + at + ", document 1, and in " + at + ", document 2"},
-		{"aliases", cm + "data:\n" + strings.ReplaceAll("\n"+aliasBomb(), "\n", "\n  "), "its aliases make more than"},
+		{"aliases", cm + "data:\n" + strings.ReplaceAll("\n"+aliasBomb(), "\n", "\n  "), "its aliases expand to far more"},
 		{"item no object", "apiVersion: v1\nkind: List\nitems: [a]\n", "items[0] of the List is no object"},
 		{"fail", `{{ fail "set the password" }}`, "set the password"},
 		{"no function", `{{ env "HOME" }}`, `function "env" not defined`},
@@ -190,10 +214,28 @@ func TestRenderRefusals(t *testing.T) {
 		{"a long text", `{{ repeat 1000000000000 "x" }}`, "at most are made"},
 		{"a deep indent", `{{ indent 1000000000000 "x" }}`, "at most are made"},
 		{"a long chance", `{{ randAlphaNum 1000000000000 }}`, "at most are made"},
+		{"a long join", `{{ join (repeat 1000000 "x") (until 100) }}`, "at most"},
+		{"a join of long texts", `{{ $x := repeat 1000000 "x" }}{{ $l := list }}{{ range until 100 }}{{ $l = append $l $x }}{{ end }}{{ join "" $l }}`, "at most"},
+		{"a long sequence", `{{ seq 1 100000000 }}`, "more than 1000000 numbers"},
+		{"a long sequence back", `{{ seq 9223372036854775807 -1 -9223372036854775808 }}`, "more than 1000000 numbers"},
+		{"a wide format", `{{ printf (repeat 70 "%999999d") }}`, "at most"},
+		{"a wide format by arguments", `{{ printf (repeat 70 "%[1]*[1]d") 999999 }}`, "at most"},
+		{"a format of long texts", `{{ printf (repeat 100 "%[1]s") (repeat 1000000 "x") }}`, "at most"},
+		{"a long wrap", `{{ wrapWith 1 (repeat 100000 "x") (repeat 1000 "y") }}`, "at most"},
+		{"many parts", `{{ len (splitList "" (repeat 2000000 "x")) }}`, "more than 1000000 items"},
+		{"a map of many parts", `{{ len (split "x" (repeat 2000000 "x")) }}`, "more than 1000000 items"},
+		{"many parts of any number", `{{ len (splitn "x" -1 (repeat 2000000 "x")) }}`, "more than 1000000 items"},
+		{"many matches", `{{ len (regexFindAll "" (repeat 2000000 "x") -1) }}`, "more than 1000000 items"},
+		{"many parts by regex", `{{ len (mustRegexSplit "x" (repeat 2000000 "x") -1) }}`, "more than 1000000 items"},
+		{"replaced by much", `{{ regexReplaceAll "x" (repeat 1000 "x") (repeat 100000 "y") }}`, "at most"},
+		{"replaced by itself", `{{ regexReplaceAll "x+" (repeat 1000000 "x") (repeat 100 "${0}") }}`, "at most"},
+		{"replaced by much as it is", `{{ mustRegexReplaceAllLiteral "x" (repeat 1000 "x") (repeat 100000 "y") }}`, "at most"},
+		{"YAML of aliases", `{{ fromYaml .Values.bomb | toJson | len }}`, "its aliases expand to far more"},
+		{"a list of aliases", `{{ fromYamlArray .Values.bombs | toJson | len }}`, "its aliases expand to far more"},
 		{"many replacements", `{{ replace "x" (repeat 1000000 "y") (repeat 1000000 "x") }}`, "at most are made"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := Load(chartOf(t, map[string]string{"templates/t.yaml": tt.text}), "evil.tgz", Limits{})
+			c, err := Load(chartOf(t, map[string]string{"templates/t.yaml": tt.text, "values.yaml": bombs}), "evil.tgz", Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -322,6 +364,16 @@ data:
   n: {{ randBytes 4 | b64dec | len | quote }}
   o: {{ randAscii 7 | len | quote }}
   p: {{ untilStep 3 3 1 | toJson | quote }}
+  q: {{ join "-" (list 1 nil "b" 2.5) | quote }}
+  r: {{ join "," "one" | quote }}
+  s: {{ printf "%-5s|%3d|%q|%v|%*d" "a" 7 "b" (list 1) 4 2 | quote }}
+  t: {{ list (seq 3) (seq 2 4) (seq 9 -3 1) (seq 1 0 3) (seq) | toJson | quote }}
+  u: {{ wrapWith 3 "\n+" "abcdef gh" | quote }}
+  v: {{ split "." "a.b.c" | toJson | quote }}
+  w: {{ list (splitList "" "abc") (splitn "." 2 "a.b.c") | toJson | quote }}
+  x: {{ list (regexReplaceAll "a(x*)b" "-ab-axxb-" "${1}W") (regexReplaceAllLiteral "a" "ba" "${0}") (regexFindAll "[a-z]" "a1b2" -1) (regexSplit "z+" "pizza" -1) | toJson | quote }}
+  y: {{ list (fromYaml "a: &a [1]\nb: *a") (fromYaml "a: [") (fromYamlArray "[1, b]") (fromYamlArray "a: b") | toJson | quote }}
+  z: {{ list (mustRegexFindAll "a" "aa" 1) (mustRegexSplit "b" "abc" 2) (mustRegexReplaceAll "a" "aa" "b") | toJson | quote }}
 `
 	c, err := Load(chartOf(t, map[string]string{"templates/t.yaml": text}), "evil.tgz", Limits{})
 	if err != nil {
@@ -334,7 +386,7 @@ data:
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, err := readFile("manifest", rel.(*release.Release).Manifest)
+	docs, err := readFile("manifest", rel.(*release.Release).Manifest, growth())
 	if err != nil {
 		t.Fatal(err)
 	}

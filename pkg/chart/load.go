@@ -25,7 +25,7 @@ import (
 func Load(data []byte, origin string, limits Limits) (*Chart, error) {
 	limits = limits.whole()
 	name := cmp.Or(origin, "the chart")
-	u := &unpacker{limits: limits}
+	u := &unpacker{limits: limits, grows: growth()}
 	files, err := u.unpack(name, data, 0)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func Load(data []byte, origin string, limits Limits) (*Chart, error) {
 	sortSubcharts(loaded)
 	c := &Chart{Helm: loaded, Origin: origin, Digest: digest(data), archive: bytes.Clone(data)}
 	for _, f := range aside {
-		docs, err := readFile(f.Name, string(f.Data))
+		docs, err := readFile(f.Name, string(f.Data), u.grows)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -138,17 +138,11 @@ func ignored(fsys fs.FS, root string) (*ignore.Rules, error) {
 	return rules, nil
 }
 
-// checkFile looks at a file before Helm reads it as YAML or JSON.
-func checkFile(chart string, f *archive.BufferedFile, most int64) error {
+// checkFile looks at a file before Helm reads it as YAML or JSON. Inner is its name in the
+// chart that it is of.
+func (u *unpacker) checkFile(chart, inner string, f *archive.BufferedFile) error {
 	at := chart + ", " + f.Name
-	inner := f.Name
-	for strings.HasPrefix(inner, "charts/") {
-		parts := strings.SplitN(inner, "/", 3)
-		if len(parts) < 3 {
-			return nil
-		}
-		inner = parts[2]
-	}
+	most := u.limits.File
 	switch inner {
 	case "Chart.yaml", "values.yaml", "requirements.yaml", "Chart.lock", "requirements.lock":
 	case "values.schema.json":
@@ -165,7 +159,7 @@ func checkFile(chart string, f *archive.BufferedFile, most int64) error {
 	if int64(len(f.Data)) > most {
 		return fmt.Errorf("%s: it has %d bytes, more than the %d that such a file may have", at, len(f.Data), most)
 	}
-	if err := checkYAML(f.Data); err != nil {
+	if err := checkYAML(f.Data, u.grows); err != nil {
 		return fmt.Errorf("%s: %w", at, err)
 	}
 	return nil

@@ -77,8 +77,9 @@ func ReadManifests(files map[string][]byte) ([]*unstructured.Unstructured, error
 	}
 	slices.Sort(names)
 	var objects []*unstructured.Unstructured
+	grows := growth()
 	for _, name := range names {
-		docs, err := readFile(name, string(files[name]))
+		docs, err := readFile(name, string(files[name]), grows)
 		if err != nil {
 			return nil, err
 		}
@@ -151,8 +152,9 @@ func definitions(c *Chart, processed *helm.Chart) ([]document, error) {
 	for _, d := range c.Definitions {
 		docs = append(docs, document{template: c.Name() + "/crds/" + d.GetName(), object: d.DeepCopy()})
 	}
+	grows := growth()
 	for _, f := range processed.CRDObjects() {
-		read, err := readFile(f.Filename, string(f.File.Data))
+		read, err := readFile(f.Filename, string(f.File.Data), grows)
 		if err != nil {
 			return nil, err
 		}

@@ -67,7 +67,7 @@ func (p *PostRenderer) Run(stream *bytes.Buffer) (*bytes.Buffer, error) {
 // read reads the stream; the annotations are taken off until it is written again. Files are
 // the annotations by the names of documents.
 func (p *PostRenderer) read(stream string) ([]document, map[string]string, error) {
-	docs, err := readFile("the objects of the release", stream)
+	docs, err := readFile("the objects of the release", stream, growth())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -142,11 +142,12 @@ func takeNotes(files map[string]string, chart string) string {
 
 func readFiles(files map[string]string) ([]document, error) {
 	var docs []document
+	grows := growth()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if strings.HasPrefix(path.Base(name), "_") {
 			continue
 		}
-		read, err := readFile(name, files[name])
+		read, err := readFile(name, files[name], grows)
 		if err != nil {
 			return nil, err
 		}

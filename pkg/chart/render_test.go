@@ -107,7 +107,7 @@ func TestRenderAgreesWithHelm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			docs, err := readFile("manifest", rel.Manifest)
+			docs, err := readFile("manifest", rel.Manifest, growth())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestRenderAgreesWithHelm(t *testing.T) {
 				t.Errorf("Helm has %d hooks, the plan %d", len(rel.Hooks), len(hooks))
 			}
 			for _, h := range rel.Hooks {
-				docs, err := readFile("hook", h.Manifest)
+				docs, err := readFile("hook", h.Manifest, growth())
 				if err != nil || len(docs) != 1 {
 					t.Fatal(docs, err)
 				}
@@ -146,7 +146,7 @@ func TestRenderAgreesWithHelm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			docs, err = readFile("manifest", bare.Manifest)
+			docs, err = readFile("manifest", bare.Manifest, growth())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,16 +41,41 @@ func (f *Fetcher) recall(digest string) (data []byte, note string) {
 	return nil, note
 }
 
-// keep puts a file that was checked into the cache. That a cache cannot be written to is a note.
-func (f *Fetcher) keep(digest, suffix string, data []byte) (note string) {
+// held are the files that are put into the cache once all of what was asked for was checked:
+// its digests, its signature, and what is in it. Nothing that is refused stays there.
+type held struct {
+	files []heldFile
+}
+
+type heldFile struct {
+	path string
+	data []byte
+}
+
+type heldKey struct{}
+
+// holding is a context whose files are kept when release is called.
+func holding(ctx context.Context) (context.Context, *held) {
+	h := &held{}
+	return context.WithValue(ctx, heldKey{}, h), h
+}
+
+// keep holds a file for the cache until all else was checked.
+func (f *Fetcher) keep(ctx context.Context, digest, suffix string, data []byte) {
 	path := f.cachePath(digest, suffix)
-	if path == "" {
-		return ""
+	if h, ok := ctx.Value(heldKey{}).(*held); ok && path != "" {
+		h.files = append(h.files, heldFile{path, data})
 	}
-	if err := writeWhole(path, data); err != nil {
-		return fmt.Sprintf("not kept in the cache: %v", err)
+}
+
+// release writes what is held. That a cache cannot be written to is a note.
+func (h *held) release() (notes []string) {
+	for _, file := range h.files {
+		if err := writeWhole(file.path, file.data); err != nil {
+			notes = append(notes, fmt.Sprintf("not kept in the cache: %v", err))
+		}
 	}
-	return ""
+	return notes
 }
 
 // writeWhole writes a file so that it is never seen half-written.

@@ -26,10 +26,12 @@ const SignatureAnnotation = "sysop.dev/signature"
 // With Options.Key a catalogue needs a valid signature. From another machine it needs a
 // signature or a digest, or that what is unverified is allowed.
 func (f *Fetcher) Catalogue(ctx context.Context, from string) (fs.FS, Artifact, error) {
+	ctx, held := holding(ctx)
 	files, artifact, err := f.catalogue(ctx, from)
 	if err != nil {
 		return nil, Artifact{}, fmt.Errorf("fetch catalogue %s: %w", redacted(from), err)
 	}
+	artifact.Notes = append(artifact.Notes, held.release()...)
 	return files, artifact, nil
 }
 
@@ -143,7 +145,7 @@ func (f *Fetcher) remoteCatalogue(ctx context.Context, from string) (Artifact, e
 		}
 	}
 	if !artifact.Cached {
-		artifact.Notes = appendNote(artifact.Notes, f.keep(artifact.Digest, "", data))
+		f.keep(ctx, artifact.Digest, "", data)
 	}
 	return artifact, nil
 }
@@ -169,7 +171,7 @@ func (f *Fetcher) remoteSignature(ctx context.Context, artifact *Artifact, u *ur
 	if err := f.signed(artifact, signature, at.Redacted()); err != nil {
 		return err
 	}
-	artifact.Notes = appendNote(artifact.Notes, f.keep(artifact.Digest, ".sig", signature))
+	f.keep(ctx, artifact.Digest, ".sig", signature)
 	return nil
 }
 

@@ -20,6 +20,7 @@ func (f *Fetcher) Chart(ctx context.Context, source catalog.ChartSource) (Artifa
 		return Artifact{}, fmt.Errorf("chart %s: %w", title(source), err)
 	}
 	source.Digest = digest
+	ctx, held := holding(ctx)
 	var artifact Artifact
 	switch {
 	case source.Repository != "" && source.OCI == "" && source.Path == "":
@@ -34,6 +35,7 @@ func (f *Fetcher) Chart(ctx context.Context, source catalog.ChartSource) (Artifa
 	if err != nil {
 		return Artifact{}, fmt.Errorf("fetch chart %s: %w", title(source), err)
 	}
+	artifact.Notes = append(artifact.Notes, held.release()...)
 	return artifact, nil
 }
 
@@ -126,7 +128,7 @@ func (f *Fetcher) archive(ctx context.Context, artifact *Artifact, at *url.URL, 
 			return err
 		}
 	}
-	artifact.Notes = appendNote(artifact.Notes, f.keep(artifact.Digest, "", data))
+	f.keep(ctx, artifact.Digest, "", data)
 	return nil
 }
 

@@ -21,9 +21,14 @@ func withPin(ctx context.Context, pin bool) context.Context {
 	return context.WithValue(ctx, pinned{}, pin)
 }
 
-func isPinned(ctx context.Context) bool {
-	pin, _ := ctx.Value(pinned{}).(bool)
-	return pin
+// pinnedAt has the address of such a request: a registry's client asks for tokens in the same
+// context, and of these no digest says what has to come.
+type pinnedAt struct{}
+
+func isPinned(request *http.Request) bool {
+	pin, _ := request.Context().Value(pinned{}).(bool)
+	at, _ := request.Context().Value(pinnedAt{}).(string)
+	return pin && at == request.URL.String()
 }
 
 // statusError is an answer of a server that is not the file.
@@ -106,6 +111,7 @@ func (f *Fetcher) ask(ctx context.Context, by doer, method string, u *url.URL, a
 	if f.options.Offline {
 		return nil, fmt.Errorf("%s is not in the cache, and nothing is fetched offline", u.Redacted())
 	}
+	ctx = context.WithValue(ctx, pinnedAt{}, u.String())
 	request, err := http.NewRequestWithContext(ctx, method, u.String(), http.NoBody)
 	if err != nil {
 		return nil, err
@@ -152,7 +158,10 @@ func (f *Fetcher) redirect(to *http.Request, via []*http.Request) error {
 	}
 	to.Header.Del("Authorization")
 	to.Header.Del("Cookie")
-	if f.options.Redirects == Pinned && isPinned(via[0].Context()) {
+	if via[0].Method != http.MethodGet && via[0].Method != http.MethodHead {
+		return fmt.Errorf("redirect of a %s from host %s to host %s: refused, as what it sends is for the first alone", via[0].Method, via[0].URL.Host, to.URL.Host)
+	}
+	if f.options.Redirects == Pinned && isPinned(via[0]) {
 		return nil
 	}
 	return fmt.Errorf("redirect from host %s to host %s: refused, as no digest says what has to come from there; give the digest, or the address at %[2]s",

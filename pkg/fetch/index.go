@@ -11,10 +11,12 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// indexMost is the most that an index.yaml has. Large public ones have some 20 MB; parsed,
-// an index takes about ten times its size.
+// indexMost is the most that an index.yaml has. Large public ones have some 20 MB, and a
+// million nodes; strict.NodesMost bounds these, and with them what it takes parsed.
 const indexMost = 32 << 20
 
 // index is an index.yaml: what is in it of each chart.
@@ -50,6 +52,9 @@ func (f *Fetcher) index(ctx context.Context, repository *url.URL) (index, error)
 // parseIndex goes over the nodes by hand: decoding would follow aliases, and compares every
 // key of a mapping with every other.
 func parseIndex(text []byte) (index, error) {
+	if err := strict.CheckNodes(text); err != nil {
+		return index{}, err
+	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return index{}, escaped{err}

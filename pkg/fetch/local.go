@@ -205,10 +205,12 @@ func (f *Fetcher) manifest(ctx context.Context, source catalog.ManifestSource) (
 
 // File gets a file from an http(s) address; the digest is sha256:HEX, or HEX.
 func (f *Fetcher) File(ctx context.Context, from, digest string) (Artifact, error) {
+	ctx, held := holding(ctx)
 	artifact, err := f.file(ctx, from, digest)
 	if err != nil {
 		return Artifact{}, fmt.Errorf("fetch %s: %w", redacted(from), err)
 	}
+	artifact.Notes = append(artifact.Notes, held.release()...)
 	return artifact, nil
 }
 
@@ -242,6 +244,6 @@ func (f *Fetcher) file(ctx context.Context, from, digest string) (Artifact, erro
 		}
 		artifact.Verified = []string{ByDigest}
 	}
-	artifact.Notes = appendNote(artifact.Notes, f.keep(artifact.Digest, "", data))
+	f.keep(ctx, artifact.Digest, "", data)
 	return artifact, nil
 }

@@ -111,7 +111,8 @@ func (f *Fetcher) manifestOf(ctx context.Context, p place) (manifest ocispec.Man
 	if manifest, err = parseManifest(data); err != nil {
 		return manifest, "", notes, fmt.Errorf("read the manifest of %s: %w", p, err)
 	}
-	return manifest, digest, appendNote(notes, f.keep(digest, "", data)), nil
+	f.keep(ctx, digest, "", data)
+	return manifest, digest, notes, nil
 }
 
 func parseManifest(data []byte) (ocispec.Manifest, error) {
@@ -171,7 +172,8 @@ func (f *Fetcher) blob(ctx context.Context, p place, of ocispec.Descriptor, most
 	if err := check(data, digest, "the manifest"); err != nil {
 		return nil, false, nil, err
 	}
-	return data, false, appendNote(nil, note, f.keep(digest, "", data)), nil
+	f.keep(ctx, digest, "", data)
+	return data, false, appendNote(nil, note), nil
 }
 
 func (f *Fetcher) registryChart(ctx context.Context, source catalog.ChartSource) (Artifact, error) {

@@ -39,7 +39,7 @@ func (f *Fetcher) httpProvenance(ctx context.Context, artifact *Artifact, archiv
 	if err := f.checkProvenance(artifact, prov, path.Base(archive.Path)); err != nil {
 		return err
 	}
-	artifact.Notes = appendNote(artifact.Notes, f.keep(artifact.Digest, ".prov", prov))
+	f.keep(ctx, artifact.Digest, ".prov", prov)
 	return nil
 }
 

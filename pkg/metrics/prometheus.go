@@ -87,7 +87,8 @@ func serviceTarget(text, rest string, get Get) (ask, string, error) {
 
 func directTarget(u *url.URL, client *http.Client) ask {
 	if client == nil {
-		client = &http.Client{}
+		// A question is sent by POST, and its token with it: neither is for another host.
+		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		if plain, ok := http.DefaultTransport.(*http.Transport); ok {
 			own := plain.Clone()
 			own.MaxIdleConnsPerHost = parallel

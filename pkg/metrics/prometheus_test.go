@@ -399,3 +399,21 @@ func TestMuteServer(t *testing.T) {
 		t.Errorf("it was asked %d times", n)
 	}
 }
+
+// A question that a server sends on would go to another host with all that is in it.
+func TestDirectIsNotRedirected(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the question went elsewhere") }))
+	defer elsewhere.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+	}))
+	defer server.Close()
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _, err := directTarget(at, nil)(t.Context(), url.Values{"query": {"up"}})
+	if err == nil && code == http.StatusOK {
+		t.Error("a redirect is an answer")
+	}
+}

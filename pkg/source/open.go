@@ -112,15 +112,24 @@ func Parse(name string, r io.Reader) ([]Document, error) {
 	return parseYAML(name, content)
 }
 
-// enough bounds what a few kilobytes of gzip may turn into.
-const enough = 4 << 30
+const (
+	// enough bounds a file, unpacked.
+	enough = 4 << 30
+	// What gzip unpacks to is bounded by what it was packed into, so that a few kilobytes
+	// cannot take gigabytes. Dumps of clusters shrink to a tenth or a thirtieth; zeros, to a
+	// thousandth.
+	unpackedAlways = 8 << 20
+	unpackedTimes  = 100
+)
 
 func unpack(r io.Reader) ([]byte, error) {
-	br := bufio.NewReader(r)
+	packed := &counted{from: r}
+	br := bufio.NewReader(packed)
 	head, err := br.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	var text io.Reader = br
 	if bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		gz, err := gzip.NewReader(br)
 		if errors.Is(err, io.EOF) {
@@ -129,9 +138,9 @@ func unpack(r io.Reader) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		br = bufio.NewReader(gz)
+		text = &inflated{from: gz, packed: packed}
 	}
-	content, err := io.ReadAll(io.LimitReader(br, enough+1))
+	content, err := io.ReadAll(io.LimitReader(text, enough+1))
 	if err == nil && len(content) > enough {
 		err = fmt.Errorf("larger than %d GiB", enough>>30)
 	}
@@ -139,6 +148,33 @@ func unpack(r io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	return toUTF8(content), nil
+}
+
+// counted counts what is read.
+type counted struct {
+	from io.Reader
+	n    int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// inflated ends a stream that unpacks to far more than it is packed.
+type inflated struct {
+	from   io.Reader
+	packed *counted
+	n      int64
+}
+
+func (i *inflated) Read(p []byte) (int, error) {
+	n, err := i.from.Read(p)
+	if i.n += int64(n); i.n > unpackedAlways+unpackedTimes*i.packed.n {
+		return 0, fmt.Errorf("it unpacks to more than %d times its size (%d bytes of gzip so far): if that is right, unpack it first", unpackedTimes, i.packed.n)
+	}
+	return n, err
 }
 
 // toUTF8 takes a byte order mark off, and reads the UTF-16 that PowerShell writes

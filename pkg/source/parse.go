@@ -14,9 +14,8 @@ import (
 func parseJSON(name string, content []byte) ([]Document, error) {
 	var docs []Document
 	dec := json.NewDecoder(bytes.NewReader(content))
-	lineAt := func(offset int64) int {
-		return 1 + bytes.Count(content[:min(offset, int64(len(content)))], []byte("\n"))
-	}
+	end := int64(len(bytes.TrimRight(content, " \t\r\n")))
+	lines := lineCounter{content: content, line: 1}
 	for {
 		at := Place{File: name, Document: len(docs) + 1}
 		var raw json.RawMessage
@@ -25,19 +24,18 @@ func parseJSON(name string, content []byte) ([]Document, error) {
 			return docs, nil
 		}
 		var syntax *json.SyntaxError
-		end := int64(len(bytes.TrimRight(content, " \t\r\n")))
 		switch {
 		// A final line feed within a string, too, is where the file was cut.
 		case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && syntax.Offset > end:
-			at.Line = lineAt(end)
+			at.Line = lines.at(end)
 			return nil, fmt.Errorf("%s: cut short: the JSON ends too early", at)
 		case errors.As(err, &syntax):
-			at.Line = lineAt(syntax.Offset)
+			at.Line = lines.at(syntax.Offset)
 			return nil, fmt.Errorf("%s: not JSON: %w", at, err)
 		case err != nil:
 			return nil, fmt.Errorf("%s: not JSON: %w", at, err)
 		}
-		at.Line = lineAt(dec.InputOffset() - int64(len(raw)))
+		at.Line = lines.at(dec.InputOffset() - int64(len(raw)))
 		var m map[string]any
 		if err := utiljson.Unmarshal(raw, &m); err != nil || m == nil {
 			return nil, fmt.Errorf("%s: not an object but %s", at, kindOfJSON(raw))
@@ -47,14 +45,30 @@ func parseJSON(name string, content []byte) ([]Document, error) {
 	}
 }
 
+// lineCounter finds the lines of offsets that only grow: no text is gone through twice.
+type lineCounter struct {
+	content []byte
+	offset  int64
+	line    int
+}
+
+func (c *lineCounter) at(offset int64) int {
+	if offset = min(offset, int64(len(c.content))); offset > c.offset {
+		c.line += bytes.Count(c.content[c.offset:offset], []byte("\n"))
+		c.offset = offset
+	}
+	return c.line
+}
+
 func parseYAML(name string, content []byte) ([]Document, error) {
 	var docs []Document
+	grows := growth(content)
 	for _, part := range split(content) {
 		if silent(part.bytes) {
 			continue
 		}
 		at := Place{File: name, Document: len(docs) + 1, Line: part.line, text: &part}
-		raw, err := toJSON(part.bytes)
+		raw, err := toJSON(part.bytes, grows)
 		if err == nil {
 			err = trailing(part.bytes)
 		}

@@ -12,20 +12,24 @@ import (
 
 	yamlv3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-var errExpands = errors.New("its aliases expand to far more than it holds")
-
 // toJSON reads YAML as kubectl apply does: YAML 1.1 as far as Kubernetes goes,
-// and a field that is there twice is an error.
-func toJSON(doc []byte) ([]byte, error) {
+// and a field that is there twice is an error. What aliases add is taken from what the
+// stream may grow.
+func toJSON(doc []byte, grows *strict.Growth) ([]byte, error) {
+	if err := checkDensity(doc); err != nil {
+		return nil, err
+	}
 	if mayAlias(doc) {
 		var root yamlv3.Node
 		if err := yamlv3.Unmarshal(doc, &root); err != nil {
 			return nil, err
 		}
-		if size(&root, map[*yamlv3.Node]int{}) > max(16<<20, 4*len(doc)) {
-			return nil, errExpands
+		if err := grows.Take(&root); err != nil {
+			return nil, err
 		}
 	}
 	if bytes.Contains(doc, []byte("<<")) {
@@ -61,8 +65,26 @@ func trailing(doc []byte) error {
 	}
 }
 
+// growth is what the aliases of a stream may add to it: a writer that names twice what it
+// has twice does not get far beyond the text.
+func growth(stream []byte) *strict.Growth {
+	return &strict.Growth{Left: max(strict.LargestGrowth, len(stream))}
+}
+
+// checkDensity refuses a large document that is hardly anything but indicators: its nodes
+// would take a hundred times its size. Objects have one in nine bytes.
+func checkDensity(doc []byte) error {
+	if len(doc) <= strict.NodesMost {
+		return nil
+	}
+	if n := strict.NodesAtMost(doc); n > max(strict.NodesMost, len(doc)/4) {
+		return fmt.Errorf("it has about %d nodes (keys, values, items) in %d bytes: no objects are so dense", n, len(doc))
+	}
+	return nil
+}
+
 // mayAlias says whether there is what may be an alias; a dump seldom has anything
-// like it.
+// like it. Blanks and breaks before one may be those of Unicode, or zeros of UTF-16.
 func mayAlias(doc []byte) bool {
 	for at := 0; ; at++ {
 		n := bytes.IndexByte(doc[at:], '*')
@@ -70,29 +92,10 @@ func mayAlias(doc []byte) bool {
 			return false
 		}
 		at += n
-		if at+1 < len(doc) && (at == 0 || strings.IndexByte(" \t\r\n[{,:", doc[at-1]) >= 0) && strings.IndexByte(" \t\r\n*/,]}", doc[at+1]) < 0 {
+		if at+1 < len(doc) && (at == 0 || doc[at-1] <= ' ' || doc[at-1] >= 0x80 || strings.IndexByte("[{,:", doc[at-1]) >= 0) && strings.IndexByte(" \t\r\n*/,]}", doc[at+1]) < 0 {
 			return true
 		}
 	}
-}
-
-// size is about how many bytes a node holds with its aliases written out. The
-// parser bounds how many nodes these make, and not how long they are.
-func size(n *yamlv3.Node, known map[*yamlv3.Node]int) int {
-	const far = 1 << 40
-	if s, ok := known[n]; ok {
-		return s
-	}
-	known[n] = far // an alias within what it stands for
-	s := len(n.Value) + 16
-	if n.Alias != nil {
-		s += size(n.Alias, known)
-	}
-	for _, below := range n.Content {
-		s = min(s+size(below, known), far)
-	}
-	known[n] = s
-	return s
 }
 
 var yamlLine = regexp.MustCompile(`\bline (\d+): ?`)

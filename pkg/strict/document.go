@@ -49,6 +49,9 @@ func Documents(text []byte) ([]*yaml.Node, *Problem) {
 }
 
 func documents(text []byte) ([]*yaml.Node, *Problem) {
+	if err := CheckNodes(text); err != nil {
+		return nil, &Problem{1, 1, err.Error()}
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var all []*yaml.Node
 	for {

@@ -1,0 +1,130 @@
+package strict
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// LargestGrowth is what the aliases of one stream may add to it, in bytes, where nothing else
+// is said. Text is shared by nobody once it is written out, so it counts as well as nodes do.
+const LargestGrowth = 16 << 20
+
+const (
+	// nodeBytes is what a node counts besides its text.
+	nodeBytes = 16
+	// deepest is how deep a document may be nested, its aliases written out.
+	deepest = 200
+	// endless is the size of what holds itself, and of what nobody could hold.
+	endless = 1 << 40
+)
+
+// Growth bounds what the aliases of one stream add to it when they are written out: all
+// documents of it count together. The zero value lets nothing grow.
+type Growth struct {
+	// Left is how many bytes may still be added.
+	Left int
+}
+
+// Take counts what the aliases of a document add. It is an error where that is more than is
+// left, where an alias holds itself, and where the document is nested too deep.
+func (g *Growth) Take(root *yaml.Node) error {
+	m := measure{known: map[*yaml.Node]extent{}, open: map[*yaml.Node]bool{}}
+	e, err := m.extent(root, 0)
+	if err != nil {
+		return err
+	}
+	if e.added == 0 {
+		return nil
+	}
+	if g.Left -= e.added; g.Left < 0 {
+		g.Left = 0
+		return fmt.Errorf("line %d: its aliases expand to far more than it holds", m.largest.Line)
+	}
+	return nil
+}
+
+// Check takes all documents of a text, before a parser reads it that writes aliases out. What
+// is no YAML is an error, too, and so is a text of more nodes than NodesMost.
+func (g *Growth) Check(text []byte) error {
+	if err := CheckNodes(text); err != nil {
+		return err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var doc yaml.Node
+		switch err := dec.Decode(&doc); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		}
+		if err := g.Take(&doc); err != nil {
+			return err
+		}
+	}
+}
+
+// extent is how large a node is with its aliases written out, in bytes, how much of that they
+// add, and how deep it is nested.
+type extent struct {
+	size, added, height int
+}
+
+type measure struct {
+	known map[*yaml.Node]extent
+	// open are the nodes above the one that is measured.
+	open map[*yaml.Node]bool
+	// largest is the alias that adds most.
+	largest *yaml.Node
+	most    int
+}
+
+func (m *measure) extent(n *yaml.Node, depth int) (extent, error) {
+	if e, ok := m.known[n]; ok {
+		return e, nil
+	}
+	if depth > deepest {
+		return extent{}, tooDeep(n)
+	}
+	if n.Kind == yaml.AliasNode {
+		return m.alias(n, depth)
+	}
+	m.open[n] = true
+	e := extent{size: nodeBytes + len(n.Value)}
+	for _, below := range n.Content {
+		b, err := m.extent(below, depth+1)
+		if err != nil {
+			return extent{}, err
+		}
+		e.size, e.added, e.height = min(e.size+b.size, endless), min(e.added+b.added, endless), max(e.height, b.height+1)
+	}
+	delete(m.open, n)
+	if e.height > deepest {
+		return extent{}, tooDeep(n)
+	}
+	m.known[n] = e
+	return e, nil
+}
+
+func (m *measure) alias(n *yaml.Node, depth int) (extent, error) {
+	if m.open[n.Alias] {
+		return extent{}, fmt.Errorf("line %d: the alias *%s holds itself", n.Line, n.Value)
+	}
+	e, err := m.extent(n.Alias, depth+1)
+	if err != nil {
+		return extent{}, err
+	}
+	if e.added = e.size; e.added > m.most {
+		m.largest, m.most = n, e.added
+	}
+	return e, nil
+}
+
+func tooDeep(n *yaml.Node) error {
+	return fmt.Errorf("line %d: it is nested more than %d deep", n.Line, deepest)
+}
