@@ -82,10 +82,8 @@ func (h *History) keptBy(owner, kept object.Ref) bool {
 func (a *Assessment) isLast(owner, id graph.ID) bool {
 	is := a.own[id].History
 	revision := is.Revision
-	if at := a.own[owner].History; at != nil && at.Revision != "" && revision != "" {
-		if revision != at.Revision {
-			return false
-		}
+	if at := a.own[owner].History; at != nil && at.Revision != "" && revision != "" && revision != at.Revision {
+		return false
 	}
 	for _, other := range a.g.Owned(owner) {
 		h := a.own[other].History
