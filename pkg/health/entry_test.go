@@ -138,6 +138,30 @@ func TestRuleFails(t *testing.T) {
 	}
 }
 
+// TestRuleObserved: a status that the rule says to be of an older object says nothing of it.
+func TestRuleObserved(t *testing.T) {
+	for expression, want := range map[string]health.Status{
+		`status.seen`:                        health.Progressing,
+		`status.seen == metadata.generation`: health.Progressing,
+		`status.seen == 1`:                   health.Healthy,
+		`int(metadata.generation)`:           health.Healthy,
+		`status.nothing == 1`:                health.Healthy,
+		`status.words`:                       health.Healthy,
+	} {
+		rule := health.Rule{Kind: "Widget.example.com", Observed: expression, Healthy: ready + `"True"`}
+		o := widget(t, `status: {seen: 1, words: many, conditions: [{type: Ready, status: "True"}]}`)
+		o.Meta.SetGeneration(2)
+		h := health.NewJudge(noon, rule).Of(o)
+		failed := expression == "status.nothing == 1" || expression == "status.words"
+		if h.Status != want || (h.RuleError != nil) != failed || want == health.Progressing && h.Reason != health.Stale {
+			t.Errorf("%s: %+v, want %s", expression, h, want)
+		}
+	}
+	if err := (health.Rule{Kind: "Widget.example.com", Healthy: "true", Observed: `"1"`}).Check(); err == nil {
+		t.Error("a text as a generation: no error")
+	}
+}
+
 // TestRuleNulls: what is null is absent, as where a file has an empty key.
 func TestRuleNulls(t *testing.T) {
 	rule := health.Rule{
