@@ -69,6 +69,14 @@ func TestStack(t *testing.T) {
 		"a maker that was not read":      {"a needs Secret:s\nb owns Secret:s\nunread b", "a", health.Healthy, ""},
 		"what else a maker owns":         {"a needs Secret:s\nb owns Secret:s\nb owns Pod:c\nPod:c is Degraded", "a", health.Healthy, ""},
 		"a maker of what is optional":    {"a needs? Secret:s\nb owns Secret:s\nb is Degraded", "a", health.Healthy, ""},
+		"the last run failed":            {"CronJob:a owns b\nCronJob:a owns c\nb kept-by CronJob.batch - 1\nc is Degraded\nc kept-by CronJob.batch - 2", "CronJob:a", health.Degraded, "c@1"},
+		"a run failed before the last":   {"CronJob:a owns b\nCronJob:a owns c\nb is Degraded\nb kept-by CronJob.batch - 1\nc kept-by CronJob.batch - 2", "CronJob:a", health.Healthy, ""},
+		"runs of any owner":              {"CronJob:a owns b\nCronJob:a owns c\nb is Degraded\nb kept-by * - 1\nc kept-by * - 2", "CronJob:a", health.Healthy, ""},
+		"steps of a run of its kind":     {"a owns b\na owns c\nb is Degraded\nb kept-by * - 1\nc kept-by * - 2", "a", health.Degraded, "b@1"},
+		"runs of another owner":          {"CronJob:a owns b\nCronJob:a owns c\nb is Degraded\nb kept-by Job.batch - 1\nc kept-by Job.batch - 2", "CronJob:a", health.Degraded, "b@1"},
+		"a run of a revision before":     {"CronJob:a owns b\nCronJob:a at 2\nb is Degraded\nb kept-by CronJob.batch 1 5", "CronJob:a", health.Healthy, ""},
+		"a run of the present revision":  {"CronJob:a owns b\nCronJob:a owns c\nCronJob:a at 2\nb is Degraded\nb kept-by CronJob.batch 2 3\nc kept-by CronJob.batch 1 5", "CronJob:a", health.Degraded, "b@1"},
+		"the last of the revision":       {"CronJob:a owns b\nCronJob:a owns c\nCronJob:a at 2\nb is Degraded\nb kept-by CronJob.batch 2 3\nc kept-by CronJob.batch 2 5", "CronJob:a", health.Healthy, ""},
 		"two roots":                      {"a is Degraded\nb is Progressing", "a b", health.Degraded, "a@0 b@0"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,6 +26,8 @@ import (
 //	a is Degraded since 3     the hour; nobody says anything of those that are not named so
 //	a is silent               it has no status
 //	a ended Degraded since 3
+//	a kept-by Rollout 7 3     its owners of that kind keep it as history; for revision 7, made at 3
+//	a at 7                    the revision that an owner is at
 //	gone a, unread a          it is named, and not there, or not read
 //
 // A name is Kind:name; a name alone is a Thing, which is a custom resource.
@@ -77,6 +79,9 @@ func newWorld(t testing.TB, lines string) *world {
 		case words[1] == "is" || words[1] == "ended":
 			w.object(words[0])
 			w.says(refOf(words[0]), words[1:])
+		case words[1] == "kept-by" || words[1] == "at":
+			w.object(words[0])
+			w.keep(refOf(words[0]), words[1:])
 		case len(words) == 3:
 			w.edge(words[0], words[1], words[2])
 		default:
@@ -97,6 +102,19 @@ func (w *world) says(r object.Ref, words []string) {
 	}
 	if len(words) == 4 {
 		h.Since = hour(words[3])
+	}
+	w.own[r] = h
+}
+
+// keep says what is known of a history; after what is said of the object otherwise.
+func (w *world) keep(r object.Ref, words []string) {
+	h, ok := w.own[r]
+	if !ok {
+		h = health.Health{Status: health.Healthy, Reason: "Said", By: "conditions"}
+	}
+	h.History = &health.History{Revision: words[1]}
+	if words[0] == "kept-by" {
+		h.History = &health.History{Owners: []string{words[1]}, Revision: strings.Trim(words[2], "-"), Made: hour(words[3])}
 	}
 	w.own[r] = h
 }
