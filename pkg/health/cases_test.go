@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -80,10 +81,18 @@ type score struct {
 	falsely    []string // names of what was called healthy, and is not
 }
 
-func judgeCases(cases []known, rules []health.Rule) score {
+// judgeCases judges each as of the newest moment in it.
+func judgeCases(cases []known, rules []health.Rule) score { return judgeAt(cases, time.Time{}, rules) }
+
+// judgeAt judges all as of a moment; of the zero one, each as of the newest moment in it.
+func judgeAt(cases []known, at time.Time, rules []health.Rule) score {
 	s := score{table: map[[2]health.Status]int{}}
 	for _, k := range cases {
-		h := health.NewJudge(object.Newest(k.body.Object), rules...).Of(k.object())
+		now := at
+		if now.IsZero() {
+			now = object.Newest(k.body.Object)
+		}
+		h := health.NewJudge(now, rules...).Of(k.object())
 		s.all++
 		s.table[[2]health.Status{k.want, h.Status}]++
 		if h.Status == k.want {

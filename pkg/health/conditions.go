@@ -13,14 +13,19 @@ func (j *Judge) conditions(s *subject) (Health, bool) {
 	}
 	var worst finding
 	foreign, sure := false, false
-	for i, list := range s.conditionLists() {
-		f := judgeList(newest(list), s.ends())
+	for _, list := range s.conditionLists() {
+		f := judgeList(newest(list.conditions), s.ends())
 		if f.foreign {
-			s.strange(f.Message)
-			foreign = true
+			if list.of == nil || !sure {
+				s.strange(f.Message)
+				foreign = true
+			}
 			continue
 		}
-		sure = sure || s.own && i == 0 && f.Status == Healthy
+		sure = sure || list.of == nil && f.Status == Healthy
+		if list.of != nil && f.Status != Healthy && f.Status != "" {
+			f.Message = list.of.String() + ": " + f.Message
+		}
 		if worst.Status == "" || f.Status.Worse(worst.Status) {
 			worst = f
 		}
@@ -37,6 +42,9 @@ func (s *subject) confirm(f finding) (Health, bool) {
 		// What waits for somebody's leave is not on its way.
 		if _, verdict := s.fieldsOf(); verdict.Status == Suspended {
 			return verdict.Health, true
+		}
+		if parts := s.partsOf(); parts.outdo(f) {
+			return parts.worst.Health, true
 		}
 	}
 	if f.Status == Healthy || f.soft {

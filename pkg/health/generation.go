@@ -31,7 +31,7 @@ func (j *Judge) generation(s *subject) (Health, bool) {
 	for _, list := range s.conditionLists() {
 		var seen int64
 		var since time.Time
-		for _, c := range list {
+		for _, c := range list.conditions {
 			if c.observed > seen {
 				seen, since = c.observed, c.since
 			}

@@ -16,10 +16,8 @@ type subject struct {
 	fields map[string]any // of a custom resource
 	status map[string]any // of a custom resource; nil for none, or an empty one
 	seen   seen
-	notYet bool          // its entry says when it is Healthy, and did not say so
-	lists  [][]condition // of the status
-	own    bool          // the first list is that of the object itself
-	listed bool          // lists were read
+	notYet bool   // its entry says when it is Healthy, and did not say so
+	parts  *parts // what the status says of parts of the object, once read
 	// trouble and verdict are what the fields of the status say, once told.
 	trouble, verdict finding
 	told             bool

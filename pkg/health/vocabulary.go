@@ -29,6 +29,8 @@ const (
 	plain
 	// idle: while it is not so, the thing may be at rest, and that may be right.
 	idle
+	// passing: it tells of what is not there or not well for now, and may come right by itself.
+	passing
 )
 
 // word is an entry of the vocabulary.
@@ -58,19 +60,18 @@ var senses = []entryOfLexicon{
 		enabled prepared pulled patched issued adopted registered created transformed built unpacked
 		exist exists`},
 	{word{good, awaited | step | early}, `scheduled approved allocated submitted assigned reserved planned`},
-	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid
-		conflict conflicted conflicting conflicts expired unavailable timeout missing unhealthy blocked broken
-		crashed crash crashing crashloop crashloopbackoff backoff denied forbidden unauthorized unauthenticated
-		rejected refused aborted abort canceled cancelled lost dead corrupt corrupted red critical
-		fatal unreachable disconnected exceeded mismatch mismatched misconfigured unschedulable unresolved
-		unresolvable unsupported notfound incompatible insufficient evicted oomkilled killed panic exhausted
-		pressure incorrect illegal malformed duplicate duplicated unrecoverable inconsistent violated violation
-		violations noncompliant unable faulty fault faulted abnormal impaired unsuccessful inaccessible problem
-		problems exception exceptions rolledback overlapped offline deleted unsatisfied unsatisfiable
-		nonexistent unrecognized unprogrammed unaccepted undefined unmet terminated crashlooping unstable unusable
-		untrusted stuck deadlock deadlocked dropped halting unprocessable imagepullbackoff errimagepull
-		hung tainted stale fallback
-		impossible unreconcilable quarantined terminal orphan orphaned cannot`},
+	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid conflict
+		conflicted conflicting conflicts expired timeout blocked broken crashed crash crashing crashloop
+		crashloopbackoff backoff denied forbidden unauthorized unauthenticated rejected refused aborted abort canceled
+		cancelled corrupt corrupted fatal exceeded mismatch mismatched misconfigured unschedulable unresolvable
+		unsupported incompatible insufficient evicted oomkilled killed panic exhausted incorrect illegal malformed
+		duplicate duplicated unrecoverable inconsistent violated violation violations noncompliant unable faulty fault
+		faulted abnormal impaired unsuccessful problem problems exception rolledback unsatisfiable unrecognized
+		unprogrammed unaccepted crashlooping unusable untrusted stuck deadlock deadlocked halting unprocessable
+		imagepullbackoff errimagepull hung impossible unreconcilable quarantined cannot`},
+	{word{bad, passing}, `unavailable missing notfound nonexistent offline disconnected unreachable unmet unsatisfied unresolved
+		inaccessible unhealthy deleted terminated stale tainted red critical pressure orphan orphaned lost dead
+		undefined unstable fallback dropped terminal exceptions overlapped`},
 	{word{moving, 0}, `reconciling progressing progress inprogress creating updating upgrading rolling pending deleting
 		initializing scaling waiting wait awaiting starting stopping terminating provisioning
 		deprovisioning installing uninstalling deploying applying syncing synchronizing queued preparing
