@@ -14,7 +14,7 @@ func (j *Judge) conditions(s *subject) (Health, bool) {
 	var worst finding
 	foreign, sure := false, false
 	for _, list := range s.conditionLists() {
-		f := judgeList(newest(list.conditions), s.ends())
+		f := judgeList(newest(list.conditions), s.nature())
 		if f.foreign {
 			if list.of == nil || !sure {
 				s.strange(f.Message)
@@ -72,11 +72,11 @@ const unexplainedFor = 15 * time.Minute
 // judgeList says what the conditions of one list mean together: the worst, but what
 // tells more is heard before what follows from a word alone, and where the object says
 // that it is well as a whole slight things do not count.
-func judgeList(list []condition, ends bool) finding {
+func judgeList(list []condition, of nature) finding {
 	findings := make([]finding, len(list))
 	var well, whole, calm, quiet bool
 	for i := range list {
-		f := list[i].judge(ends)
+		f := list[i].judge(of)
 		fine := f.Status == Healthy && f.whole && !f.step
 		well = well || fine && plainly(list[i].kind)
 		whole = whole || fine

@@ -153,10 +153,15 @@ func text(s string) sense {
 		if !known || w == "new" || w == "init" || w == "initial" || w == "set" {
 			continue
 		}
+		if m.sense == bad && denied(words, i) {
+			continue
+		}
 		fine := m.sense == good && m.trait&awaited == 0
 		m, _ = deny(m, negatedAt(words, i))
 		switch {
 		case fine: // "not available" says no more than the condition does
+		case m.sense == moving && i > 0 && circumstance(words[i-1]):
+			// while reconciling: role does not exist
 		case m.sense == moving && i < 2:
 			return moving
 		case m.sense == bad:
@@ -168,6 +173,15 @@ func text(s string) sense {
 		}
 	}
 	return found
+}
+
+// circumstance reports words before an activity in which something else came about.
+func circumstance(w string) bool {
+	switch w {
+	case "while", "when", "during", "after", "before", "error", "failure":
+		return true
+	}
+	return false
 }
 
 const maxText = 400

@@ -60,6 +60,17 @@ func (s *subject) ends() bool {
 	return false
 }
 
+// nature is what its conditions do not say of an object.
+type nature struct {
+	ends  bool // it is of a kind that is to end
+	young bool // it was made a short while ago
+}
+
+func (s *subject) nature() nature {
+	made := s.made()
+	return nature{ends: s.ends(), young: !made.IsZero() && s.now.Sub(made) < unexplainedFor}
+}
+
 // unknown is what is said where no stage could tell.
 func (s *subject) unknown() Health {
 	switch {
