@@ -52,6 +52,8 @@ func read(s string) phrase {
 			}
 		case w == "last" || w == "previous":
 			p.past = true
+		case known && and(words, i) && p.sense == bad:
+			// FailedAndPause
 		case known:
 			p.word, p.negated = deny(m, negatedAt(words, i))
 		case !negators[w] && !filler(w):
@@ -62,20 +64,48 @@ func read(s string) phrase {
 	return p
 }
 
-// leave reports phrases that say that somebody has to give leave before it goes on:
-// RequiresApproval, WaitingForConfirmation.
+// and reports words that follow an and.
+func and(words []string, i int) bool { return i > 0 && words[i-1] == "and" }
+
+// leave reports phrases that say that somebody has to give leave, or do something, before it goes
+// on: RequiresApproval, WaitingForConfirmation, PendingManualPromotion, to approve this plan.
 func leave(words []string) bool {
-	asked, wanted := false, false
-	for _, w := range words {
+	asked, wanted := -leaveWithin-1, -leaveWithin-1
+	for i, w := range words {
 		switch w {
-		case "approval", "confirmation":
-			asked = true
-		case "requires", "required", "require", "needs", "needed":
-			wanted = true
+		case "approval", "approvals", "confirmation", "manual", "manually", "acknowledgement", "acknowledgment", "signoff", "judgement", "judgment":
+			asked = i
+		case "approve", "confirm":
+			if i > 0 && (words[i-1] == "to" || words[i-1] == "manually") {
+				return true
+			}
+		case "input", "decision", "review", "action":
+			if i > 0 && (words[i-1] == "user" || words[i-1] == "human" || words[i-1] == "admin" || words[i-1] == "operator") {
+				asked = i
+			}
+		case "requires", "required", "require", "needs", "needed", "need":
+			wanted = i
 		}
-		wanted = wanted || waits(w)
+		if waits(w) {
+			wanted = i
+		}
+		if asked-wanted <= leaveWithin && wanted-asked <= leaveWithin && len(words) > 1 && asked >= 0 && wanted >= 0 {
+			return true
+		}
 	}
-	return asked && wanted && len(words) > 1
+	return false
+}
+
+// leaveWithin is how many words may stand between what is waited for and that it is.
+const leaveWithin = 4
+
+// awaitsLeave reports texts that say that somebody has to do something before it goes on.
+func awaitsLeave(s string) bool {
+	if len(s) > maxText {
+		s = s[:maxText]
+	}
+	var buf [longestText]string
+	return leave(split(buf[:0], s))
 }
 
 // filler reports words that name the object itself, or nothing.

@@ -177,7 +177,7 @@ func (c *condition) underway(f *finding) {
 	switch {
 	case c.said == yes && over(c.reason):
 		// Progressing because it has come to an end: as Deployments say it.
-	case reason.sense == halted && !reason.negated:
+	case reason.sense == halted && !reason.negated, c.said == yes && awaitsLeave(c.message):
 		f.Status = Suspended
 	case c.said == yes:
 		f.Status = Progressing
@@ -248,6 +248,8 @@ func (c *condition) cause(of nature) (status Status, soft bool) {
 		passes = !grave(c.message)
 	}
 	switch {
+	case reason.sense != bad && awaitsLeave(c.message):
+		return Suspended, false
 	case reason.sense == moving && c.said == no && plainTrouble(c.message),
 		reason.sense == moving && c.severity != "info" && !awaits(c.message) && grave(c.message):
 		// VerifyingFirstRun: connection refused

@@ -58,7 +58,7 @@ func (ps *parts) outdo(whole finding) bool {
 // complaint takes a message of the status for trouble where it is all there is, and
 // sounds like it.
 func (s *subject) complaint() finding {
-	message := firstText(s.status, "message", "reason")
+	message := explanation(s.status)
 	if text(message) != bad {
 		return finding{}
 	}
