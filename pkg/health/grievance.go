@@ -55,6 +55,9 @@ func denied(words []string, i int) bool {
 
 // qualified reports words for trouble that only tell which one a following noun is.
 func qualified(words []string, i int) bool {
+	if words[i] == "timeout" && i > 0 && words[i-1] == "with" {
+		return true
+	}
 	if i+1 >= len(words) {
 		return false
 	}

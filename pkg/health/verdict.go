@@ -99,7 +99,28 @@ func (c *condition) lacking(p phrase, of nature, f *finding) {
 	if p.trait&idle != 0 && f.Status == Progressing {
 		f.soft, f.slight, f.late = true, true, false
 	}
-	f.slight = f.slight || f.soft && !p.whole && p.trait&(step|idle) != 0
+	f.slight = f.slight || f.soft && !p.whole && (p.trait&(step|idle) != 0 || unmoved(c.message))
+}
+
+// unmoved reports texts that tell why something is not so, and of no lack: a different strategy is
+// used.
+func unmoved(message string) bool {
+	if message == "" || text(message) != mute || complaint(message) {
+		return false
+	}
+	var buf [longestText]string
+	words := join(split(buf[:0], message))
+	for i, w := range words {
+		if m, known := meaning(w); known && m.sense == good && negatedAt(words, i) {
+			return false
+		}
+		if i > 0 && len(w) > 0 && w[0] >= '0' && w[0] <= '9' && words[i-1] != w {
+			if c := words[i-1][0]; c >= '0' && c <= '9' {
+				return false // 2/3 are ready
+			}
+		}
+	}
+	return true
 }
 
 // moot reports reasons that say that something is not asked for.
