@@ -75,8 +75,16 @@ const unexplainedFor = 15 * time.Minute
 func judgeList(list []condition, of nature) finding {
 	findings := make([]finding, len(list))
 	var well, whole, calm, quiet bool
+	seen := observedBy(list)
 	for i := range list {
 		f := list[i].judge(of)
+		if at := list[i].observed; at != 0 && at < seen {
+			// It is of a generation before that of the others.
+			f.slight, f.whole = true, false
+			if f.Status == Healthy {
+				f.Status = ""
+			}
+		}
 		fine := f.Status == Healthy && f.whole && !f.step
 		well = well || fine && plainly(list[i].kind)
 		whole = whole || fine
@@ -105,6 +113,15 @@ func judgeList(list []condition, of nature) finding {
 		best.Health = Health{Status: Healthy, Reason: "Settled", Message: "its conditions say that nothing goes on, and nothing is wrong"}
 	}
 	return best
+}
+
+// observedBy is the newest generation that conditions are of.
+func observedBy(list []condition) int64 {
+	var seen int64
+	for i := range list {
+		seen = max(seen, list[i].observed)
+	}
+	return seen
 }
 
 // plainly reports the types by which an object speaks of itself as a whole.

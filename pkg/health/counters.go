@@ -10,17 +10,25 @@ import (
 // where it is counted as failed, and all of what was wanted is well, where it was ready or
 // available that was counted.
 func (s *subject) counted() (short, full finding) {
+	var held finding
 	for _, key := range sortedKeys(s.status) {
 		have, ok := wholeNumber(s.status[key])
 		if !ok {
 			continue
 		}
 		if want, serves, ok := s.wanted(key); ok {
+			if kept := s.partition(want); strings.HasPrefix(key, "updated") && have < want && have >= want-kept {
+				held.Health = Health{Status: Suspended, Reason: "Partition", Message: fmt.Sprintf("%s: %d of %d, and its partition keeps the others", key, have, want)}
+				continue
+			}
 			tally(&short, &full, key, have, want, serves)
 		}
 		if key == "numberUnavailable" && have > 0 {
 			tally(&short, &full, key, 0, have, false)
 		}
+	}
+	if short.Status == "" {
+		short = held
 	}
 	parts := s.partsOf()
 	if parts.short.Status.Worse(short.Status) {
@@ -149,4 +157,19 @@ func fraction(key, text string) (have, want int64, ok bool) {
 	}
 	want, err = strconv.ParseInt(b, 10, 64)
 	return have, want, err == nil
+}
+
+// partition is how many of a number an update leaves as they are: a number, or a percentage.
+func (s *subject) partition(of int64) int64 {
+	strategy := mapAt(s.spec(), "updateStrategy")
+	for _, m := range []map[string]any{strategy, mapAt(strategy, "rollingUpdate")} {
+		if n, ok := wholeNumber(m["partition"]); ok {
+			return n
+		}
+		text, _ := m["partition"].(string)
+		if percent, err := strconv.ParseInt(strings.TrimSuffix(text, "%"), 10, 64); err == nil {
+			return (of*percent + 99) / 100
+		}
+	}
+	return 0
 }

@@ -36,8 +36,17 @@ func (j *Judge) generation(s *subject) (Health, bool) {
 				seen, since = c.observed, c.since
 			}
 		}
-		if seen != 0 && seen < want {
+		if seen == 0 || seen > want {
+			continue
+		}
+		if seen < want {
 			return stale(seen, want, since), true
+		}
+		for _, c := range newest(list.conditions) {
+			if c.observed != 0 && c.observed < want && c.said == yes && plainly(c.kind) {
+				// The others have seen the new generation, and what sums them up has not.
+				return stale(c.observed, want, c.since), true
+			}
 		}
 	}
 	return Health{}, false

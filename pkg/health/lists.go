@@ -36,7 +36,8 @@ func listOf(v any) []condition {
 	return out
 }
 
-// newest drops conditions that a later one of the same type replaces. Where a type comes
+// newest drops conditions that one of the same type replaces which is of a newer generation, or of
+// the same and later. Where a type comes
 // as True more than once the list is a log, of which only the last entry counts.
 func newest(list []condition) []condition {
 	out := make([]condition, 0, len(list))
@@ -48,7 +49,7 @@ func newest(list []condition) []condition {
 			continue
 		}
 		log = log || c.said == yes && out[at].said == yes && c.since.After(out[at].since)
-		if !c.since.Before(out[at].since) {
+		if c.observed > out[at].observed || c.observed == out[at].observed && !c.since.Before(out[at].since) {
 			out[at] = c
 		}
 	}

@@ -96,11 +96,15 @@ func (s *subject) unknown() Health {
 // nobody will write one.
 const youth = 5 * time.Minute
 
-// silent judges a custom resource without a status: its operator may still come to it.
+// silent judges a custom resource without a status: its operator may still come to it, unless it
+// is of a kind that others only read.
 func (s *subject) silent() Health {
 	made := s.Meta.GetCreationTimestamp().Time
 	h := Health{Status: Unknown, Reason: NoStatus, Message: "it has no status", Since: made, Quiet: true}
-	if made.IsZero() || s.now.Sub(made) < youth {
+	switch {
+	case s.settings():
+		h.Message = "it has no status: by its kind it is a setting that others read"
+	case made.IsZero() || s.now.Sub(made) < youth:
 		h.Status, h.Message = Progressing, "it has no status yet"
 	}
 	return h

@@ -53,9 +53,10 @@ var senses = []entryOfLexicon{
 		nominal working listening schedulable permitted authorized trusted unsealed`},
 	{word{good, awaited}, `synced synchronized reconciled complete completed completes finished done bound
 		installed deployed rolledout updated uptodate applied released promoted joined loaded restored
-		upgraded started finalized current idle imported exported mounted associated propagated
+		merged upgraded started finalized current idle imported exported mounted associated propagated
 		settled converged migrated optimized warmed`},
-	{word{good, awaited | idle}, "active running recovered"},
+	{word{good, awaited | idle}, `active running recovered managing watching replicating streaming receiving following forwarding
+		balancing protecting enforcing operating functioning collecting tracking`},
 	{word{good, awaited | step}, `initialized provisioned launched bootstrapped configured generated
 		enabled prepared pulled patched issued adopted registered created transformed built unpacked
 		exist exists`},
@@ -68,7 +69,7 @@ var senses = []entryOfLexicon{
 		duplicate duplicated unrecoverable inconsistent violated violation violations noncompliant unable faulty fault
 		faulted abnormal impaired unsuccessful problem problems exception rolledback unsatisfiable unrecognized
 		unprogrammed unaccepted crashlooping unusable untrusted stuck deadlock deadlocked halting unprocessable
-		imagepullbackoff errimagepull hung impossible unreconcilable quarantined cannot`},
+		imagepullbackoff errimagepull hung abandoned damaged throttled preempted erroring dangling sick impossible unreconcilable quarantined cannot`},
 	{word{bad, passing}, `unavailable missing notfound nonexistent offline disconnected unreachable unmet unsatisfied unresolved
 		inaccessible unhealthy deleted terminated stale tainted red critical pressure orphan orphaned lost dead
 		undefined unstable fallback dropped terminal exceptions overlapped`},
@@ -82,9 +83,9 @@ var senses = []entryOfLexicon{
 		unready unsynced outofsync unreconciled incomplete unbound notstarted maintenance uninitialized
 		unprovisioned unstarted requeued rebooting booting yet setup refreshing replacing adding removing
 		attaching detaching binding registering allocating assigning waitingforfirstconsumer backingup
-		transient partial partially being delayed remediating invalidating requeueing`},
+		healing evicting resyncing rebuilding growing cancelling canceling aborting transient partial partially being delayed remediating invalidating requeueing`},
 	{word{halted, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
-		hibernate stopped disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
+		hibernate stopped held parked asleep sleeping deactivated deallocated poweroff poweredoff disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
 	{word{unsure, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
 }
 
@@ -106,45 +107,51 @@ func lexicon(entries []entryOfLexicon) map[string]word {
 
 // joined lists words that mean one thing together.
 var joined = map[[2]string]string{
-	{"in", "progress"}:    "inprogress",
-	{"to", "date"}:        "uptodate",
-	{"back", "off"}:       "backoff",
-	{"not", "found"}:      "notfound",
-	{"not", "exist"}:      "notfound",
-	{"rolled", "out"}:     "rolledout",
-	{"rolling", "out"}:    "rollingout",
-	{"rolled", "back"}:    "rolledback",
-	{"timed", "out"}:      "timeout",
-	{"time", "out"}:       "timeout",
-	{"shut", "down"}:      "shutdown",
-	{"of", "sync"}:        "outofsync",
-	{"to", "zero"}:        "scaledtozero",
-	{"could", "not"}:      "unable",
-	{"can", "not"}:        "unable",
-	{"not", "started"}:    "notstarted",
-	{"backing", "up"}:     "backingup",
-	{"not", "valid"}:      "invalid",
-	{"not", "accepted"}:   "rejected",
-	{"not", "supported"}:  "unsupported",
-	{"can", "t"}:          "unable",
-	{"couldn", "t"}:       "unable",
-	{"already", "exists"}: "conflict",
-	{"setting", "up"}:     "initializing",
-	{"not", "yet"}:        "awaiting",
-	{"not", "authorized"}: "unauthorized",
-	{"not", "permitted"}:  "denied",
-	{"not", "allowed"}:    "denied",
-	{"in", "sync"}:        "synced",
-	{"split", "brain"}:    "faulty",
-	{"of", "memory"}:      "exhausted",
-	{"of", "disk"}:        "exhausted",
-	{"of", "space"}:       "exhausted",
-	{"storage", "full"}:   "exhausted",
-	{"disk", "full"}:      "exhausted",
-	{"no", "primary"}:     "unavailable",
-	{"no", "leader"}:      "unavailable",
-	{"no", "quorum"}:      "unavailable",
-	{"no", "master"}:      "unavailable",
+	{"in", "progress"}:        "inprogress",
+	{"to", "date"}:            "uptodate",
+	{"back", "off"}:           "backoff",
+	{"not", "found"}:          "notfound",
+	{"not", "exist"}:          "notfound",
+	{"rolled", "out"}:         "rolledout",
+	{"rolling", "out"}:        "rollingout",
+	{"rolled", "back"}:        "rolledback",
+	{"timed", "out"}:          "timeout",
+	{"time", "out"}:           "timeout",
+	{"shut", "down"}:          "shutdown",
+	{"of", "sync"}:            "outofsync",
+	{"to", "zero"}:            "scaledtozero",
+	{"could", "not"}:          "unable",
+	{"can", "not"}:            "unable",
+	{"not", "started"}:        "notstarted",
+	{"backing", "up"}:         "backingup",
+	{"not", "valid"}:          "invalid",
+	{"not", "accepted"}:       "rejected",
+	{"not", "supported"}:      "unsupported",
+	{"can", "t"}:              "unable",
+	{"couldn", "t"}:           "unable",
+	{"already", "exists"}:     "conflict",
+	{"setting", "up"}:         "initializing",
+	{"not", "yet"}:            "awaiting",
+	{"not", "authorized"}:     "unauthorized",
+	{"not", "permitted"}:      "denied",
+	{"not", "allowed"}:        "denied",
+	{"in", "sync"}:            "synced",
+	{"split", "brain"}:        "faulty",
+	{"of", "memory"}:          "exhausted",
+	{"of", "disk"}:            "exhausted",
+	{"of", "space"}:           "exhausted",
+	{"storage", "full"}:       "exhausted",
+	{"disk", "full"}:          "exhausted",
+	{"no", "primary"}:         "unavailable",
+	{"no", "leader"}:          "unavailable",
+	{"no", "quorum"}:          "unavailable",
+	{"no", "master"}:          "unavailable",
+	{"on", "hold"}:            "held",
+	{"powered", "off"}:        "poweredoff",
+	{"rollback", "complete"}:  "rolledback",
+	{"rollback", "completed"}: "rolledback",
+	{"delete", "complete"}:    "deleted",
+	{"no", "longer"}:          "not",
 }
 
 // negators turn what follows into its contrary.
