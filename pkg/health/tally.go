@@ -75,8 +75,8 @@ func (ps *parts) countParts(m map[string]any, at *place, key string, n int64) {
 		return
 	}
 	noun := key[len(words[0]):]
-	if words[0] == "uptodate" || !parted(words[1]) {
-		return
+	if words[0] == "uptodate" || !parted(words[1]) || !serves && at == nil {
+		return // what is to be updated of the whole its spec tells, and a partition
 	}
 	for _, wanted := range [...]string{"desired" + noun, "expected" + noun, "total" + noun, "desiredReady" + noun, strings.ToLower(noun[:1]) + noun[1:]} {
 		if want, ok := number(m[wanted]); ok {
