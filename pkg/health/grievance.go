@@ -1,6 +1,9 @@
 package health
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // grave reports texts that tell of an error which is no part of any way: failed, denied, invalid,
 // quota exceeded. What is only not there yet (missing, unavailable) is not grave.
@@ -57,6 +60,11 @@ func denied(words []string, i int) bool {
 func qualified(words []string, i int) bool {
 	if words[i] == "timeout" && i > 0 && words[i-1] == "with" {
 		return true
+	}
+	if words[i] == "cannot" || words[i] == "unable" {
+		if slices.Contains(words[i:min(i+5, len(words))], "until") {
+			return true // cannot be modified until it is available
+		}
 	}
 	if i+1 >= len(words) {
 		return false

@@ -1,6 +1,7 @@
 package health_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -14,11 +15,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// readPublished reads the statuses that were written by the published types of operators. An object
-// that does not say when it was made is four hours old.
-func readPublished(t testing.TB) []known {
+// readPublished reads statuses that were written for these tests by the published types of
+// operators. An object that does not say when it was made is four hours old at snapshotTime.
+func readPublished(t testing.TB, file string) []known {
 	t.Helper()
-	data, err := os.ReadFile("testdata/published.txtar")
+	data, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +42,57 @@ func readPublished(t testing.TB) []known {
 	return out
 }
 
-func TestPublished(t *testing.T) {
-	cases := readPublished(t)
-	for n, name := range [...]string{"tuned on", "held out"} {
-		part := judgeAt(only(cases, func(k known) bool { return half(k.group) == n }), snapshotTime, nil)
-		t.Logf("%s: %s\n%s", name, part, strings.Join(part.wrong, "\n"))
+// measured are the figures of general rules alone that docs/health.md says, a row each, in order.
+func measured(t testing.TB) []measure {
+	cases, published, later := readCases(t), readPublished(t, "published.txtar"), readPublished(t, "published-later.txtar")
+	of := func(cases []known, n int) []known {
+		return only(cases, func(k known) bool { return half(k.group) == n })
 	}
+	return []measure{
+		{"Argo CD's, tuned on", judgeCases(of(cases, 0), nil)},
+		{"Argo CD's, tuned on, without gateway.solo.io", judgeCases(only(of(cases, 0), func(k known) bool { return k.group != "gateway.solo.io" }), nil)},
+		{"Argo CD's, held out", judgeCases(of(cases, 1), nil)},
+		{"Argo CD's, all, with the catalogue", judgeCases(cases, catalogRules())},
+		{"published, tuned on", judgeAt(of(published, 0), snapshotTime, nil)},
+		{"published, held out", judgeAt(of(published, 1), snapshotTime, nil)},
+		{"published, later", judgeAt(later, snapshotTime, nil)},
+	}
+}
+
+// measure is a set of cases with its score.
+type measure struct {
+	set string
+	score
+}
+
+// TestPublished: nothing that is in trouble by its published type is called well.
+func TestPublished(t *testing.T) {
+	for _, m := range measured(t)[4:] {
+		t.Logf("%s: %s\n%s", m.set, m.score, strings.Join(m.wrong, "\n"))
+		if m.percent() < 90 {
+			t.Errorf("%s: %.1f%% exact, want 90", m.set, m.percent())
+		}
+		for _, name := range m.falsely {
+			t.Errorf("%s is called healthy", name)
+		}
+	}
+}
+
+// TestFiguresOfThePage holds docs/health.md against what is measured.
+func TestFiguresOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/health.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range measured(t) {
+		row := m.row()
+		if !strings.Contains(string(page), row) {
+			t.Errorf("docs/health.md has no row %q", row)
+		}
+	}
+}
+
+// row is the line of the page's table that says a measure.
+func (m measure) row() string {
+	return fmt.Sprintf("| %s | %d | %d | %.1f%% | %d |", m.set, m.all, m.exact, m.percent(), len(m.falsely))
 }

@@ -99,7 +99,7 @@ func (c *condition) lacking(p phrase, of nature, f *finding) {
 	if p.trait&idle != 0 && f.Status == Progressing {
 		f.soft, f.slight, f.late = true, true, false
 	}
-	f.slight = f.slight || f.soft && !p.whole && (p.trait&(step|idle) != 0 || unmoved(c.message))
+	f.slight = f.slight || f.soft && (p.trait&(step|idle) != 0 || !p.whole && unmoved(c.message))
 }
 
 // unmoved reports texts that tell why something is not so, and of no lack: a different strategy is

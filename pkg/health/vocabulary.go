@@ -56,7 +56,7 @@ var senses = []entryOfLexicon{
 		merged upgraded started finalized current idle imported exported mounted associated propagated
 		settled converged migrated optimized warmed`},
 	{word{good, awaited | idle}, `active running recovered managing watching replicating streaming receiving following forwarding
-		balancing protecting enforcing operating functioning collecting tracking`},
+		balancing protecting enforcing operating functioning tracking`},
 	{word{good, awaited | step}, `initialized provisioned launched bootstrapped configured generated
 		enabled prepared pulled patched issued adopted registered created transformed built unpacked
 		exist exists`},
@@ -85,7 +85,7 @@ var senses = []entryOfLexicon{
 		attaching detaching binding registering allocating assigning waitingforfirstconsumer backingup
 		healing evicting resyncing rebuilding growing cancelling canceling aborting transient partial partially being delayed remediating invalidating requeueing`},
 	{word{halted, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
-		hibernate stopped held parked asleep sleeping deactivated deallocated poweroff poweredoff disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
+		hibernate stopped held cordoned parked asleep sleeping deactivated deallocated poweroff poweredoff disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
 	{word{unsure, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
 }
 
