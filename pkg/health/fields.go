@@ -112,7 +112,7 @@ func speaks(key string) (rank int, ok bool) {
 
 // apart reports the fields that speak of something else, or of another time.
 func apart(key string) bool {
-	if strings.HasPrefix(key, "last") || strings.HasPrefix(key, "previous") {
+	if strings.HasPrefix(key, "last") || strings.HasPrefix(key, "previous") || strings.Contains(key, "AnalysisRun") {
 		return true
 	}
 	switch key {

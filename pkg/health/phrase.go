@@ -52,6 +52,8 @@ func read(s string) phrase {
 			}
 		case w == "last" || w == "previous":
 			p.past = true
+		case (w == "initial" || w == "init" || w == "new") && i < len(words)-1:
+			other = true // InitialOffsetsCommitted: which ones, not how far they are
 		case known && and(words, i) && p.sense == bad:
 			// FailedAndPause
 		case known:
