@@ -1,6 +1,7 @@
 package health
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +69,14 @@ type nature struct {
 
 func (s *subject) nature() nature {
 	made := s.made()
-	return nature{ends: s.ends(), young: !made.IsZero() && s.now.Sub(made) < unexplainedFor}
+	young := !made.IsZero() && s.now.Sub(made) < unexplainedFor
+	if young && !s.now.After(made) {
+		// Where that it was made is the newest moment that is known, only another time shows that the status is of then.
+		young = slices.ContainsFunc(s.conditionLists(), func(l listed) bool {
+			return slices.ContainsFunc(l.conditions, func(c condition) bool { return !c.since.IsZero() })
+		})
+	}
+	return nature{ends: s.ends(), young: young}
 }
 
 // unknown is what is said where no stage could tell.

@@ -92,7 +92,7 @@ func (c *condition) lacking(p phrase, of nature, f *finding) {
 	f.Status, f.soft = c.cause(of)
 	if f.Status == "" {
 		f.Status = Degraded
-		if p.trait&awaited != 0 || c.severity == "info" || of.young {
+		if p.trait&awaited != 0 || c.severity == "info" || of.young || counts(c.message) {
 			f.Status, f.late = Progressing, !c.since.IsZero()
 		}
 	}
@@ -114,14 +114,21 @@ func unmoved(message string) bool {
 		if m, known := meaning(w); known && m.sense == good && negatedAt(words, i) {
 			return false
 		}
-		if i > 0 && len(w) > 0 && w[0] >= '0' && w[0] <= '9' && words[i-1] != w {
-			if c := words[i-1][0]; c >= '0' && c <= '9' {
-				return false // 2/3 are ready
-			}
+	}
+	return !counts(message)
+}
+
+// counts reports texts that tell how many are there of how many: 2/3 are ready.
+func counts(message string) bool {
+	for i := 1; i < len(message)-1; i++ {
+		if message[i] == '/' && digit(message[i-1]) && digit(message[i+1]) {
+			return true
 		}
 	}
-	return true
+	return false
 }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // moot reports reasons that say that something is not asked for.
 func moot(reason string) bool {
