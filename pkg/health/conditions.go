@@ -13,14 +13,19 @@ func (j *Judge) conditions(s *subject) (Health, bool) {
 	}
 	var worst finding
 	foreign, sure := false, false
-	for i, list := range s.conditionLists() {
-		f := judgeList(newest(list), s.ends())
+	for _, list := range s.conditionLists() {
+		f := judgeList(newest(list.conditions), s.nature())
 		if f.foreign {
-			s.strange(f.Message)
-			foreign = true
+			if list.of == nil || !sure {
+				s.strange(f.Message)
+				foreign = true
+			}
 			continue
 		}
-		sure = sure || s.own && i == 0 && f.Status == Healthy
+		sure = sure || list.of == nil && f.Status == Healthy
+		if list.of != nil && f.Status != Healthy && f.Status != "" {
+			f.Message = list.of.String() + ": " + f.Message
+		}
 		if worst.Status == "" || f.Status.Worse(worst.Status) {
 			worst = f
 		}
@@ -37,6 +42,9 @@ func (s *subject) confirm(f finding) (Health, bool) {
 		// What waits for somebody's leave is not on its way.
 		if _, verdict := s.fieldsOf(); verdict.Status == Suspended {
 			return verdict.Health, true
+		}
+		if parts := s.partsOf(); parts.outdo(f) {
+			return parts.worst.Health, true
 		}
 	}
 	if f.Status == Healthy || f.soft {
@@ -64,11 +72,19 @@ const unexplainedFor = 15 * time.Minute
 // judgeList says what the conditions of one list mean together: the worst, but what
 // tells more is heard before what follows from a word alone, and where the object says
 // that it is well as a whole slight things do not count.
-func judgeList(list []condition, ends bool) finding {
+func judgeList(list []condition, of nature) finding {
 	findings := make([]finding, len(list))
 	var well, whole, calm, quiet bool
+	seen := observedBy(list)
 	for i := range list {
-		f := list[i].judge(ends)
+		f := list[i].judge(of)
+		if at := list[i].observed; at != 0 && at < seen {
+			// It is of a generation before that of the others.
+			f.slight, f.whole = true, false
+			if f.Status == Healthy {
+				f.Status = ""
+			}
+		}
 		fine := f.Status == Healthy && f.whole && !f.step
 		well = well || fine && plainly(list[i].kind)
 		whole = whole || fine
@@ -97,6 +113,15 @@ func judgeList(list []condition, ends bool) finding {
 		best.Health = Health{Status: Healthy, Reason: "Settled", Message: "its conditions say that nothing goes on, and nothing is wrong"}
 	}
 	return best
+}
+
+// observedBy is the newest generation that conditions are of.
+func observedBy(list []condition) int64 {
+	var seen int64
+	for i := range list {
+		seen = max(seen, list[i].observed)
+	}
+	return seen
 }
 
 // plainly reports the types by which an object speaks of itself as a whole.

@@ -6,68 +6,38 @@ import (
 	"strings"
 )
 
-// counted compares what is there with what is wanted: short of it is on its way, and
-// all of what was wanted is well, where it was ready or available that was counted.
+// counted compares what is there with what is wanted: short of it is on its way, or in trouble
+// where it is counted as failed, and all of what was wanted is well, where it was ready or
+// available that was counted.
 func (s *subject) counted() (short, full finding) {
+	var held finding
 	for _, key := range sortedKeys(s.status) {
-		switch v := s.status[key].(type) {
-		case string:
-			if have, want, ok := fraction(key, v); ok {
-				tally(&short, &full, key, have, want, true)
-			}
-		case map[string]any:
-			local(&short, &full, v, 1)
-		case []any:
-			for _, item := range v {
-				if m, ok := item.(map[string]any); ok {
-					local(&short, &full, m, 2)
-				}
-			}
-		default:
-			s.count(&short, &full, key, v)
+		have, ok := wholeNumber(s.status[key])
+		if !ok {
+			continue
 		}
+		if want, serves, ok := s.wanted(key); ok {
+			if kept := s.partition(want); strings.HasPrefix(key, "updated") && have < want && have >= want-kept {
+				held.Health = Health{Status: Suspended, Reason: "Partition", Message: fmt.Sprintf("%s: %d of %d, and its partition keeps the others", key, have, want)}
+				continue
+			}
+			tally(&short, &full, key, have, want, serves)
+		}
+		if key == "numberUnavailable" && have > 0 {
+			tally(&short, &full, key, 0, have, false)
+		}
+	}
+	if short.Status == "" {
+		short = held
+	}
+	parts := s.partsOf()
+	if parts.short.Status.Worse(short.Status) {
+		short = parts.short
+	}
+	if full.Status == "" {
+		full = parts.full
 	}
 	return short, full
-}
-
-// count compares one number of the status with what is wanted.
-func (s *subject) count(short, full *finding, key string, v any) {
-	have, ok := wholeNumber(v)
-	if !ok {
-		return
-	}
-	if want, serves, ok := s.wanted(key); ok {
-		tally(short, full, key, have, want, serves)
-	}
-	if lack(key) && have > 0 {
-		tally(short, full, key, 0, have, false)
-	}
-}
-
-// local compares, in a part of the status and in the parts of that, what is ready with
-// what it has: readyMembers with members.
-func local(short, full *finding, part map[string]any, depth int) {
-	for _, key := range sortedKeys(part) {
-		if inner, ok := part[key].(map[string]any); ok && depth < 2 {
-			local(short, full, inner, depth+1)
-			continue
-		}
-		if text, ok := part[key].(string); ok && depth == 1 {
-			if have, want, ok := fraction(key, text); ok {
-				tally(short, full, key, have, want, true)
-			}
-			continue
-		}
-		noun, ok := strings.CutPrefix(key, "ready")
-		if !ok || !countable(strings.ToLower(noun)) {
-			continue
-		}
-		have, counted := wholeNumber(part[key])
-		want, wanted := wholeNumber(part[strings.ToLower(noun)])
-		if counted && wanted {
-			tally(short, full, key, have, want, true)
-		}
-	}
 }
 
 func tally(short, full *finding, key string, have, want int64, serves bool) {
@@ -80,23 +50,6 @@ func tally(short, full *finding, key string, have, want int64, serves bool) {
 	case serves && full.Status == "":
 		full.Health = Health{Status: Healthy, Reason: "ReplicasReady", Message: fmt.Sprintf("%s: %d of %d", key, have, want)}
 	}
-}
-
-// lack reports the counters of what is missing: unavailableReplicas.
-func lack(key string) bool {
-	if key == "numberUnavailable" {
-		return true
-	}
-	var buf [longestPhrase]string
-	words := split(buf[:0], key)
-	if len(words) != 2 || !countable(words[1]) {
-		return false
-	}
-	switch words[0] {
-	case "unavailable", "unready", "unhealthy", "failed", "failing":
-		return true
-	}
-	return false
 }
 
 // wanted finds how many there should be of what a field of the status counts: in the
@@ -204,4 +157,19 @@ func fraction(key, text string) (have, want int64, ok bool) {
 	}
 	want, err = strconv.ParseInt(b, 10, 64)
 	return have, want, err == nil
+}
+
+// partition is how many of a number an update leaves as they are: a number, or a percentage.
+func (s *subject) partition(of int64) int64 {
+	strategy := mapAt(s.spec(), "updateStrategy")
+	for _, m := range []map[string]any{strategy, mapAt(strategy, "rollingUpdate")} {
+		if n, ok := wholeNumber(m["partition"]); ok {
+			return n
+		}
+		text, _ := m["partition"].(string)
+		if percent, err := strconv.ParseInt(strings.TrimSuffix(text, "%"), 10, 64); err == nil {
+			return (of*percent + 99) / 100
+		}
+	}
+	return 0
 }

@@ -47,10 +47,6 @@ func (sp *speech) walk(m map[string]any, depth int) {
 			if depth < sp.depth() && !apart(key) {
 				sp.walk(v, depth+1)
 			}
-		case []any:
-			if members(key) && !sp.ends {
-				sp.each(v)
-			}
 		}
 	}
 }
@@ -64,31 +60,6 @@ func (sp *speech) depth() int {
 	return 2
 }
 
-// members reports lists of what an object consists of.
-func members(key string) bool {
-	switch key {
-	case "byPod", "tasks", "nodes", "members", "shards", "components", "pods", "instances", "workers", "brokers", "services", "deployments", "addons", "connections":
-		return true
-	}
-	return strings.HasSuffix(key, "Statuses") && !apart(key)
-}
-
-// each looks at the members of an object: only at those in trouble, since the others do
-// not make it well.
-func (sp *speech) each(items []any) {
-	for _, item := range items {
-		m, _ := item.(map[string]any)
-		if errs, _ := m["errors"].([]any); len(errs) > 0 {
-			sp.failed("errors", textOf(errs[0]))
-		}
-		for _, key := range [...]string{"phase", "state", "health", "status"} {
-			if value, _ := m[key].(string); value != "" && state(value, false).sense == bad {
-				sp.word(key, value, m, ranks-1)
-			}
-		}
-	}
-}
-
 // top looks at what only the fields at the top of a status tell.
 func (sp *speech) top(key string, value any, m map[string]any) {
 	switch v := value.(type) {
@@ -99,7 +70,7 @@ func (sp *speech) top(key string, value any, m map[string]any) {
 	case bool:
 		sp.flag(key, v, m)
 	case []any:
-		if key == "errors" && len(v) > 0 {
+		if len(v) > 0 && troubles(key) {
 			sp.failed(key, textOf(v[0]))
 		}
 	case map[string]any:
@@ -141,7 +112,7 @@ func speaks(key string) (rank int, ok bool) {
 
 // apart reports the fields that speak of something else, or of another time.
 func apart(key string) bool {
-	if strings.HasPrefix(key, "last") || strings.HasPrefix(key, "previous") {
+	if strings.HasPrefix(key, "last") || strings.HasPrefix(key, "previous") || strings.Contains(key, "AnalysisRun") {
 		return true
 	}
 	switch key {

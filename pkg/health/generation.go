@@ -34,13 +34,22 @@ func (j *Judge) generation(s *subject) (Health, bool) {
 	for _, list := range s.conditionLists() {
 		var seen int64
 		var since time.Time
-		for _, c := range list {
+		for _, c := range list.conditions {
 			if c.observed > seen {
 				seen, since = c.observed, c.since
 			}
 		}
-		if seen != 0 && seen < want {
+		if seen == 0 || seen > want {
+			continue
+		}
+		if seen < want {
 			return stale(seen, want, since), true
+		}
+		for _, c := range newest(list.conditions) {
+			if c.observed != 0 && c.observed < want && c.said == yes && plainly(c.kind) {
+				// The others have seen the new generation, and what sums them up has not.
+				return stale(c.observed, want, c.since), true
+			}
 		}
 	}
 	return Health{}, false

@@ -63,8 +63,10 @@ func jobCount(job *batchv1.Job) string {
 	return text
 }
 
-// cronJobHealth: a CronJob does what it is there for when it makes Jobs. How its Jobs
-// fare they say themselves; a run without success is told.
+// cronJobHealth: a CronJob does what it is there for when the Jobs that it makes succeed. Its
+// controller takes a Job off the active ones when it has ended, and in the same write notes when the
+// last one succeeded: where none is active and that was before the last start, that one failed. Of
+// the run before one that is active the status says nothing.
 func cronJobHealth(_ *subject, c *batchv1.CronJob) Health {
 	last, success := c.Status.LastScheduleTime, c.Status.LastSuccessfulTime
 	if c.Spec.Suspend != nil && *c.Spec.Suspend {
@@ -76,7 +78,7 @@ func cronJobHealth(_ *subject, c *batchv1.CronJob) Health {
 	case last == nil:
 		return judged(Healthy, c.CreationTimestamp.Time, "Scheduled", "it has not run yet")
 	case success == nil, success.Before(last):
-		return judged(Healthy, last.Time, "Scheduled", "its last run, of %s, has not succeeded", last.UTC().Format(time.RFC3339))
+		return judged(Degraded, last.Time, "LastRunFailed", "its last run, of %s, has ended without success", last.UTC().Format(time.RFC3339))
 	}
 	return judged(Healthy, success.Time, "Scheduled", "its last run, of %s, has succeeded", last.UTC().Format(time.RFC3339))
 }

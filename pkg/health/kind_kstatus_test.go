@@ -20,6 +20,7 @@ func stricter() map[string]string {
 		"it has failed already; its last pods are being ended": "job-failing",
 		"kstatus has no word for what was stopped":             "deployment-paused cronjob-suspended job-no-parallelism hpa-disabled node-cordoned",
 		"OnDelete is no reason not to look at readiness":       "statefulset-ondelete-not-ready",
+		"kstatus asks nothing of a CronJob":                    "cronjob-last-run-failed cronjob-never-succeeded",
 		"kstatus does not know minReadySeconds":                "statefulset-min-ready",
 		"a partition of 0 is no partition":                     "statefulset-revision-not-concluded",
 		"kstatus asks for a cluster IP, not for an address":    "service-loadbalancer-pending",

@@ -160,7 +160,7 @@ func TestKindMessages(t *testing.T) {
 		"statefulset-ondelete":         "3/3 replicas available; 2 are of an older revision until they are deleted",
 		"job-running":                  "1/3 succeeded, 1 active, 2 failed",
 		"job-failed":                   "0/1 succeeded, 3 failed; Job has reached the specified backoff limit",
-		"cronjob-last-run-failed":      "its last run, of 2026-01-01T11:00:00Z, has not succeeded",
+		"cronjob-last-run-failed":      "its last run, of 2026-01-01T11:00:00Z, has ended without success",
 		"cronjob-succeeded":            "its last run, of 2026-01-01T11:00:00Z, has succeeded",
 		"cronjob-new":                  "it has not run yet",
 		"pod-node-lost":                "Node n1 which was running pod web-1 is unresponsive",

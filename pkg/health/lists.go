@@ -2,39 +2,10 @@ package health
 
 import "slices"
 
-// conditionLists returns the lists of conditions of the status, read once.
-func (s *subject) conditionLists() [][]condition {
-	if !s.listed {
-		s.listed = true
-		s.lists, s.own = listsIn(s.status)
-	}
-	return s.lists
-}
-
-// listsIn finds the lists of conditions of a status: its own, which is the first one if
-// there is one, and those that it keeps for each of several others (parents, ancestors,
+// conditionLists returns the lists of conditions of the status, read once: its own, which is
+// the first one if there is one, and those that it keeps for its parts (parents, ancestors,
 // listeners of Gateway API).
-func listsIn(status map[string]any) (lists [][]condition, own bool) {
-	if list := listOf(status["conditions"]); len(list) > 0 {
-		lists, own = append(lists, list), true
-	}
-	for _, key := range sortedKeys(status) {
-		if key == "conditions" {
-			continue
-		}
-		items, _ := status[key].([]any)
-		if m, ok := status[key].(map[string]any); ok && !apart(key) {
-			items = []any{m}
-		}
-		for _, item := range items {
-			m, _ := item.(map[string]any)
-			if nested := listOf(m["conditions"]); len(nested) > 0 {
-				lists = append(lists, nested)
-			}
-		}
-	}
-	return lists, own
-}
+func (s *subject) conditionLists() []listed { return s.partsOf().lists }
 
 // listOf reads conditions that are written as a list, or as a map by type.
 func listOf(v any) []condition {
@@ -65,7 +36,8 @@ func listOf(v any) []condition {
 	return out
 }
 
-// newest drops conditions that a later one of the same type replaces. Where a type comes
+// newest drops conditions that one of the same type replaces which is of a newer generation, or of
+// the same and later. Where a type comes
 // as True more than once the list is a log, of which only the last entry counts.
 func newest(list []condition) []condition {
 	out := make([]condition, 0, len(list))
@@ -77,7 +49,7 @@ func newest(list []condition) []condition {
 			continue
 		}
 		log = log || c.said == yes && out[at].said == yes && c.since.After(out[at].since)
-		if !c.since.Before(out[at].since) {
+		if c.observed > out[at].observed || c.observed == out[at].observed && !c.since.Before(out[at].since) {
 			out[at] = c
 		}
 	}

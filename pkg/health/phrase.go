@@ -52,6 +52,10 @@ func read(s string) phrase {
 			}
 		case w == "last" || w == "previous":
 			p.past = true
+		case (w == "initial" || w == "init" || w == "new") && i < len(words)-1:
+			other = true // InitialOffsetsCommitted: which ones, not how far they are
+		case known && and(words, i) && p.sense == bad:
+			// FailedAndPause
 		case known:
 			p.word, p.negated = deny(m, negatedAt(words, i))
 		case !negators[w] && !filler(w):
@@ -62,20 +66,48 @@ func read(s string) phrase {
 	return p
 }
 
-// leave reports phrases that say that somebody has to give leave before it goes on:
-// RequiresApproval, WaitingForConfirmation.
+// and reports words that follow an and.
+func and(words []string, i int) bool { return i > 0 && words[i-1] == "and" }
+
+// leave reports phrases that say that somebody has to give leave, or do something, before it goes
+// on: RequiresApproval, WaitingForConfirmation, PendingManualPromotion, to approve this plan.
 func leave(words []string) bool {
-	asked, wanted := false, false
-	for _, w := range words {
+	asked, wanted := -leaveWithin-1, -leaveWithin-1
+	for i, w := range words {
 		switch w {
-		case "approval", "confirmation":
-			asked = true
-		case "requires", "required", "require", "needs", "needed":
-			wanted = true
+		case "approval", "approvals", "confirmation", "manual", "manually", "acknowledgement", "acknowledgment", "signoff", "judgement", "judgment":
+			asked = i
+		case "approve", "confirm":
+			if i > 0 && (words[i-1] == "to" || words[i-1] == "manually") {
+				return true
+			}
+		case "input", "decision", "review", "action":
+			if i > 0 && (words[i-1] == "user" || words[i-1] == "human" || words[i-1] == "admin" || words[i-1] == "operator") {
+				asked = i
+			}
+		case "requires", "required", "require", "needs", "needed", "need":
+			wanted = i
 		}
-		wanted = wanted || waits(w)
+		if waits(w) {
+			wanted = i
+		}
+		if asked-wanted <= leaveWithin && wanted-asked <= leaveWithin && len(words) > 1 && asked >= 0 && wanted >= 0 {
+			return true
+		}
 	}
-	return asked && wanted && len(words) > 1
+	return false
+}
+
+// leaveWithin is how many words may stand between what is waited for and that it is.
+const leaveWithin = 4
+
+// awaitsLeave reports texts that say that somebody has to do something before it goes on.
+func awaitsLeave(s string) bool {
+	if len(s) > maxText {
+		s = s[:maxText]
+	}
+	var buf [longestText]string
+	return leave(split(buf[:0], s))
 }
 
 // filler reports words that name the object itself, or nothing.
@@ -153,10 +185,15 @@ func text(s string) sense {
 		if !known || w == "new" || w == "init" || w == "initial" || w == "set" {
 			continue
 		}
+		if m.sense == bad && denied(words, i) {
+			continue
+		}
 		fine := m.sense == good && m.trait&awaited == 0
 		m, _ = deny(m, negatedAt(words, i))
 		switch {
 		case fine: // "not available" says no more than the condition does
+		case m.sense == moving && i > 0 && circumstance(words[i-1]):
+			// while reconciling: role does not exist
 		case m.sense == moving && i < 2:
 			return moving
 		case m.sense == bad:
@@ -168,6 +205,15 @@ func text(s string) sense {
 		}
 	}
 	return found
+}
+
+// circumstance reports words before an activity in which something else came about.
+func circumstance(w string) bool {
+	switch w {
+	case "while", "when", "during", "after", "before", "error", "failure":
+		return true
+	}
+	return false
 }
 
 const maxText = 400

@@ -14,6 +14,9 @@ func (s *subject) scheduled() finding {
 	switch active, _ := s.status["active"].([]any); {
 	case len(active) > 0:
 		f.Status, f.Reason, f.Message = Progressing, "Running", "runs of it are active"
+	case !last.IsZero() && firstTime(s.status, "lastSuccessfulTime").Before(last) && s.status["lastSuccessfulTime"] != nil:
+		f.Status, f.Reason = Degraded, "LastRunFailed"
+		f.Message = "its last run, of " + last.UTC().Format("2006-01-02 15:04:05") + ", has ended without success"
 	case !last.IsZero():
 		f.Status, f.Reason, f.Message = Healthy, "Scheduled", "it last started a run at "+last.UTC().Format("2006-01-02 15:04:05")
 	}

@@ -25,7 +25,7 @@ type speech struct {
 func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 	p := state(value, sp.ends)
 	f := finding{}
-	f.Reason, f.Message = value, firstText(beside, "message", "reason", "description")
+	f.Reason, f.Message = value, explanation(beside)
 	f.Since = firstTime(beside, "lastTransitionTime", "lastUpdateTime", "lastUpdateTimestamp")
 	if f.Message == "" {
 		f.Message = key + " is " + value
@@ -45,10 +45,7 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 			f.Status = Missing
 		}
 	case moving:
-		f.Status = Progressing
-		if plainTrouble(f.Message) {
-			f.Status = Degraded
-		}
+		f.Status = hindered(f.Message, beside)
 	case halted:
 		f.Status = Suspended
 	default:
@@ -60,6 +57,30 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 	}
 	sp.note(told{f, rank})
 }
+
+// hindered is the status of what is on its way by its state, and may have met with an error: by the
+// text beside it, by a reason of its own, or because it was tried again and again.
+func hindered(message string, beside map[string]any) Status {
+	reason := firstText(beside, "reason")
+	p := read(reason)
+	switch {
+	case awaitsLeave(reason), awaitsLeave(message):
+		return Suspended
+	case plainTrouble(message), grave(message) && !awaits(message):
+		return Degraded
+	case p.sense == bad && !p.negated && p.trait&passing == 0 && p.trait&plain == 0:
+		return Degraded
+	}
+	for _, key := range [...]string{"retryCount", "retries", "failureCount", "consecutiveFailures", "failures", "restartCount", "attempts", "failedAttempts"} {
+		if n, ok := number(beside[key]); ok && n >= muchRetried {
+			return Degraded
+		}
+	}
+	return Progressing
+}
+
+// muchRetried is how often what goes well is not tried.
+const muchRetried = 3
 
 // complains reports texts that begin with a word for an error: ERROR: replication lags.
 func complains(s string) bool {
@@ -97,7 +118,7 @@ func (sp *speech) flag(key string, value bool, beside map[string]any) {
 		f.Status = Healthy
 	case p.sense == good && p.trait&(step|idle) == 0 && !value && !p.negated:
 		f.Status = Progressing
-		if key == "healthy" || key == "valid" || text(firstText(beside, "message")) == bad {
+		if key == "healthy" || key == "valid" || text(explanation(beside)) == bad || complaint(explanation(beside)) && !awaits(explanation(beside)) {
 			f.Status = Degraded
 		}
 	case p.sense == bad && value:
@@ -109,7 +130,7 @@ func (sp *speech) flag(key string, value bool, beside map[string]any) {
 	default:
 		return
 	}
-	f.Reason, f.Message = key, firstText(beside, "message", "reason", "description")
+	f.Reason, f.Message = key, explanation(beside)
 	if !value {
 		f.Reason = "Not" + strings.ToUpper(key[:1]) + key[1:]
 	}

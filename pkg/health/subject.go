@@ -1,6 +1,7 @@
 package health
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -19,9 +20,7 @@ type subject struct {
 	asked  map[string]any // what the expressions of a rule see; nil until they are asked
 	failed *RuleError     // the first expression of its rule that could not be evaluated
 	notYet bool           // its entry says when it is Healthy, and did not say so
-	lists  [][]condition  // of the status
-	own    bool           // the first list is that of the object itself
-	listed bool           // lists were read
+	parts  *parts         // what the status says of parts of the object, once read
 	// trouble and verdict are what the fields of the status say, once told.
 	trouble, verdict finding
 	told             bool
@@ -76,6 +75,24 @@ func (s *subject) ends() bool {
 	return false
 }
 
+// nature is what its conditions do not say of an object.
+type nature struct {
+	ends  bool // it is of a kind that is to end
+	young bool // it was made a short while ago
+}
+
+func (s *subject) nature() nature {
+	made := s.made()
+	young := !made.IsZero() && s.now.Sub(made) < unexplainedFor
+	if young && !s.now.After(made) {
+		// Where that it was made is the newest moment that is known, only another time shows that the status is of then.
+		young = slices.ContainsFunc(s.conditionLists(), func(l listed) bool {
+			return slices.ContainsFunc(l.conditions, func(c condition) bool { return !c.since.IsZero() })
+		})
+	}
+	return nature{ends: s.ends(), young: young}
+}
+
 // unknown is what is said where no stage could tell.
 func (s *subject) unknown() Health {
 	switch {
@@ -101,11 +118,15 @@ func (s *subject) unknown() Health {
 // nobody will write one.
 const youth = 5 * time.Minute
 
-// silent judges a custom resource without a status: its operator may still come to it.
+// silent judges a custom resource without a status: its operator may still come to it, unless it
+// is of a kind that others only read.
 func (s *subject) silent() Health {
 	made := s.Meta.GetCreationTimestamp().Time
 	h := Health{Status: Unknown, Reason: NoStatus, Message: "it has no status", Since: made, Quiet: true}
-	if made.IsZero() || s.now.Sub(made) < youth {
+	switch {
+	case s.settings():
+		h.Message = "it has no status: by its kind it is a setting that others read"
+	case made.IsZero() || s.now.Sub(made) < youth:
 		h.Status, h.Message = Progressing, "it has no status yet"
 	}
 	return h

@@ -99,9 +99,10 @@ func stops(key string, value bool) bool {
 	case "suspend", "suspended", "pause", "paused", "hibernate", "hibernated", "hibernation", "stop", "stopped", "shutdown",
 		"unmanaged", "disabled", "disable", "pausereconciliation", "pausereconcile", "skipreconcile", "skipreconciliation",
 		"suspendreconciliation", "reconciliationpaused", "disablereconciliation", "disablereconcile", "halt", "halted", "ispaused",
-		"suspendcompute", "suspendall", "pauserollout", "deactivated":
+		"suspendcompute", "suspendall", "pauserollout", "deactivated", "suspenddispatching", "freeze", "frozen", "onhold", "hold", "pauseupdates",
+		"pausedeployment", "pauserollouts", "suspendreconcile", "suspendschedule", "maintenancemode":
 		return value
-	case "enabled", "active", "running":
+	case "enabled", "active", "running", "powered", "poweredon", "activate", "reconcile":
 		return !value
 	}
 	return false
@@ -116,7 +117,7 @@ func stopsAs(key, value string) bool {
 	case "managementstate", "state", "desiredstate", "powerstate", "runstrategy", "stoppolicy", "lifecyclestate", "desiredphase":
 		switch squeeze(value) {
 		case "unmanaged", "suspended", "suspend", "paused", "stopped", "halted", "hibernating", "hibernated", "hibernate",
-			"shutdown", "inactive", "holdanddrain", "hold", "disabled":
+			"shutdown", "inactive", "holdanddrain", "hold", "disabled", "off", "poweredoff", "poweroff", "stop", "pause", "deactivated", "deallocated":
 			return true
 		}
 	}
@@ -134,11 +135,12 @@ func pausing(key, value string) bool {
 	switch squeeze(name) {
 	case "paused", "pause", "pausereconciliation", "pausereconcile", "pauseorchestration", "reconciliationpaused", "skipreconcile",
 		"skipreconciliation", "donotreconcile", "hibernation", "hibernate", "suspend", "suspended", "suspendreconciliation",
-		"disablereconcile", "disablereconciliation", "reconcilepaused", "ignorereconciliation", "stopped", "stopreconcile":
+		"disablereconcile", "disablereconciliation", "reconcilepaused", "ignorereconciliation", "stopped", "stopreconcile", "onhold", "hold", "freeze", "frozen", "unmanaged", "pauserollout",
+		"pausedeployment", "maintenancemode", "ispaused":
 		return value == "" || plain && said
-	case "reconcile", "reconciliation", "reconciliationloop", "managed":
+	case "reconcile", "reconciliation", "reconciliationloop", "managed", "reconcilepolicy", "reconciliationpolicy", "actuationmode":
 		switch squeeze(value) {
-		case "disabled", "suspended", "paused", "skip", "stopped":
+		case "disabled", "suspended", "paused", "skip", "stopped", "pause", "suspend", "ignore":
 			return true
 		}
 		return plain && !said

@@ -76,3 +76,51 @@ func TestNotSuspended(t *testing.T) {
 		}
 	}
 }
+
+// Ways to pause that are the same by another name.
+func TestSuspended(t *testing.T) {
+	for _, fields := range []string{
+		`{spec: {suspendDispatching: true}, status: {phase: Ready}}`,
+		`{spec: {powered: false}, status: {phase: Ready}}`,
+		`{spec: {state: "Off"}, status: {phase: Ready}}`,
+		`{spec: {onHold: true}, status: {phase: Ready}}`,
+		`{metadata: {annotations: {a.io/reconcile-policy: skip}}, status: {phase: Ready}}`,
+		`{metadata: {annotations: {a.io/actuation-mode: Paused}}, status: {phase: Ready}}`,
+		`{status: {phase: OnHold}}`, `{status: {state: POWEROFF}}`, `{status: {state: Sleeping}}`,
+		`{spec: {replicas: 10, updateStrategy: {rollingUpdate: {partition: 4}}}, status: {replicas: 10, readyReplicas: 10, updatedReplicas: 6, phase: Running}}`,
+		`{spec: {replicas: 10, updateStrategy: {partition: "40%"}}, status: {replicas: 10, readyReplicas: 10, updatedReplicas: 6, phase: Running}}`,
+	} {
+		if h := health.NewJudge(snapshotTime).Of(custom(t, "Thing", fields).object()); h.Status != health.Suspended {
+			t.Errorf("%s: %s by %s: %s", fields, h.Status, h.By, h.Message)
+		}
+	}
+	for _, fields := range []string{
+		`{spec: {replicas: 10, updateStrategy: {rollingUpdate: {partition: 0}}}, status: {replicas: 10, readyReplicas: 10, updatedReplicas: 6, phase: Running}}`,
+		`{spec: {replicas: 10, updateStrategy: {partition: 4}}, status: {replicas: 10, readyReplicas: 10, updatedReplicas: 5, phase: Running}}`,
+	} {
+		if h := health.NewJudge(snapshotTime).Of(custom(t, "Thing", fields).object()); h.Status != health.Progressing {
+			t.Errorf("%s: %s by %s: %s", fields, h.Status, h.By, h.Message)
+		}
+	}
+}
+
+// What others only read has no status, and is not on its way to one.
+func TestSettings(t *testing.T) {
+	const young = `{metadata: {creationTimestamp: "2026-05-04T11:59:00Z"}`
+	for kind, c := range map[string]struct {
+		fields string
+		want   health.Status
+	}{
+		"ProviderConfig":       {young + `, spec: {credentials: {}}, status: {users: 3}}`, health.Unknown},
+		"WorkflowTemplate":     {young + `, spec: {}}`, health.Unknown},
+		"VulnerabilityReport":  {young + `, report: {summary: {criticalCount: 2}}}`, health.Unknown},
+		"KeyValues":            {young + `, data: {a: b}}`, health.Unknown},
+		"Gadget":               {young + `, spec: {}}`, health.Progressing},
+		"AlertmanagerConfig":   {young + `, spec: {}}`, health.Progressing},
+		"ClusterConfiguration": {young + `, spec: {}, status: {phase: Ready}}`, health.Healthy},
+	} {
+		if h := health.NewJudge(snapshotTime).Of(custom(t, kind, c.fields).object()); h.Status != c.want {
+			t.Errorf("%s: %s by %s: %s", kind, h.Status, h.By, h.Message)
+		}
+	}
+}

@@ -2,8 +2,8 @@ package health
 
 import "strings"
 
-// judge says what a condition means. ends: the object is to end.
-func (c *condition) judge(ends bool) finding {
+// judge says what a condition of an object of a certain nature means.
+func (c *condition) judge(of nature) finding {
 	p := read(c.kind)
 	f := finding{whole: p.whole}
 	f.Reason, f.Message, f.Since = c.reason, c.message, c.since
@@ -14,7 +14,7 @@ func (c *condition) judge(ends bool) finding {
 		f.Message = c.spoken()
 	}
 	switch {
-	case ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind):
+	case of.ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind):
 		if c.said == yes {
 			f.Status, f.step = Healthy, true
 		}
@@ -22,11 +22,11 @@ func (c *condition) judge(ends bool) finding {
 		f.Status = Suspended
 	case p.negated && p.sense == mute: // NotPaused
 	case p.negated || p.partly && p.sense == good:
-		c.denied(p, &f)
+		c.denied(p, of, &f)
 	case p.sense == good:
-		c.positive(p, &f)
+		c.positive(p, of, &f)
 	case p.sense == bad:
-		c.negative(&f)
+		c.negative(p, of, &f)
 	case p.sense == moving:
 		c.underway(&f)
 	case p.sense == halted:
@@ -49,10 +49,10 @@ func (c *condition) judge(ends bool) finding {
 }
 
 // positive judges a condition that is True where all is well.
-func (c *condition) positive(p phrase, f *finding) {
+func (c *condition) positive(p phrase, of nature, f *finding) {
 	switch {
 	case c.said == broken:
-		f.Status, f.soft = c.cause()
+		f.Status, f.soft = c.cause(of)
 		if f.Status == "" {
 			f.Status = Degraded
 		}
@@ -63,34 +63,102 @@ func (c *condition) positive(p phrase, f *finding) {
 	case c.said == yes:
 		f.Status, f.step = Healthy, p.trait&step != 0
 	case c.said == unclear:
-		f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
-		if status, soft := c.cause(); !soft && status == Suspended {
-			f.Status, f.soft = status, false
-			if p := read(c.reason); p.sense == halted && strings.EqualFold(lastWord(c.reason), "stopped") && !p.whole {
-				// Who should tell has stopped: LeaseUpdateStopped.
-				f.Status = Degraded
-			}
-		}
+		c.undecided(p, of, f)
+	case !p.whole && moot(c.reason):
+		// A part of it is not asked for: MetricsReady is False, because of Disabled.
 	default:
-		f.Status, f.soft = c.cause()
-		if f.Status == "" {
-			f.Status = Degraded
-			if p.trait&awaited != 0 || c.severity == "info" {
-				f.Status, f.late = Progressing, !c.since.IsZero()
-			}
-		}
-		if p.trait&idle != 0 && f.Status == Progressing {
-			f.soft, f.slight, f.late = true, true, false
-		}
-		f.slight = f.slight || f.soft && !p.whole
+		c.lacking(p, of, f)
 	}
 }
 
+// undecided judges a condition that should be True, and of which nobody knows yet.
+func (c *condition) undecided(p phrase, of nature, f *finding) {
+	f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
+	status, soft := c.cause(of)
+	switch reason := read(c.reason); {
+	case soft:
+	case status == Suspended && reason.sense == halted && strings.EqualFold(lastWord(c.reason), "stopped") && !p.whole:
+		// Who should tell has stopped: LeaseUpdateStopped.
+		f.Status, f.soft = Degraded, false
+	case status == Suspended:
+		f.Status, f.soft = status, false
+	case status == Degraded && (reason.sense == bad && reason.trait&passing == 0 || grave(c.message)):
+		f.Status, f.soft, f.slight = Degraded, false, false
+	}
+}
+
+// lacking judges a condition that should be True, and is not.
+func (c *condition) lacking(p phrase, of nature, f *finding) {
+	f.Status, f.soft = c.cause(of)
+	if f.Status == "" {
+		f.Status = Degraded
+		if p.trait&awaited != 0 || c.severity == "info" || of.young || counts(c.message) {
+			f.Status, f.late = Progressing, !c.since.IsZero()
+		}
+	}
+	if p.trait&idle != 0 && f.Status == Progressing {
+		f.soft, f.slight, f.late = true, true, false
+	}
+	f.slight = f.slight || f.soft && (p.trait&(step|idle) != 0 || !p.whole && unmoved(c.message))
+}
+
+// unmoved reports texts that tell why something is not so, and of no lack: a different strategy is
+// used.
+func unmoved(message string) bool {
+	if message == "" || text(message) != mute || complaint(message) {
+		return false
+	}
+	var buf [longestText]string
+	words := join(split(buf[:0], message))
+	for i, w := range words {
+		if m, known := meaning(w); known && m.sense == good && negatedAt(words, i) {
+			return false
+		}
+	}
+	return !counts(message)
+}
+
+// counts reports texts that tell how many are there of how many: 2/3 are ready.
+func counts(message string) bool {
+	for i := 1; i < len(message)-1; i++ {
+		if message[i] == '/' && digit(message[i-1]) && digit(message[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// moot reports reasons that say that something is not asked for.
+func moot(reason string) bool {
+	p := read(reason)
+	if p.sense == halted && !p.negated {
+		return true
+	}
+	var buf [longestPhrase]string
+	words := split(buf[:0], reason)
+	for i, w := range words {
+		switch w {
+		case "optional", "skipped", "unused", "inapplicable", "unneeded":
+			return true
+		case "applicable", "required", "requested", "enabled", "needed", "configured", "used":
+			if negatedAt(words, i) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // negative judges a condition that is True where something is wrong.
-func (c *condition) negative(f *finding) {
+func (c *condition) negative(p phrase, of nature, f *finding) {
 	switch c.said {
 	case yes, broken:
 		f.Status = Degraded
+		if p.trait&passing != 0 && of.young {
+			f.Status, f.soft = Progressing, true
+		}
 	case no:
 		f.quiet = f.whole
 	}
@@ -109,7 +177,7 @@ func over(reason string) bool {
 }
 
 // denied judges a condition that names the lack of something good, or a lack of trouble.
-func (c *condition) denied(p phrase, f *finding) {
+func (c *condition) denied(p phrase, of nature, f *finding) {
 	switch {
 	case p.sense == good && p.negated: // NoErrors
 		switch c.said {
@@ -123,7 +191,7 @@ func (c *condition) denied(p phrase, f *finding) {
 			f.soft = read(c.reason).sense != bad
 		}
 	case c.said == yes: // NotReady, PartiallyReady
-		status, _ := c.cause()
+		status, _ := c.cause(of)
 		if status == "" {
 			status = Degraded
 		}
@@ -137,7 +205,7 @@ func (c *condition) underway(f *finding) {
 	switch {
 	case c.said == yes && over(c.reason):
 		// Progressing because it has come to an end: as Deployments say it.
-	case reason.sense == halted && !reason.negated:
+	case reason.sense == halted && !reason.negated, c.said == yes && awaitsLeave(c.message):
 		f.Status = Suspended
 	case c.said == yes:
 		f.Status = Progressing
@@ -167,16 +235,18 @@ func plainTrouble(s string) bool {
 // and never of health.
 func (c *condition) strange(f *finding) {
 	f.foreign = true
-	if c.said == yes && offersKind(c.kind) {
+	offer := offersKind(c.kind)
+	if c.said == yes && offer {
 		f.foreign = false
 		return
 	}
 	p := read(c.reason)
 	switch {
 	case c.said == no && (p.sense == mute || p.sense == good) && text(c.message) == bad:
-		f.Status, f.slight = Degraded, true
-	case p.sense == bad && c.said != unclear:
-		f.Status, f.soft, f.slight = Degraded, c.said != no, true
+		f.Status, f.slight = Degraded, offer || !grave(c.message)
+	case p.sense == bad && !p.negated && c.said != unclear:
+		f.Status, f.soft = Degraded, c.said != no
+		f.slight = c.said != no || offer || p.trait&passing != 0
 	case p.sense == moving && !p.negated:
 		f.Status, f.soft, f.slight = Progressing, true, true
 	}
@@ -189,7 +259,7 @@ func offersKind(kind string) bool {
 
 // cause tells by reason and message whether what is not so is trouble or a matter of
 // time. soft says that neither told.
-func (c *condition) cause() (status Status, soft bool) {
+func (c *condition) cause(of nature) (status Status, soft bool) {
 	reason := read(c.reason)
 	if reason.sense == mute && goesOn(c.reason) {
 		reason.sense = moving
@@ -200,11 +270,20 @@ func (c *condition) cause() (status Status, soft bool) {
 	if reason.negated && reason.sense == bad {
 		reason.sense = mute // as NotAvailable does
 	}
+	passes := reason.trait&passing != 0
 	if reason.sense == mute || reason.sense == good || reason.sense == unsure {
 		reason.sense = text(c.message)
+		passes = !grave(c.message)
 	}
-	if reason.sense == moving && c.said == no && plainTrouble(c.message) {
-		reason.sense = bad // VerifyingFirstRun: connection refused
+	switch {
+	case reason.sense != bad && awaitsLeave(c.message):
+		return Suspended, false
+	case reason.sense == moving && c.said == no && plainTrouble(c.message),
+		reason.sense == moving && c.severity != "info" && !awaits(c.message) && grave(c.message):
+		// VerifyingFirstRun: connection refused
+		reason.sense, passes = bad, false
+	case reason.sense == bad && passes && of.young:
+		return Progressing, true
 	}
 	switch reason.sense {
 	case bad:
@@ -221,6 +300,17 @@ func (c *condition) cause() (status Status, soft bool) {
 		return Progressing, true
 	}
 	return "", true
+}
+
+// awaits reports sentences that begin by waiting: of what is waited for they may tell trouble.
+func awaits(s string) bool {
+	var buf [4]string
+	for _, w := range split(buf[:0], s) {
+		if waits(w) {
+			return true
+		}
+	}
+	return false
 }
 
 // absent reports reasons that say that something is not there. It may come yet.

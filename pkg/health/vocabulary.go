@@ -29,6 +29,8 @@ const (
 	plain
 	// idle: while it is not so, the thing may be at rest, and that may be right.
 	idle
+	// passing: it tells of what is not there or not well for now, and may come right by itself.
+	passing
 )
 
 // word is an entry of the vocabulary.
@@ -51,26 +53,26 @@ var senses = []entryOfLexicon{
 		nominal working listening schedulable permitted authorized trusted unsealed`},
 	{word{good, awaited}, `synced synchronized reconciled complete completed completes finished done bound
 		installed deployed rolledout updated uptodate applied released promoted joined loaded restored
-		upgraded started finalized current idle imported exported mounted associated propagated
+		merged upgraded started finalized current idle imported exported mounted associated propagated
 		settled converged migrated optimized warmed`},
-	{word{good, awaited | idle}, "active running recovered"},
+	{word{good, awaited | idle}, `active running recovered managing watching replicating streaming receiving following forwarding
+		balancing protecting enforcing operating functioning tracking`},
 	{word{good, awaited | step}, `initialized provisioned launched bootstrapped configured generated
 		enabled prepared pulled patched issued adopted registered created transformed built unpacked
 		exist exists`},
 	{word{good, awaited | step | early}, `scheduled approved allocated submitted assigned reserved planned`},
-	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid
-		conflict conflicted conflicting conflicts expired unavailable timeout missing unhealthy blocked broken
-		crashed crash crashing crashloop crashloopbackoff backoff denied forbidden unauthorized unauthenticated
-		rejected refused aborted abort canceled cancelled lost dead corrupt corrupted red critical
-		fatal unreachable disconnected exceeded mismatch mismatched misconfigured unschedulable unresolved
-		unresolvable unsupported notfound incompatible insufficient evicted oomkilled killed panic exhausted
-		pressure incorrect illegal malformed duplicate duplicated unrecoverable inconsistent violated violation
-		violations noncompliant unable faulty fault faulted abnormal impaired unsuccessful inaccessible problem
-		problems exception exceptions rolledback overlapped offline deleted unsatisfied unsatisfiable
-		nonexistent unrecognized unprogrammed unaccepted undefined unmet terminated crashlooping unstable unusable
-		untrusted stuck deadlock deadlocked dropped halting unprocessable imagepullbackoff errimagepull
-		hung tainted stale fallback
-		impossible unreconcilable quarantined terminal orphan orphaned cannot`},
+	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid conflict
+		conflicted conflicting conflicts expired timeout blocked broken crashed crash crashing crashloop
+		crashloopbackoff backoff denied forbidden unauthorized unauthenticated rejected refused aborted abort canceled
+		cancelled corrupt corrupted fatal exceeded mismatch mismatched misconfigured unschedulable unresolvable
+		unsupported incompatible insufficient evicted oomkilled killed panic exhausted incorrect illegal malformed
+		duplicate duplicated unrecoverable inconsistent violated violation violations noncompliant unable faulty fault
+		faulted abnormal impaired unsuccessful problem problems exception rolledback unsatisfiable unrecognized
+		unprogrammed unaccepted crashlooping unusable untrusted stuck deadlock deadlocked halting unprocessable
+		imagepullbackoff errimagepull hung abandoned damaged throttled preempted erroring dangling sick impossible unreconcilable quarantined cannot`},
+	{word{bad, passing}, `unavailable missing notfound nonexistent offline disconnected unreachable unmet unsatisfied unresolved
+		inaccessible unhealthy deleted terminated stale tainted red critical pressure orphan orphaned lost dead
+		undefined unstable fallback dropped terminal exceptions overlapped`},
 	{word{moving, 0}, `reconciling progressing progress inprogress creating updating upgrading rolling pending deleting
 		initializing scaling waiting wait awaiting starting stopping terminating provisioning
 		deprovisioning installing uninstalling deploying applying syncing synchronizing queued preparing
@@ -81,9 +83,9 @@ var senses = []entryOfLexicon{
 		unready unsynced outofsync unreconciled incomplete unbound notstarted maintenance uninitialized
 		unprovisioned unstarted requeued rebooting booting yet setup refreshing replacing adding removing
 		attaching detaching binding registering allocating assigning waitingforfirstconsumer backingup
-		transient partial partially being delayed remediating invalidating requeueing`},
+		healing evicting resyncing rebuilding growing cancelling canceling aborting transient partial partially being delayed remediating invalidating requeueing`},
 	{word{halted, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
-		hibernate stopped disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
+		hibernate stopped held cordoned parked asleep sleeping deactivated deallocated poweroff poweredoff disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
 	{word{unsure, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
 }
 
@@ -105,45 +107,51 @@ func lexicon(entries []entryOfLexicon) map[string]word {
 
 // joined lists words that mean one thing together.
 var joined = map[[2]string]string{
-	{"in", "progress"}:    "inprogress",
-	{"to", "date"}:        "uptodate",
-	{"back", "off"}:       "backoff",
-	{"not", "found"}:      "notfound",
-	{"not", "exist"}:      "notfound",
-	{"rolled", "out"}:     "rolledout",
-	{"rolling", "out"}:    "rollingout",
-	{"rolled", "back"}:    "rolledback",
-	{"timed", "out"}:      "timeout",
-	{"time", "out"}:       "timeout",
-	{"shut", "down"}:      "shutdown",
-	{"of", "sync"}:        "outofsync",
-	{"to", "zero"}:        "scaledtozero",
-	{"could", "not"}:      "unable",
-	{"can", "not"}:        "unable",
-	{"not", "started"}:    "notstarted",
-	{"backing", "up"}:     "backingup",
-	{"not", "valid"}:      "invalid",
-	{"not", "accepted"}:   "rejected",
-	{"not", "supported"}:  "unsupported",
-	{"can", "t"}:          "unable",
-	{"couldn", "t"}:       "unable",
-	{"already", "exists"}: "conflict",
-	{"setting", "up"}:     "initializing",
-	{"not", "yet"}:        "awaiting",
-	{"not", "authorized"}: "unauthorized",
-	{"not", "permitted"}:  "denied",
-	{"not", "allowed"}:    "denied",
-	{"in", "sync"}:        "synced",
-	{"split", "brain"}:    "faulty",
-	{"of", "memory"}:      "exhausted",
-	{"of", "disk"}:        "exhausted",
-	{"of", "space"}:       "exhausted",
-	{"storage", "full"}:   "exhausted",
-	{"disk", "full"}:      "exhausted",
-	{"no", "primary"}:     "unavailable",
-	{"no", "leader"}:      "unavailable",
-	{"no", "quorum"}:      "unavailable",
-	{"no", "master"}:      "unavailable",
+	{"in", "progress"}:        "inprogress",
+	{"to", "date"}:            "uptodate",
+	{"back", "off"}:           "backoff",
+	{"not", "found"}:          "notfound",
+	{"not", "exist"}:          "notfound",
+	{"rolled", "out"}:         "rolledout",
+	{"rolling", "out"}:        "rollingout",
+	{"rolled", "back"}:        "rolledback",
+	{"timed", "out"}:          "timeout",
+	{"time", "out"}:           "timeout",
+	{"shut", "down"}:          "shutdown",
+	{"of", "sync"}:            "outofsync",
+	{"to", "zero"}:            "scaledtozero",
+	{"could", "not"}:          "unable",
+	{"can", "not"}:            "unable",
+	{"not", "started"}:        "notstarted",
+	{"backing", "up"}:         "backingup",
+	{"not", "valid"}:          "invalid",
+	{"not", "accepted"}:       "rejected",
+	{"not", "supported"}:      "unsupported",
+	{"can", "t"}:              "unable",
+	{"couldn", "t"}:           "unable",
+	{"already", "exists"}:     "conflict",
+	{"setting", "up"}:         "initializing",
+	{"not", "yet"}:            "awaiting",
+	{"not", "authorized"}:     "unauthorized",
+	{"not", "permitted"}:      "denied",
+	{"not", "allowed"}:        "denied",
+	{"in", "sync"}:            "synced",
+	{"split", "brain"}:        "faulty",
+	{"of", "memory"}:          "exhausted",
+	{"of", "disk"}:            "exhausted",
+	{"of", "space"}:           "exhausted",
+	{"storage", "full"}:       "exhausted",
+	{"disk", "full"}:          "exhausted",
+	{"no", "primary"}:         "unavailable",
+	{"no", "leader"}:          "unavailable",
+	{"no", "quorum"}:          "unavailable",
+	{"no", "master"}:          "unavailable",
+	{"on", "hold"}:            "held",
+	{"powered", "off"}:        "poweredoff",
+	{"rollback", "complete"}:  "rolledback",
+	{"rollback", "completed"}: "rolledback",
+	{"delete", "complete"}:    "deleted",
+	{"no", "longer"}:          "not",
 }
 
 // negators turn what follows into its contrary.

@@ -14,8 +14,12 @@ func (j *Judge) words(s *subject) (Health, bool) {
 // word nearest to the top says.
 func (s *subject) spoken() finding {
 	trouble, verdict := s.fieldsOf()
-	if trouble.Status != "" && trouble.before(verdict) && (!trouble.slight || verdict.Status == "") {
+	parts := s.partsOf()
+	switch {
+	case trouble.Status != "" && trouble.before(verdict) && (!trouble.slight || verdict.Status != Healthy):
 		return trouble
+	case parts.outdo(verdict):
+		return parts.worst
 	}
 	short, full := s.counted()
 	switch {
@@ -30,6 +34,8 @@ func (s *subject) spoken() finding {
 		return finding{}
 	case full.Status != "":
 		return full
+	case parts.well.Status != "" && !parts.unclear && !parts.well.step:
+		return parts.well
 	}
 	if f := s.scheduled(); f.Status != "" {
 		return f
@@ -37,10 +43,22 @@ func (s *subject) spoken() finding {
 	return s.complaint()
 }
 
+// outdo reports whether the worst part is what there is to say: of what is well or says nothing
+// any trouble of a part, and of what is on its way a part that has failed.
+func (ps *parts) outdo(whole finding) bool {
+	switch whole.Status {
+	case "", Healthy:
+		return ps.worst.Status != ""
+	case Progressing:
+		return ps.worst.Status == Degraded && !ps.worst.soft
+	}
+	return false
+}
+
 // complaint takes a message of the status for trouble where it is all there is, and
 // sounds like it.
 func (s *subject) complaint() finding {
-	message := firstText(s.status, "message", "reason")
+	message := explanation(s.status)
 	if text(message) != bad {
 		return finding{}
 	}
@@ -52,14 +70,21 @@ func (s *subject) complaint() finding {
 // be otherwise.
 func (s *subject) objection(guess bool) (Health, bool) {
 	trouble, verdict := s.fieldsOf()
-	if trouble.Status != "" && !trouble.slight {
+	parts := s.partsOf()
+	switch {
+	case trouble.Status != "" && !trouble.slight:
 		return trouble.Health, true
+	case verdict.Status != Degraded && parts.worst.Status == Degraded, verdict.Status == Healthy && parts.outdo(verdict):
+		return parts.worst.Health, true
 	}
 	if verdict.Status != "" && verdict.Status != Healthy {
 		return verdict.Health, true
 	}
 	if guess {
 		return Health{}, false
+	}
+	if parts.worst.Status != "" {
+		return parts.worst.Health, true
 	}
 	if short, _ := s.counted(); short.Status != "" {
 		return short.Health, true

@@ -1,0 +1,305 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// place is where in a status something stands: status.clusters[2].
+type place struct {
+	above *place
+	key   string
+	index int // in a list; -1 for the field itself
+	name  string
+}
+
+// String writes the path, and the name of the last part that has one.
+func (p *place) String() string {
+	path, name := "", ""
+	for at := p; at != nil; at = at.above {
+		step := "." + at.key
+		if at.index >= 0 {
+			step += fmt.Sprintf("[%d]", at.index)
+		}
+		path = step + path
+		if name == "" {
+			name = at.name
+		}
+	}
+	if name == "" {
+		return "status" + path
+	}
+	return fmt.Sprintf("status%s %q", path, name)
+}
+
+// parts gathers what a status says of the parts of its object: the items of its lists, and what
+// those list.
+type parts struct {
+	lists   []listed
+	worst   finding // of an item by its own words
+	well    finding // an item that is well, where all of them say so
+	short   finding // of numbers that count parts: some are not ready, or failed
+	full    finding // all are ready
+	unclear bool    // an item says nothing that is known to be good or bad
+	ends    bool
+	budget  int
+}
+
+// listed is a list of conditions, and the part whose it is; nil for the object itself.
+type listed struct {
+	conditions []condition
+	of         *place
+}
+
+// maxParts is how many parts are looked at, and maxDepth how far down.
+const (
+	maxParts = 4000
+	maxDepth = 5
+)
+
+// partsOf looks at the status of an object, once.
+func (s *subject) partsOf() *parts {
+	if s.parts == nil {
+		s.parts = &parts{ends: s.ends(), budget: maxParts}
+		if !s.parts.ends {
+			s.parts.count(s.status, nil)
+		}
+		s.parts.read(s.status, nil, 0)
+	}
+	return s.parts
+}
+
+// read looks into a map: at its conditions, its lists, and the maps in it.
+func (ps *parts) read(m map[string]any, at *place, depth int) {
+	if list := listOf(m["conditions"]); len(list) > 0 {
+		ps.lists = append(ps.lists, listed{list, at})
+	}
+	if depth >= maxDepth {
+		return
+	}
+	for _, key := range partKeys(m) {
+		switch v := m[key].(type) {
+		case []any:
+			ps.items(v, key, at, depth)
+		case map[string]any:
+			ps.part(v, &place{above: at, key: key, index: -1}, depth)
+		}
+	}
+}
+
+// partKeys returns the keys of lists and maps that tell of parts, in order.
+func partKeys(m map[string]any) []string {
+	var keys []string
+	for key, value := range m {
+		switch v := value.(type) {
+		case []any:
+			if len(v) > 0 && key != "conditions" && !bygone(key) {
+				keys = append(keys, key)
+			}
+		case map[string]any:
+			if len(v) > 0 && !apart(key) && !bygone(key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// items looks at the items of a list.
+func (ps *parts) items(list []any, key string, at *place, depth int) {
+	if strings.HasSuffix(key, "onditions") {
+		if conditions := listOf(list); len(conditions) > 0 {
+			ps.lists = append(ps.lists, listed{conditions, &place{above: at, key: key, index: -1}})
+		}
+		return
+	}
+	for i, item := range list {
+		if m, ok := item.(map[string]any); ok {
+			ps.part(m, &place{above: at, key: key, index: i, name: nameOf(m)}, depth)
+		}
+	}
+}
+
+// part looks at one part, and at those that it has itself.
+func (ps *parts) part(m map[string]any, at *place, depth int) {
+	if ps.budget <= 0 || waived(m) {
+		return
+	}
+	ps.budget--
+	if !ps.ends {
+		ps.word(m, at)
+		ps.count(m, at)
+	}
+	ps.read(m, at, depth+1)
+}
+
+// word notes what a part says of itself. Good words count only where all parts have them.
+func (ps *parts) word(m map[string]any, at *place) {
+	for key, value := range m {
+		f, known := partSays(key, value, m)
+		switch {
+		case !known || f.Status == Suspended:
+		case f.Status == "":
+			ps.unclear = true
+		case f.Status == Healthy && ps.well.Status == "":
+			ps.well = f
+			ps.well.Message = at.String() + ": " + f.Message
+		case f.Status != Healthy && (ps.worst.Status == "" || f.weight() >= ps.worst.weight()):
+			f.Message = at.String() + ": " + f.Message
+			if f.weight() > ps.worst.weight() || f.Message < ps.worst.Message {
+				ps.worst = f
+			}
+		}
+	}
+}
+
+// partSays reads one field of a part; known is false for fields that do not tell how it is.
+func partSays(key string, value any, m map[string]any) (f finding, known bool) {
+	switch v := value.(type) {
+	case string:
+		if v == "" {
+			return f, false
+		}
+		if names(key) && !strings.HasPrefix(key, "last") {
+			return finding{Health: Health{Status: Degraded, Reason: "Error", Message: key + ": " + v}}, true
+		}
+		if rank, ok := speaks(key); ok && rank <= 1 {
+			return partState(key, v, m)
+		}
+		if b, ok := truth(v); ok {
+			return partFlag(key, b, m)
+		}
+		if p := read(key); p.whole && !p.negated && state(v, false).sense != mute {
+			return partState(key, v, m)
+		}
+	case bool:
+		return partFlag(key, v, m)
+	case []any:
+		if troubles(key) && len(v) > 0 {
+			return finding{Health: Health{Status: Degraded, Reason: "Errors", Message: key + ": " + textOf(v[0])}}, true
+		}
+	}
+	return f, false
+}
+
+// partState reads the word that names the state of a part.
+func partState(key, value string, m map[string]any) (finding, bool) {
+	if _, typed := m["type"].(string); typed {
+		if _, plain := truth(value); plain || strings.EqualFold(value, "unknown") {
+			return finding{}, false // one of the conditions of a list by another name
+		}
+	}
+	p := state(value, false)
+	f := finding{}
+	f.Reason, f.Message = value, key+" "+value
+	if why := explanation(m); why != "" {
+		f.Message += ": " + why
+	}
+	switch p.sense {
+	case good:
+		f.Status = Healthy
+	case bad:
+		f.Status, f.soft = Degraded, p.trait&passing != 0
+	case moving:
+		f.Status = Progressing
+		if grave(explanation(m)) {
+			f.Status = Degraded
+		}
+	case halted:
+		f.Status = Suspended
+	}
+	return f, true
+}
+
+// partFlag reads a boolean of a part: ready, healthy, applied, failed.
+func partFlag(key string, value bool, m map[string]any) (finding, bool) {
+	p := read(key)
+	if key == "health" {
+		p = read("healthy")
+	}
+	if p.negated || p.trait&idle != 0 || !p.whole && (value || p.trait&plain == 0) || offersKind(key) && p.sense != good {
+		return finding{}, false
+	}
+	f := finding{}
+	f.Reason, f.Message = key, fmt.Sprintf("%s is %t", key, value)
+	why := explanation(m)
+	if why != "" {
+		f.Message += ": " + why
+	}
+	switch {
+	case p.sense == good && value:
+		f.Status, f.step = Healthy, p.trait&step != 0
+	case p.sense == good && p.trait&step != 0:
+		return finding{}, false // not every part is made, configured or enabled
+	case p.sense == good:
+		f.Status = Progressing
+		if p.trait&awaited == 0 || complaint(why) {
+			f.Status = Degraded
+		}
+	case p.sense == bad && value:
+		f.Status = Degraded
+	default:
+		return finding{}, false
+	}
+	return f, true
+}
+
+// explanation is the text by which a part or a status says why.
+func explanation(m map[string]any) string {
+	return firstText(m, "message", "reason", "description", "failureMessage", "errorMessage", "statusMessage", "healthMessage", "phaseReason",
+		"statusReason", "stateMessage", "details", "detail")
+}
+
+// nameOf is the name of a part.
+func nameOf(m map[string]any) string {
+	if name := firstText(m, "name", "clusterName", "cluster", "clustername", "branch", "id", "key", "host", "hostname", "node", "nodeName",
+		"component", "uid", "type", "namespace"); name != "" {
+		return name
+	}
+	for _, key := range [...]string{"parentRef", "ancestorRef", "resourceMeta", "ref", "resource", "identifier", "target"} {
+		if inner, ok := m[key].(map[string]any); ok {
+			if name := firstText(inner, "name"); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// waived reports parts that are not needed, or switched off.
+func waived(m map[string]any) bool {
+	for _, key := range [...]string{"optional", "disabled", "ignored", "suspended", "paused", "suspend", "skipped", "deleted", "stopped"} {
+		if b, ok := truth(m[key]); ok && b {
+			return true
+		}
+	}
+	for _, key := range [...]string{"enabled", "required", "mandatory", "critical"} {
+		if b, ok := truth(m[key]); ok && !b {
+			return true
+		}
+	}
+	return false
+}
+
+// bygone reports fields that tell of what was, of what may be, or of runs of which each is over:
+// history, recentMaintenance, lastFailedStats, phaseTransitionTimestamps, tombstoneStores.
+func bygone(key string) bool {
+	var buf [longestPhrase]string
+	for i, w := range split(buf[:0], key) {
+		switch w {
+		case "history", "histories", "last", "previous", "past", "recent", "old", "former", "earlier", "archived", "transition", "transitions",
+			"timestamps", "attempt", "attempts", "retries", "retry", "events", "log", "logs", "evictions", "skipped", "orphaned", "tombstone",
+			"deleted", "removed", "pruned", "revisions", "versions", "candidates", "measurements", "executions", "runs", "builds", "catalog",
+			"jobs", "backups", "restores", "snapshots", "template", "templates", "spec", "desired", "wanted", "expected", "planned", "plan",
+			"requested", "selector", "labels", "annotations", "example", "warnings", "steps", "freight", "images", "permissions":
+			return true
+		case "pending", "next", "upcoming":
+			if i == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,197 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// count reads the numbers of one map of a status that stand for each other there: how many parts
+// there are to be, how many are ready, and how many are in trouble. It counts no runs, whose
+// failures are bygone, and no capacity, of which some is always free.
+func (ps *parts) count(m map[string]any, at *place) {
+	total, ready, readyKey := int64(-1), int64(-1), ""
+	for key, value := range m {
+		n, ok := number(value)
+		if !ok {
+			if text, is := value.(string); is {
+				if have, want, ok := fraction(key, text); ok {
+					ps.tally(at, key, have, want, true)
+				}
+			}
+			continue
+		}
+		switch roleOf(key) {
+		case wantedCount:
+			total = max(total, n)
+		case readyCount:
+			if ready < 0 || n < ready {
+				ready, readyKey = n, key
+			}
+		case noCount:
+			ps.countParts(m, at, key, n)
+		}
+	}
+	if total < 0 {
+		return
+	}
+	for key, value := range m {
+		n, ok := number(value)
+		switch role := roleOf(key); {
+		case !ok || n <= 0:
+		case role == failedCount:
+			ps.shortOf(at, Degraded, key, n)
+		case role == lackingCount:
+			ps.shortOf(at, Progressing, key, n)
+		}
+	}
+	if ready >= 0 {
+		ps.tally(at, readyKey, ready, total, true)
+	}
+}
+
+// countParts compares a number that names what it counts, readyShards, with how many the same map
+// says that there should be, or takes it for trouble: failedClusters.
+func (ps *parts) countParts(m map[string]any, at *place, key string, n int64) {
+	var buf [longestPhrase]string
+	words := join(split(buf[:0], key))
+	if len(words) < 2 {
+		return
+	}
+	if failed, lacking := damaged(words); n > 0 && (failed || lacking) {
+		status := Progressing
+		if failed {
+			status = Degraded
+		}
+		ps.shortOf(at, status, key, n)
+		return
+	}
+	serves := true
+	switch words[0] {
+	case "ready", "available", "healthy":
+	case "updated", "uptodate":
+		serves = false
+	default:
+		return
+	}
+	noun := key[len(words[0]):]
+	if words[0] == "uptodate" || !parted(words[1]) || !serves && at == nil {
+		return // what is to be updated of the whole its spec tells, and a partition
+	}
+	for _, wanted := range [...]string{"desired" + noun, "expected" + noun, "total" + noun, "desiredReady" + noun, strings.ToLower(noun[:1]) + noun[1:]} {
+		if want, ok := number(m[wanted]); ok {
+			ps.tally(at, key, n, want, serves)
+			return
+		}
+	}
+}
+
+// tally notes that there are some of what there should be.
+func (ps *parts) tally(at *place, key string, have, want int64, serves bool) {
+	var short, full finding
+	tally(&short, &full, key, have, want, serves)
+	note := func(old *finding, f finding) {
+		if f.Status == "" {
+			return
+		}
+		if at != nil {
+			f.Message = at.String() + "." + f.Message
+		}
+		if old.Status == "" || old.Status == f.Status && f.Message < old.Message {
+			*old = f
+		}
+	}
+	note(&ps.short, short)
+	note(&ps.full, full)
+}
+
+// number reads a number that is written as one.
+func number(v any) (int64, bool) {
+	if _, text := v.(string); text {
+		return 0, false
+	}
+	return wholeNumber(v)
+}
+
+// shortOf notes a count that tells of trouble, the worse one first.
+func (ps *parts) shortOf(at *place, status Status, key string, n int64) {
+	message := fmt.Sprintf("%s is %d", key, n)
+	if at != nil {
+		message = at.String() + "." + message
+	}
+	if old := ps.short; status.Worse(old.Status) || status == old.Status && message < old.Message {
+		ps.short = finding{Health: Health{Status: status, Reason: "PartsShort", Message: message}}
+	}
+}
+
+// countRole is what a number of a status counts.
+type countRole uint8
+
+const (
+	noCount countRole = iota
+	wantedCount
+	readyCount
+	failedCount
+	lackingCount
+)
+
+// roleOf tells what a field of a summary counts, by its name alone: total, desiredReady, readyNum,
+// errApplied.
+func roleOf(key string) countRole {
+	var buf [longestPhrase]string
+	words := join(split(buf[:0], key))
+	if len(words) > 1 {
+		switch words[len(words)-1] {
+		case "num", "count", "number":
+			words = words[:len(words)-1]
+		}
+	}
+	switch strings.Join(words, "") {
+	case "total", "desired", "expected", "desiredready":
+		return wantedCount
+	case "ready", "healthy":
+		return readyCount
+	case "failed", "failing", "errored", "unhealthy", "broken", "degraded", "errapplied":
+		return failedCount
+	case "notready", "unready", "waitapplied":
+		return lackingCount
+	}
+	return noCount
+}
+
+// damaged reports a counter of things that are in trouble: failedClusters, brokenMembers,
+// degradedMachineCount, drivesOffline. What is merely not there yet is lacking.
+func damaged(words []string) (failed, lacking bool) {
+	if n := len(words); n > 1 && (words[n-1] == "count" || words[n-1] == "num") {
+		words = words[:n-1]
+	}
+	if len(words) < 2 {
+		return false, false
+	}
+	first, last := words[0], words[len(words)-1]
+	if len(words) > 2 && first == "not" {
+		first = "unready"
+	}
+	if !parted(first) && !parted(last) {
+		return false, false
+	}
+	for _, w := range []string{first, last} {
+		switch w {
+		case "failed", "failing", "broken", "degraded", "errored", "unhealthy", "crashed", "invalid":
+			failed = true
+		case "unavailable", "unready", "offline":
+			lacking = true
+		}
+	}
+	return failed, lacking
+}
+
+// parted reports nouns for the parts of an object, which are there all the time; not those for runs.
+func parted(noun string) bool {
+	return countable(noun) || slices.Contains([]string{
+		"cluster", "clusters", "machine", "machines", "shards", "tablets", "hosts", "targets", "components", "endpoints", "agents", "controllers",
+		"drives", "disks", "volumes", "osds", "mons", "datacenters", "racks", "listeners", "bundles", "applications", "environments",
+		"subscribers", "deployments", "zones", "regions", "gateways", "proxies", "namespaces", "resources", "replica", "instance", "node",
+		"member", "pod", "groups", "partitions", "masters", "slaves", "followers", "leaders", "leader", "follower", "master", "slave",
+	}, noun)
+}
