@@ -21,6 +21,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubeversion "k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
@@ -106,8 +107,11 @@ func (d *Definitions) Kinds() []schema.GroupKind {
 	return slices.SortedFunc(maps.Keys(d.kinds), func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// Versions returns the served versions of a kind whose fields are known, in order.
-func (k *Definition) Versions() []string { return slices.Sorted(maps.Keys(k.versions)) }
+// Versions returns the served versions of a kind whose fields are known, the newest first: v1
+// goes before v1beta1.
+func (k *Definition) Versions() []string {
+	return slices.SortedFunc(maps.Keys(k.versions), func(a, b string) int { return -kubeversion.CompareKubeAwareVersionStrings(a, b) })
+}
 
 // Shapes returns which fields objects of a version have, in each release.
 func (k *Definition) Shapes(version string) []field.Shape {

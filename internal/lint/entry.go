@@ -14,7 +14,7 @@ import (
 // Entry holds all that an entry of the catalogue names against the definitions: its kinds and
 // their scope, the fields of relations, health rules and signals, and those of its examples.
 func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
-	l := &linter{defs: defs, doc: doc, own: map[schema.GroupKind][]string{}}
+	l := &linter{defs: defs, doc: doc, own: map[schema.GroupKind][]string{}, unknown: map[schema.GroupKind]bool{}}
 	for i := range e.Kinds {
 		k := &e.Kinds[i]
 		l.own[declare.GroupKind(k.Kind)] = k.Versions
@@ -48,10 +48,14 @@ func (l *linter) declared(k *catalog.Kind, where anchor) {
 		}
 		l.add(where.below("clusterScoped"), false, "%s is %s", k.Kind, scope)
 	}
+	known := is.Versions()
 	for _, v := range k.Versions {
-		if known := is.Versions(); len(known) > 0 && !slices.Contains(known, v) {
-			l.add(where.below("versions"), false, "%s has no version %s: it has %s", k.Kind, v, strings.Join(known, ", "))
+		if len(known) > 0 && !slices.Contains(known, v) {
+			l.add(where.below("versions"), true, "no definition of %s %s is known: what it has is not checked (known: %s)", k.Kind, v, strings.Join(known, ", "))
 		}
+	}
+	if len(known) > 0 && !slices.Contains(k.Versions, known[0]) {
+		l.add(where.below("versions"), false, "%s is served as %s, which is not among its versions", k.Kind, known[0])
 	}
 	for i, c := range k.Composes {
 		l.kindExists(c, where.below("composes", i))
@@ -88,5 +92,9 @@ func (l *linter) unknownKind(kind string, gk schema.GroupKind, where anchor) {
 		}
 	}
 	near := object.Nearest(gk.Kind, names)
+	if l.unknown[gk] {
+		return
+	}
+	l.unknown[gk] = true
 	l.add(where, true, "no definition of %s is known%s: nothing of it is checked", kind, object.DidYouMean(near))
 }

@@ -32,6 +32,8 @@ type linter struct {
 	// own are the API versions of the kinds of an entry, as it lists them: what a definition
 	// serves besides is not meant.
 	own map[schema.GroupKind][]string
+	// unknown are the kinds that were told to have no definition.
+	unknown map[schema.GroupKind]bool
 }
 
 // anchor is where in a document something stands.
@@ -48,6 +50,12 @@ type anchor struct {
 
 func (a anchor) below(path ...any) anchor {
 	a.path = append(slices.Clone(a.path), path...)
+	return a
+}
+
+// beside is another key of the mapping in which the anchor stands.
+func (a anchor) beside(key string) anchor {
+	a.path, a.at, a.offset = append(slices.Clone(a.path[:len(a.path)-1]), key), nil, -1
 	return a
 }
 
@@ -102,7 +110,8 @@ type use struct {
 	check    func(field.Shape) *fault
 }
 
-// hold holds a use against every version of its kind for which it is said. A version of
+// hold holds a use against its kind: against the versions for which it is said, or else
+// against the newest, since an older version may lack what a newer one has. A version of
 // several releases has what one of them has.
 func (l *linter) hold(u use) {
 	gk := declare.GroupKind(u.kind)
@@ -110,31 +119,32 @@ func (l *linter) hold(u use) {
 	if !ok {
 		return
 	}
-	type wrong struct {
-		*fault
-		versions []string
+	for _, v := range u.versions {
+		known := l.own[gk]
+		if len(known) == 0 {
+			known = k.Versions()
+		}
+		if len(known) > 0 && !slices.Contains(known, v) {
+			l.add(u.where.beside("versions"), false, "%s has no version %s: it has %s", u.kind, v, strings.Join(known, ", "))
+		}
 	}
-	var wrongs []wrong
-	var right []string
-	for _, name := range l.versions(gk, k, u.versions) {
+	versions := l.versions(gk, k, u.versions)
+	for i, name := range versions {
 		f := faultIn(u, k.Shapes(name))
 		if f == nil {
-			right = append(right, name)
+			if len(u.versions) == 0 {
+				return
+			}
 			continue
 		}
-		i := slices.IndexFunc(wrongs, func(w wrong) bool { return *w.fault == *f })
-		if i < 0 {
-			i = len(wrongs)
-			wrongs = append(wrongs, wrong{fault: f})
-		}
-		wrongs[i].versions = append(wrongs[i].versions, name)
-	}
-	for _, w := range wrongs {
 		hint := ""
-		if len(right) > 0 {
-			hint = fmt.Sprintf("; %s has it: write versions: [%s]", strings.Join(right, ", "), strings.Join(right, ", "))
+		if older := slices.DeleteFunc(slices.Clone(versions[i+1:]), func(v string) bool { return faultIn(u, k.Shapes(v)) != nil }); len(older) > 0 {
+			hint = fmt.Sprintf("; %[1]s has it: write versions: [%[1]s]", strings.Join(older, ", "))
 		}
-		l.add(u.where.from(w.offset), false, "%s %s: %s%s%s", u.kind, strings.Join(w.versions, ", "), u.about, w.message, hint)
+		l.add(u.where.from(f.offset), false, "%s %s: %s%s%s", u.kind, name, u.about, f.message, hint)
+		if len(u.versions) == 0 {
+			return
+		}
 	}
 }
 
@@ -153,7 +163,7 @@ func faultIn(u use, shapes []field.Shape) *fault {
 	return first
 }
 
-// versions are those of a kind that are meant: the ones named, of those that the entry lists,
+// versions are those of a kind that are meant, the newest first: the ones named, of those that the entry lists,
 // of those whose fields are known.
 func (l *linter) versions(gk schema.GroupKind, k *Definition, named []string) []string {
 	own := l.own[gk]

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
@@ -12,7 +14,7 @@ import (
 // Relations holds relations against the definitions. They stand in the document, if there is
 // one, under relations.
 func Relations(defs *Definitions, specs []declare.Spec, doc Document) []Finding {
-	l := &linter{defs: defs, doc: doc}
+	l := &linter{defs: defs, doc: doc, unknown: map[schema.GroupKind]bool{}}
 	l.relations(specs)
 	return l.findings
 }

@@ -110,3 +110,16 @@ func readFile(folder fs.FS, name string, shapes map[string]map[string]any) (*Fil
 	f.Kinds, err = r.kinds()
 	return f, err
 }
+
+// NewestFirst returns the kinds of all files: those of the newest releases before others.
+func NewestFirst(files []*File) []Kind {
+	var newest, older []Kind
+	for _, f := range files {
+		if f.Newest() {
+			newest = append(newest, f.Kinds...)
+		} else {
+			older = append(older, f.Kinds...)
+		}
+	}
+	return append(newest, older...)
+}
