@@ -24,7 +24,8 @@ var definitions = sync.OnceValues(func() (*lint.Definitions, error) {
 	if err != nil {
 		return nil, err
 	}
-	var defs lint.Definitions
+	defs := lint.Definitions{Complete: true}
+	defs.AddBuiltIn()
 	for _, k := range skeleton.NewestFirst(files) {
 		defs.Add(k.Definition)
 	}

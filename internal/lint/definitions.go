@@ -20,14 +20,19 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kubeversion "k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
 // Definitions are what is known of kinds. The zero value knows none.
 type Definitions struct {
+	// Complete says that of each group there are all kinds: one that is not there is told.
+	Complete bool
+
 	kinds map[schema.GroupKind]*Definition
 }
 
@@ -78,10 +83,19 @@ func (d *Definitions) Add(crd map[string]any) schema.GroupKind {
 }
 
 // AddType takes a Go type of a built-in kind.
-func (d *Definitions) AddType(gvk schema.GroupVersionKind, namespaced bool, t reflect.Type) {
+func (d *Definitions) AddType(gvk schema.GroupVersionKind, t reflect.Type) {
 	k := d.kind(gvk.GroupKind())
-	k.builtIn, k.Namespaced = true, namespaced
+	k.builtIn = true
 	k.versions[gvk.Version] = []version{{shape: field.OfType(t)}}
+}
+
+// AddBuiltIn takes the types of all built-in kinds.
+func (d *Definitions) AddBuiltIn() {
+	for gvk, t := range scheme.Scheme.AllKnownTypes() {
+		if _, object := t.FieldByName("ObjectMeta"); object && gvk.Version != runtime.APIVersionInternal && gvk.Group != "apiextensions.k8s.io" {
+			d.AddType(gvk, t)
+		}
+	}
 }
 
 func (d *Definitions) kind(gk schema.GroupKind) *Definition {

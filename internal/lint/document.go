@@ -3,6 +3,7 @@ package lint
 import (
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -26,4 +27,22 @@ func (d Document) node(at []any) *yaml.Node {
 		return nil
 	}
 	return strict.Lookup(d.root, at)
+}
+
+// relation is the index of a relation in the document. One that is wrong has none in a list of
+// relations, so that those after it stand further on.
+func (d Document) relation(i int, s *declare.Spec) int {
+	if d.root == nil {
+		return i
+	}
+	list := strict.Value(d.root, "relations")
+	if list == nil {
+		return i
+	}
+	for n, item := range list.Content {
+		if item.Line == s.Line && item.Column == s.Column {
+			return n
+		}
+	}
+	return i
 }

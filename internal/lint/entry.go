@@ -35,7 +35,9 @@ func (l *linter) declared(k *catalog.Kind, where anchor) {
 	gk := declare.GroupKind(k.Kind)
 	is, ok := l.defs.Kind(gk)
 	if !ok {
-		l.unknownKind(k.Kind, gk, where.below("kind"))
+		if l.defs.Complete {
+			l.unknownKind(k.Kind, gk, where.below("kind"))
+		}
 		return
 	}
 	if k.Plural != "" && is.Plural != "" && k.Plural != is.Plural {
@@ -68,7 +70,7 @@ func (l *linter) kindExists(kind string, where anchor) {
 	if kind == declare.Any || declare.CheckKind(gk.Kind) == "" && !strings.Contains(kind, ".") {
 		return
 	}
-	if _, ok := l.defs.Kind(gk); !ok && l.groupKnown(gk.Group) {
+	if _, ok := l.defs.Kind(gk); !ok && l.defs.Complete && l.groupKnown(gk.Group) {
 		l.unknownKind(kind, gk, where)
 	}
 }

@@ -22,11 +22,15 @@ func Relations(defs *Definitions, specs []declare.Spec, doc Document) []Finding 
 func (l *linter) relations(specs []declare.Spec) {
 	for i := range specs {
 		s := &specs[i]
-		where := anchor{path: []any{"relations", i}, line: s.Line, column: s.Column, offset: -1}
+		where := anchor{path: []any{"relations", l.doc.relation(i, s)}, line: s.Line, column: s.Column, offset: -1}
 		read, _ := s.Reader()
 		for _, kind := range read {
-			if kind != declare.Any {
-				l.relation(s, kind, where)
+			if kind == declare.Any {
+				continue
+			}
+			l.relation(s, kind, where)
+			if _, ok := l.defs.Kind(declare.GroupKind(kind)); !ok && l.defs.Complete {
+				l.unknownKind(kind, declare.GroupKind(kind), where)
 			}
 		}
 		for _, kind := range slices.Concat(s.From, s.To) {

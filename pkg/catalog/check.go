@@ -56,6 +56,20 @@ func (k *checker) report(i item, warning bool, at []any, format string, args ...
 	k.problems = append(k.problems, p)
 }
 
+// Text returns the file of the entry of a name, and what it is called; nothing of what is
+// compiled in.
+func (c *Catalogue) Text(name string) (file string, text []byte) {
+	i, ok := c.find(name)
+	if !ok || i.files == nil {
+		return "", nil
+	}
+	text, err := readFile(i.files, path.Base(i.file), mostEntry)
+	if err != nil {
+		return "", nil
+	}
+	return i.file, text
+}
+
 // document reads the file of an entry again, since an entry does not keep its places.
 func (k *checker) document(i item) *yaml.Node {
 	if i.files == nil {
