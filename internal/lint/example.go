@@ -26,6 +26,10 @@ func (l *linter) example(text string, where anchor, about string) {
 		return
 	}
 	l.hold(use{kind: gk.String(), where: where, about: about, versions: []string{gv.Version}, check: func(shape field.Shape) *fault {
-		return content(shape, "", o)
+		wrong := content(shape, "", o)
+		if wrong != nil {
+			wrong.below = nil // The example is a text.
+		}
+		return wrong
 	}})
 }

@@ -1,7 +1,7 @@
 package lint
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -37,10 +37,16 @@ func (l *linter) health(k *catalog.Kind, where anchor) {
 	told := map[string]bool{}
 	for _, r := range reads {
 		f := faultIn(use{check: func(s field.Shape) *fault { return readFault(s, r) }}, shapes)
-		if f == nil || told[r.In+f.message] {
+		if f == nil {
 			continue
 		}
-		told[r.In+f.message] = true
+		// The field of a field that is not there is not there either.
+		_, says, _ := strings.Cut(f.message, ": ")
+		if key := r.In + ": " + cmp.Or(says, f.message); told[key] {
+			continue
+		} else {
+			told[key] = true
+		}
 		at := where.below(r.In)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, r.Line, r.Column) }
 		l.add(at, false, "%s %s: %s: %s", k.Kind, strings.Join(versions, ", "), r.In, f.message)
@@ -62,7 +68,7 @@ func readFault(shape field.Shape, r health.Read) *fault {
 	}
 	is := typeOf(found)
 	if r.Want != "" && is != "" && is != r.Want {
-		return &fault{fmt.Sprintf("%s is %s: want %s", r.Path, article(is), article(r.Want)), -1}
+		return broken("%s is %s: want %s", r.Path, article(is), article(r.Want))
 	}
 	for _, v := range r.Literals {
 		if wrong := literalFault(found, r.Path, v); wrong != nil {
@@ -76,7 +82,7 @@ func readFault(shape field.Shape, r health.Read) *fault {
 		}
 		with, wrong := at(shape, other)
 		if wrong == nil && !comparableTypes(is, typeOf(with)) {
-			return &fault{fmt.Sprintf("%s is %s, and %s is %s", r.Path, article(is), path, article(typeOf(with))), -1}
+			return broken("%s is %s, and %s is %s", r.Path, article(is), path, article(typeOf(with)))
 		}
 	}
 	return nil

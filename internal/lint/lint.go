@@ -97,6 +97,13 @@ func (l *linter) add(a anchor, unknown bool, format string, args ...any) {
 type fault struct {
 	message string
 	offset  int
+	// below is where in a patch or an object it is.
+	below []any
+}
+
+// broken is a fault of all that stands there.
+func broken(format string, args ...any) *fault {
+	return &fault{message: fmt.Sprintf(format, args...), offset: -1}
 }
 
 // use is a field that is named: check says what is wrong with it in a shape.
@@ -141,7 +148,7 @@ func (l *linter) hold(u use) {
 		if older := slices.DeleteFunc(slices.Clone(versions[i+1:]), func(v string) bool { return faultIn(u, k.Shapes(v)) != nil }); len(older) > 0 {
 			hint = fmt.Sprintf("; %[1]s has it: write versions: [%[1]s]", strings.Join(older, ", "))
 		}
-		l.add(u.where.from(f.offset), false, "%s %s: %s%s%s", u.kind, name, u.about, f.message, hint)
+		l.add(u.where.below(f.below...).from(f.offset), false, "%s %s: %s%s%s", u.kind, name, u.about, f.message, hint)
 		if len(u.versions) == 0 {
 			return
 		}
@@ -183,7 +190,7 @@ func at(s field.Shape, path field.Path) (field.Shape, *fault) {
 	if offset > 0 && wrong.Offset < len(wrong.Text) && wrong.Text[wrong.Offset] == '.' {
 		offset++
 	}
-	return nil, &fault{wrong.Error() + object.DidYouMean(object.Nearest(wrong.Field, wrong.Names)), offset}
+	return nil, &fault{message: wrong.Error() + object.DidYouMean(object.Nearest(wrong.Field, wrong.Names)), offset: offset}
 }
 
 // typeOf is the type of a value, empty where it is not known.

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -112,7 +111,7 @@ func whole(f *fault) *fault {
 	if f == nil {
 		return nil
 	}
-	return &fault{f.message, -1}
+	return broken("%s", f.message)
 }
 
 // holder is the shape of what relative paths begin at: of the reference where it is an
@@ -156,11 +155,11 @@ func reference(found field.Shape, path string, s *declare.Spec) *fault {
 			return nil
 		}
 		if _, wrong := at(is, p); wrong != nil {
-			return &fault{fmt.Sprintf("%s names nothing: %s", path, wrong.message), -1}
+			return broken("%s names nothing: %s", path, wrong.message)
 		}
 		return nil
 	default:
-		return &fault{fmt.Sprintf("%s is %s: want a name, or a reference", path, article(kind)), -1}
+		return broken("%s is %s: want a name, or a reference", path, article(kind))
 	}
 }
 
@@ -168,7 +167,7 @@ func reference(found field.Shape, path string, s *declare.Spec) *fault {
 func wants(what, kind string) func(field.Shape, string) *fault {
 	return func(found field.Shape, path string) *fault {
 		if is := typeOf(single(found)); is != "" && is != kind && is != "array" {
-			return &fault{fmt.Sprintf("%s is %s: want %s", path, article(is), what), -1}
+			return broken("%s is %s: want %s", path, article(is), what)
 		}
 		return nil
 	}

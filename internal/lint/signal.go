@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -100,25 +102,20 @@ func content(shape field.Shape, path string, v any) *fault {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			below, ok := shape.Field(name)
 			if !ok {
-				p, err := field.Parse(field.Join("", name))
-				if err != nil {
-					return nil
-				}
-				_, wrong := at(shape, p)
-				return &fault{strings.Replace(wrong.message, "the object has", orObject(path)+" has", 1), -1}
+				return within(noField(shape, path, name), name)
 			}
 			if wrong := content(below, field.Join(path, name), v[name]); wrong != nil {
-				return wrong
+				return within(wrong, name)
 			}
 		}
 	case []any:
 		item, ok := shape.Item()
 		if !ok {
-			return &fault{path + " is no list", -1}
+			return broken("%s is no list", path)
 		}
 		for i, e := range v {
 			if wrong := content(item, field.Item(path, i), e); wrong != nil {
-				return wrong
+				return within(wrong, i)
 			}
 		}
 		return nil
@@ -129,11 +126,28 @@ func content(shape field.Shape, path string, v any) *fault {
 	return literalFault(shape, path, v)
 }
 
-func orObject(path string) string {
-	if path == "" {
-		return "the object"
+// within says where in its holder a fault is.
+func within(f *fault, step any) *fault {
+	f.below = append([]any{step}, f.below...)
+	return f
+}
+
+// noField is the fault that a shape has no field of a name.
+func noField(shape field.Shape, path, name string) *fault {
+	p, err := field.Parse(field.Join("", name))
+	if err != nil {
+		return broken("%s has no field %s", path, name)
 	}
-	return path
+	_, err = p.In(shape)
+	wrong, ok := errors.AsType[*field.Error](err)
+	if !ok {
+		return broken("%s has no field %s", path, name)
+	}
+	message := wrong.Message
+	if rest, cut := strings.CutPrefix(message, "the object "); cut && path != "" {
+		message = path + " " + rest
+	}
+	return broken("%s%s", message, object.DidYouMean(object.Nearest(name, wrong.Names)))
 }
 
 // installable checks the kinds that a version is said to be ready by, and its examples.

@@ -56,13 +56,13 @@ func valueFault(found field.Shape, path string, v any) *fault {
 	if len(texts) <= 12 {
 		message += " (it is one of " + strings.Join(texts, ", ") + ")"
 	}
-	return &fault{message + object.DidYouMean(object.Nearest(fmt.Sprint(v), texts)), -1}
+	return broken("%s", message+object.DidYouMean(object.Nearest(fmt.Sprint(v), texts)))
 }
 
 // literalFault is valueFault for a value whose type counts.
 func literalFault(found field.Shape, path string, v any) *fault {
 	if is := typeOf(found); !comparableTypes(is, literal(v)) {
-		return &fault{fmt.Sprintf("%s is %s, and %#v is %s", path, article(is), v, article(literal(v))), -1}
+		return broken("%s is %s, and %#v is %s", path, article(is), v, article(literal(v)))
 	}
 	return valueFault(found, path, v)
 }
