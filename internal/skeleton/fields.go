@@ -72,6 +72,9 @@ type slot struct {
 	// name is that of the field in its parent; empty for the items of a list or a map, which
 	// stand at key.
 	name, key string
+	// holder and owner are the object and the field in it that a list or a map is.
+	holder map[string]any
+	owner  string
 }
 
 // step goes the first step of a path, and returns what is left of it.
@@ -105,7 +108,7 @@ func (s slot) into(kind, key string) slot {
 		next = map[string]any{}
 		s.schema[key] = next
 	}
-	return slot{schema: next, parent: s.schema, key: key}
+	return slot{schema: next, parent: s.schema, key: key, holder: s.holder, owner: s.owner}
 }
 
 func (s slot) field(name string) slot {
@@ -120,7 +123,7 @@ func (s slot) field(name string) slot {
 		next = map[string]any{}
 		fields[name] = next
 	}
-	return slot{schema: next, parent: s.schema, name: name}
+	return slot{schema: next, parent: s.schema, name: name, holder: s.schema, owner: name}
 }
 
 // is gives a schema without a type that of what is found in it, but for one that may be
@@ -132,12 +135,12 @@ func (s slot) is(kind string) {
 }
 
 func (s slot) require() {
-	if s.parent == nil || s.name == "" {
+	if s.holder == nil {
 		return
 	}
-	all, _ := s.parent["required"].([]any)
-	if !slices.Contains(all, any(s.name)) {
-		s.parent["required"] = append(all, s.name)
+	all, _ := s.holder["required"].([]any)
+	if !slices.Contains(all, any(s.owner)) {
+		s.holder["required"] = append(all, s.owner)
 	}
 }
 
@@ -264,19 +267,16 @@ func (r *reader) object(text string, l line) (map[string]any, error) {
 		if all := split(part, ':'); len(all) > 1 {
 			path, kind = all[0], strings.Join(all[1:], ":")
 		}
-		before := len(path)
-		path = strings.Replace(path, "!", "", 1)
+		path, required := strings.Replace(path, "!", "", 1), strings.Contains(path, "!")
 		s := slot{schema: root}
-		first := true
 		for path != "" {
 			var ok bool
 			if s, path, ok = s.step(path); !ok {
 				return nil, r.refuse(l, "%q is no field", part)
 			}
-			if first && strings.Contains(part[:before], "!") {
-				s.require()
-			}
-			first = false
+		}
+		if required {
+			s.require()
 		}
 		is, err := r.typeOf(kind, l)
 		if err != nil {
