@@ -148,6 +148,7 @@ func (d *drift) references(gk schema.GroupKind, owner *entry) []string {
 			if !slices.ContainsFunc(known, func(k field.Shape) bool { return p.Check(k) == nil }) {
 				if named.MatchString(name) && !owner.reads(gk, path) {
 					all = append(all, path)
+					continue
 				}
 			}
 			walk(below, path, depth-1)
