@@ -45,6 +45,8 @@ func known(t *testing.T) *lint.Definitions {
 // Who brings its definitions takes the line out.
 var newer = []struct{ entry, release, field string }{
 	{"flux", "source-watcher v2.3.1", `ArtifactGenerator.source.extensions.fluxcd.io v1beta1: path "spec.serviceAccountName"`},
+	{"flux", "notification-controller v1.10.0", `Alert.notification.toolkit.fluxcd.io v1beta3: degraded: path "status.conditions[].type"`},
+	{"flux", "notification-controller v1.10.0", `Provider.notification.toolkit.fluxcd.io v1beta3: degraded: path "status.conditions[].type"`},
 	{"keda", "v2.21.0", `TriggerAuthentication.keda.sh v1alpha1: path "spec.azureServicePrincipal.`},
 	{"oracle-mysql", "9.6-2.2.7", `InnoDBCluster.mysql.oracle.com v2: path "spec.meb.tlsSecretName"`},
 	{"oracle-mysql", "9.6-2.2.7", `InnoDBCluster.mysql.oracle.com v2: path "spec.keyring.kmip.configuration"`},

@@ -53,7 +53,8 @@ func flowTexts(all []string) *yaml.Node {
 
 func healthNode(r *health.Rule) *yaml.Node {
 	return fields{}.text("source", r.Source).text("degraded", r.Degraded).text("progressing", r.Progressing).
-		text("suspended", r.Suspended).text("derived", r.Derived).text("healthy", r.Healthy).text("message", r.Message).node()
+		text("suspended", r.Suspended).text("derived", r.Derived).text("healthy", r.Healthy).text("message", r.Message).
+		text("observed", r.Observed).texts("history", r.History).text("revision", r.Revision).node()
 }
 
 // signalFields are the presets, and what is another way to their end.

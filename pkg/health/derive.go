@@ -93,38 +93,3 @@ func (a *Assessment) DerivedFrom(id graph.ID) []graph.ID {
 	slices.Sort(from)
 	return from
 }
-
-// outlived says that an object has ended, and that what came of it is of no more
-// interest: its owner is not in trouble for it, or has made a newer one. A ReplicaSet
-// makes another pod for one that was evicted, a Job for one that failed.
-func (a *Assessment) outlived(id graph.ID) bool {
-	if !a.own[id].Ended {
-		return false
-	}
-	for _, owner := range a.g.OwnersOf(id) {
-		switch h := a.own[owner]; {
-		case a.g.State(owner) != graph.Present:
-		case isJob(a.g, id):
-			return a.succeeded(owner, id)
-		case !h.Quiet && h.Status != Degraded:
-			return true
-		}
-	}
-	return false
-}
-
-func isJob(g *graph.Graph, id graph.ID) bool {
-	r := g.Ref(id)
-	return r.Group == "batch" && r.Kind == "Job"
-}
-
-// succeeded says whether the owner of a Job has a newer one.
-func (a *Assessment) succeeded(owner, id graph.ID) bool {
-	for _, other := range a.g.Owned(owner) {
-		h := a.own[other]
-		if other != id && isJob(a.g, other) && a.g.State(other) == graph.Present && (!h.Ended || h.Since.After(a.own[id].Since)) {
-			return true
-		}
-	}
-	return false
-}

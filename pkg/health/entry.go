@@ -1,7 +1,6 @@
 package health
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -29,6 +28,16 @@ type Rule struct {
 	// Message is an expression that gives a text for people; empty for what the object's
 	// conditions say.
 	Message string `json:"message,omitempty"`
+	// Observed is an expression that gives the generation that the status is of, as a whole
+	// number, or says whether the status is of the object as it is; for operators that write
+	// no observedGeneration.
+	Observed string `json:"observed,omitempty"`
+	// History names kinds of owners, Kind.group or *, that keep objects of this kind as the
+	// history of what they did: of these only the last one says how the owner's stack is.
+	History []string `json:"history,omitempty"`
+	// Revision is an expression that gives a text: of an owner the revision that it is at,
+	// of what it keeps as history the revision that it was made for.
+	Revision string `json:"revision,omitempty"`
 	// Origin says whose rule it is: catalogue cert-manager, file x.yaml.
 	Origin string `json:"-"`
 }
@@ -42,6 +51,15 @@ func (r *Rule) states() [5]ruleState {
 		{"suspended", Suspended, r.Suspended},
 		{"derived", "", r.Derived},
 		{"healthy", Healthy, r.Healthy},
+	}
+}
+
+// others are the expressions of a rule that say something else of an object.
+func (r *Rule) others() [3]ruleState {
+	return [3]ruleState{
+		{field: messageField, text: r.Message},
+		{field: observedField, text: r.Observed},
+		{field: revisionField, text: r.Revision},
 	}
 }
 
@@ -71,10 +89,11 @@ type entry struct {
 	err  error
 }
 
-// compiled is a rule that can be asked.
+// compiled is a rule that can be asked. Programs are nil where the rule has no such
+// expression.
 type compiled struct {
-	states  []expression
-	message cel.Program
+	states                      []expression
+	message, observed, revision cel.Program
 }
 
 // compile compiles the expressions that the rule has.
@@ -92,13 +111,16 @@ func compile(env *cel.Env, r *Rule) (compiled, error) {
 		e.status = s.status
 		c.states = append(c.states, e)
 	}
-	if r.Message != "" {
-		e, err := newExpression(env, messageField, r.Message)
+	for i, x := range r.others() {
+		if x.text == "" {
+			continue
+		}
+		e, err := newExpression(env, x.field, x.text)
 		if err != nil {
 			err.Kind = r.Kind
 			return compiled{}, err
 		}
-		c.message = e.program
+		*[...]*cel.Program{&c.message, &c.observed, &c.revision}[i] = e.program
 	}
 	return c, nil
 }
@@ -115,7 +137,9 @@ func (e *entry) compiled() (*compiled, error) {
 	return &e.is, e.err
 }
 
-// entry judges by what the catalogue, or a user's file, knows of the kind.
+// entry judges by what the catalogue, or a user's file, knows of the kind. A rule that
+// cannot be evaluated on the object steps aside for the general stages: it says neither
+// that the object is well nor that it is not.
 func (j *Judge) entry(s *subject) (Health, bool) {
 	e := j.entries[s.GroupKind()]
 	if e == nil {
@@ -123,7 +147,8 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 	}
 	c, err := e.compiled()
 	if err != nil {
-		return Health{Status: Unknown, Reason: RuleFailed, Message: err.Error()}, true
+		s.fails(e, "", err)
+		return Health{}, false
 	}
 	of := s.variables()
 	if of == nil {
@@ -132,18 +157,34 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 	for i := range c.states {
 		x := &c.states[i]
 		is, err := x.holds(of)
-		if err != nil {
-			return Health{Status: Unknown, Reason: RuleFailed, Message: fmt.Sprintf("the expression %s of %s (%s) fails on it: %v", x.field, e.rule.Kind, e.rule.Origin, err)}, true
-		}
 		switch {
+		case err != nil:
+			s.fails(e, x.field, err)
+			return Health{}, false
 		case is && x.status == "":
 			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status does not tell, what it owns does", Quiet: true}, true
+		case is && e.rule.constant():
+			return s.exists(), true
 		case is:
-			return verdict(x, of, c.message), true
+			h, err := verdict(x, of, c.message)
+			s.fails(e, messageField, err)
+			return h, true
 		}
 	}
 	s.notYet = e.rule.Healthy != ""
 	return Health{}, false
+}
+
+// constant says that the rule calls every object Healthy: the kind has no state.
+func (r *Rule) constant() bool {
+	return r.Healthy == "true" && r.Degraded+r.Progressing+r.Suspended+r.Derived == ""
+}
+
+// fails notes that an expression of the rule could not be evaluated; the first one is kept.
+func (s *subject) fails(e *entry, field string, err error) {
+	if err != nil && s.failed == nil {
+		s.failed = &RuleError{Origin: e.rule.Origin, Kind: e.rule.Kind, Field: field, Message: oneLine(err.Error())}
+	}
 }
 
 // withheld is the health that a general stage gave, where the entry of the kind says

@@ -48,7 +48,7 @@ func TestRule(t *testing.T) {
 	}
 	since := `, lastTransitionTime: "2026-05-01T11:00:00Z"}]}`
 	for _, c := range []struct{ name, rest, want string }{
-		{"a field that is not there", `status: {ready: 1}`, "Unknown RuleFailed: the expression suspended of Widget.example.com (file x.yaml) fails on it: no such key: phase entry"},
+		{"a field that is not there", `status: {ready: 1}`, "Unknown NoVerdict: its status says nothing that is known to tell of health 2026-05-01T10:00:00Z; the expression suspended of Widget.example.com (file x.yaml) fails on it: no such key: phase"},
 		{"degraded", `status: {phase: Starting, conditions: [{type: Ready, status: "False", reason: NoDisk, message: the disk is full` + since, "Degraded NoDisk: the disk is full 2026-05-01T11:00:00Z entry"},
 		{"progressing", `status: {phase: Starting}`, "Progressing Starting: entry"},
 		{"words of the status", `status: {phase: Starting, message: two of three}`, "Progressing Starting: two of three entry"},
@@ -76,20 +76,28 @@ func told(h health.Health) string {
 	if !h.Since.IsZero() {
 		out += " " + h.Since.UTC().Format(time.RFC3339)
 	}
-	return strings.ReplaceAll(strings.TrimSpace(out+" "+h.By), ":  ", ": ")
+	out = strings.ReplaceAll(strings.TrimSpace(out+" "+h.By), ":  ", ": ")
+	if h.RuleError != nil {
+		out += "; " + h.RuleError.Error()
+	}
+	return out
 }
 
-// TestRuleMessage: a message is an expression; where it fails the verdict stands, and
-// says so.
+// TestRuleMessage: a message is an expression; where it fails the verdict stands, and it is
+// told that it failed.
 func TestRuleMessage(t *testing.T) {
 	for message, want := range map[string]string{
 		`"only " + string(status.ready) + " are ready"`: "only 2 are ready",
 		`status.?note.orValue("")`:                      "the condition says so",
-		`status.note`:                                   "the condition says so (the expression message of its rule fails: no such key: note)",
+		`status.note`:                                   "the condition says so; no such key: note",
 	} {
 		rule := health.Rule{Kind: "Widget.example.com", Degraded: ready + `"False"`, Message: message}
 		h := health.NewJudge(noon, rule).Of(widget(t, `status: {ready: 2, conditions: [{type: Ready, status: "False", message: the condition says so}]}`))
-		if h.Status != health.Degraded || h.Message != want {
+		said := h.Message
+		if h.RuleError != nil && h.RuleError.Field == "message" {
+			said += "; " + h.RuleError.Message
+		}
+		if h.Status != health.Degraded || said != want {
 			t.Errorf("%s: %+v, want %s", message, h, want)
 		}
 	}
@@ -110,7 +118,8 @@ func TestRuleSum(t *testing.T) {
 	}
 }
 
-// TestRuleFails: what an expression cannot be asked of is Unknown, and says why.
+// TestRuleFails: a rule that cannot be evaluated on an object says nothing of it: the
+// general stages judge, and it is told why.
 func TestRuleFails(t *testing.T) {
 	for expression, want := range map[string]string{
 		`status.phase == "Up"`: "no such key: phase",
@@ -118,10 +127,71 @@ func TestRuleFails(t *testing.T) {
 		`status.name > 3`: "no such overload",
 	} {
 		rule := health.Rule{Kind: "Widget.example.com", Origin: "file x.yaml", Healthy: expression}
-		h := health.NewJudge(noon, rule).Of(widget(t, "status: {name: a, items: ["+strings.Repeat("1, ", 60)+"]}"))
-		if h.Status != health.Unknown || h.Reason != health.RuleFailed || !strings.Contains(h.Message, want) || !strings.Contains(h.Message, "healthy of Widget.example.com (file x.yaml)") {
-			t.Errorf("%s: %+v", expression, h)
+		for conditions, status := range map[string]health.Status{
+			"": health.Unknown, `, conditions: [{type: Ready, status: "True"}]`: health.Healthy, `, conditions: [{type: Failed, status: "True"}]`: health.Degraded,
+		} {
+			h := health.NewJudge(noon, rule).Of(widget(t, "status: {name: a, items: ["+strings.Repeat("1, ", 60)+"]"+conditions+"}"))
+			if h.Status != status || h.By == "entry" || h.RuleError == nil || !strings.Contains(h.RuleError.Message, want) || h.RuleError.Field != "healthy" || h.RuleError.Origin != "file x.yaml" {
+				t.Errorf("%s: %+v", expression, h)
+			}
 		}
+	}
+}
+
+// TestRuleNulls: what is null is absent, as where a file has an empty key.
+func TestRuleNulls(t *testing.T) {
+	rule := health.Rule{
+		Kind:      "Widget.example.com",
+		Suspended: `"paused" in metadata.?annotations.orValue({}) || spec.?mode.orValue("run") == "stop"`,
+		Degraded:  `status.?parts.orValue([]).exists(p, p.?state.orValue("").endsWith("Failed"))`,
+		Healthy:   ready + `"True"`,
+	}
+	const conditions = `conditions: [{type: Ready, status: "True"}]`
+	for _, rest := range []string{
+		"metadata: {name: w, annotations: null}\nspec: null\nstatus: {parts: null, " + conditions + "}",
+		"spec: {mode: null}\nstatus: {parts: [null, {state: null}, {}], " + conditions + "}",
+	} {
+		if h := health.NewJudge(noon, rule).Of(widget(t, rest)); h.Status != health.Healthy || h.By != "entry" || h.RuleError != nil {
+			t.Errorf("%s: %+v", rest, h)
+		}
+	}
+	if h := health.NewJudge(noon, rule).Of(widget(t, "status: {parts: [null, {state: ItFailed}], "+conditions+"}")); h.Status != health.Degraded {
+		t.Errorf("got %+v", h)
+	}
+}
+
+// TestProbe: an expression that fails where a field is absent, null or empty is found.
+func TestProbe(t *testing.T) {
+	for expression, want := range map[string]string{
+		`status.phase == "Up"`:                                                      "no such key: phase",
+		`status.?phase.orValue("") == "Up"`:                                         "",
+		`has(status.phase) && status.phase == "Up"`:                                 "",
+		`status.?phase.orValue("") == "Up" && status.reason == "A"`:                 "no such key: reason",
+		`status.?parts.orValue([]).exists(p, p.state == "bad")`:                     "no such key: state",
+		`status.?parts.orValue([]).exists(p, p.condition("Ready").status == "bad")`: "",
+		`status.?by.orValue({}).exists(n, status.by[n].state == 2)`:                 "no such key: state",
+		`status.?ready.orValue(0) < spec.replicas`:                                  "no such key: replicas",
+		`metadata.annotations["a/b"] == "c"`:                                        "no such key: annotations",
+		`"a/b" in metadata.?annotations.orValue({})`:                                "",
+		`status.condition("A").reason.matches("x")`:                                 "",
+		`spec.nodeSets.map(n, n.?count.orValue(0)).sum() > 3`:                       "no such key: nodeSets",
+		`size(status.?list.orValue([])) > 0 && status.list[0].?a.orValue("") == ""`: "",
+		`status.?list.orValue([]).filter(l, l.?a.orValue("") == "x")[0].b == "y"`:   "index out of bounds: 0",
+	} {
+		failures, err := health.Rule{Kind: "Widget.example.com", Origin: "file x.yaml", Degraded: expression}.Probe()
+		if err != nil {
+			t.Errorf("%s: %v", expression, err)
+		}
+		found := want == ""
+		for _, f := range failures {
+			found = found || f.Message == want
+		}
+		if !found || want == "" && len(failures) > 0 {
+			t.Errorf("%s: %+v, want %s", expression, failures, want)
+		}
+	}
+	if _, err := (health.Rule{Kind: "Widget.example.com", Degraded: "statu.x"}).Probe(); err == nil {
+		t.Error("a rule that does not compile: no error")
 	}
 }
 
@@ -183,7 +253,7 @@ func TestCheck(t *testing.T) {
 	if err := (health.Rule{Kind: "Widget.example.com", Degraded: ready + `"False"`, Message: `status.message`}).Check(); err != nil {
 		t.Error(err)
 	}
-	if h := health.NewJudge(noon, health.Rule{Kind: "Widget.example.com", Healthy: "tru"}).Of(widget(t, "status: {a: 1}")); h.Status != health.Unknown || h.Reason != health.RuleFailed {
+	if h := health.NewJudge(noon, health.Rule{Kind: "Widget.example.com", Healthy: "tru"}).Of(widget(t, "status: {a: 1}")); h.Status != health.Unknown || h.RuleError == nil || h.RuleError.Field != "" {
 		t.Errorf("a rule that nobody checked: %+v", h)
 	}
 }

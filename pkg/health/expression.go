@@ -21,6 +21,8 @@ const maxCost = 1_000_000
 
 const (
 	messageField      = "message"
+	observedField     = "observed"
+	revisionField     = "revision"
 	conditionFunction = "condition"
 	sumFunction       = "sum"
 )
@@ -110,11 +112,8 @@ func newExpression(env *cel.Env, field, text string) (expression, *ExpressionErr
 		first := issues.Errors()[0]
 		return refuse(first.Location.Line(), first.Location.Column()+1, oneLine(first.Message))
 	}
-	switch out := compiled.OutputType(); {
-	case field == messageField && !out.IsExactType(cel.StringType) && !out.IsExactType(cel.DynType):
-		return refuse(1, 1, fmt.Sprintf("it gives a %s: want a string; string(...) makes one", out))
-	case field != messageField && !out.IsExactType(cel.BoolType):
-		return refuse(1, 1, fmt.Sprintf("it gives a %s: want a bool; compare it with a value, as in status.ready == true", out))
+	if wrong := checkOutput(field, compiled.OutputType()); wrong != "" {
+		return refuse(1, 1, wrong)
 	}
 	program, err := env.Program(compiled, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost))
 	if err != nil {
@@ -137,6 +136,26 @@ func newExpression(env *cel.Env, field, text string) (expression, *ExpressionErr
 		}
 	}
 	return e, nil
+}
+
+// checkOutput says what is wrong with the type of what the expression of a field gives;
+// empty for nothing.
+func checkOutput(field string, out *cel.Type) string {
+	switch field {
+	case messageField, revisionField:
+		if !out.IsExactType(cel.StringType) && !out.IsExactType(cel.DynType) {
+			return fmt.Sprintf("it gives a %s: want a string; string(...) makes one", out)
+		}
+	case observedField:
+		if !out.IsExactType(cel.IntType) && !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
+			return fmt.Sprintf("it gives a %s: want the generation that the status is of, an int, or whether it is of the present one, a bool", out)
+		}
+	default:
+		if !out.IsExactType(cel.BoolType) {
+			return fmt.Sprintf("it gives a %s: want a bool; compare it with a value, as in status.ready == true", out)
+		}
+	}
+	return ""
 }
 
 func looksAtStatus(id ast.NavigableExpr) bool {

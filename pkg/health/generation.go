@@ -15,6 +15,9 @@ func (j *Judge) generation(s *subject) (Health, bool) {
 	if want == 0 || len(s.status) == 0 {
 		return Health{}, false
 	}
+	if h, behind := j.observed(s); behind {
+		return h, true
+	}
 	named := false
 	if seen, ok := wholeNumber(s.status["observedGeneration"]); ok {
 		if seen < want {

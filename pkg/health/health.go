@@ -94,6 +94,12 @@ type Health struct {
 	// Quiet says that the object told nothing of its health: that of a custom
 	// resource is to be derived from what it owns.
 	Quiet bool
+	// RuleError is set where the rule of the kind could not be evaluated, and said nothing
+	// of the health for that; nil otherwise.
+	RuleError *RuleError
+	// History is set for what an owner keeps as the history of what it did, and for such
+	// owners, where the rule of the kind says so; nil otherwise.
+	History *History
 }
 
 // Reasons of our own. Others are what objects say.
@@ -110,8 +116,6 @@ const (
 	NotUnderstood = "NotUnderstood"
 	// Exists: of a kind that has no state of its own, so that to be there is all.
 	Exists = "Exists"
-	// RuleFailed: the expression of an entry failed on the object.
-	RuleFailed = "RuleFailed"
 	// Derived: it says nothing of itself, and has the health of what it owns.
 	Derived = "Derived"
 	// NotYet: it seems well, but its entry says when it is Healthy, and does not say so.

@@ -62,6 +62,14 @@ func Stages() []string {
 // metadata only, little can be said.
 func (j *Judge) Of(o object.Object) Health {
 	s := newSubject(o, j.now)
+	h := j.ask(s)
+	h.History = j.history(s)
+	h.RuleError = s.failed
+	return h
+}
+
+// ask asks the stages in turn.
+func (j *Judge) ask(s *subject) Health {
 	for _, stage := range stages() {
 		if h, ok := stage.judge(j, s); ok {
 			h.By = stage.name

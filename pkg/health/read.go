@@ -37,31 +37,25 @@ func (r Rule) Reads() ([]Read, error) {
 		return nil, err
 	}
 	var all []Read
-	for _, s := range r.expressions() {
-		if s.text == "" {
-			continue
-		}
-		checked, issues := env.Compile(s.text)
+	for in, text := range r.expressions() {
+		checked, issues := env.Compile(text)
 		if issues.Err() != nil {
-			return nil, fmt.Errorf("compile the health rule of %s: %s: %w", r.Kind, s.field, issues.Err())
+			return nil, fmt.Errorf("compile the health rule of %s: %s: %w", r.Kind, in, issues.Err())
 		}
-		all = append(all, readsOf(s.field, checked)...)
+		all = append(all, fieldReadsOf(in, checked)...)
 	}
 	return all, nil
 }
 
-// expressions are those of the states, and that of the message.
-func (r *Rule) expressions() []ruleState {
-	states := r.states()
-	return append(states[:], ruleState{field: messageField, text: r.Message})
-}
-
-func readsOf(in string, checked *cel.Ast) []Read {
+func fieldReadsOf(in string, checked *cel.Ast) []Read {
 	native := checked.NativeRep()
 	f := &fieldReads{in: in, text: []rune(checked.Source().Content()), info: native.SourceInfo()}
 	want := "boolean"
-	if in == messageField {
+	switch in {
+	case messageField, revisionField:
 		want = "string"
+	case observedField:
+		want = ""
 	}
 	f.use(f.value(native.Expr(), nil), want)
 	return f.reads
@@ -82,10 +76,10 @@ type operand struct {
 	literals []any
 	items    *operand
 	// at is where the last field of the paths stands.
-	at place
+	at position
 }
 
-type place struct{ line, column int }
+type position struct{ line, column int }
 
 func (o operand) or(other operand) operand {
 	sum := operand{paths: union(o.paths, other.paths), literals: append(slices.Clone(o.literals), other.literals...), items: o.items, at: o.at}
@@ -171,23 +165,23 @@ func (f *fieldReads) field(id int64, of operand, name string) operand {
 }
 
 // place is where a name stands that an expression selects.
-func (f *fieldReads) place(id int64, name string) place {
+func (f *fieldReads) place(id int64, name string) position {
 	span, ok := f.info.GetOffsetRange(id)
 	if !ok {
-		return place{1, 1}
+		return position{1, 1}
 	}
 	at := int(span.Start)
 	if at > len(f.text) {
-		return place{1, 1}
+		return position{1, 1}
 	}
 	if i := strings.Index(string(f.text[at:]), name); i >= 0 {
 		at += len([]rune(string(f.text[at:])[:i]))
 	}
 	l := f.info.GetLocationByOffset(int32(at))
-	return place{l.Line(), l.Column() + 1}
+	return position{l.Line(), l.Column() + 1}
 }
 
-func (f *fieldReads) note(r Read, at place) {
+func (f *fieldReads) note(r Read, at position) {
 	r.In, r.Line, r.Column = f.in, max(at.line, 1), max(at.column, 1)
 	f.reads = append(f.reads, r)
 }

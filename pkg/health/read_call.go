@@ -63,6 +63,9 @@ func (f *fieldReads) useBoolean(o operand) { f.use(o, "boolean") }
 
 func (f *fieldReads) use(o operand, want string) {
 	for _, p := range o.paths {
+		if want == "" {
+			break // Whatever it is will do.
+		}
 		f.note(Read{Path: p, Want: want}, o.at)
 	}
 }
@@ -106,7 +109,7 @@ func (f *fieldReads) isIn(what, list operand) {
 }
 
 // condition is the condition of a type: a map of the texts that it has.
-func (f *fieldReads) condition(at place, of, name operand) operand {
+func (f *fieldReads) condition(at position, of, name operand) operand {
 	out := operand{at: at}
 	for _, p := range of.paths {
 		list := field.Join(p, "conditions") + "[]"

@@ -82,14 +82,27 @@ func RuleFields(m *strict.Mapping, r *Rule, text []byte) []strict.Field {
 	for _, f := range []struct {
 		name string
 		to   *string
-	}{{"degraded", &r.Degraded}, {"progressing", &r.Progressing}, {"suspended", &r.Suspended}, {"derived", &r.Derived}, {"healthy", &r.Healthy}, {messageField, &r.Message}} {
+	}{{"degraded", &r.Degraded}, {"progressing", &r.Progressing}, {"suspended", &r.Suspended}, {"derived", &r.Derived}, {"healthy", &r.Healthy}, {messageField, &r.Message}, {observedField, &r.Observed}, {revisionField, &r.Revision}} {
 		fields = append(fields, strict.Field{Name: f.name, Set: func(n *yaml.Node) {
 			if *f.to = m.Text(n); *f.to != "" {
 				m.Problems = append(m.Problems, checkAt(n, text, f.name)...)
 			}
 		}})
 	}
-	return append(fields, strict.Field{Name: "source", Set: func(n *yaml.Node) { r.Source = m.Text(n) }})
+	return append(fields,
+		strict.Field{Name: "source", Set: func(n *yaml.Node) { r.Source = m.Text(n) }},
+		strict.Field{Name: "history", Set: func(n *yaml.Node) { r.History = ownerKinds(m, n) }})
+}
+
+// ownerKinds reads the kinds of owners that keep objects as history.
+func ownerKinds(m *strict.Mapping, n *yaml.Node) []string {
+	owners := m.Texts(n)
+	for _, owner := range owners {
+		if owner != anyOwner && !kindPattern(owner) {
+			m.Report(n, "%q is no kind: write Kind.group, as Rollout.argoproj.io, or %s", owner, anyOwner)
+		}
+	}
+	return owners
 }
 
 // checkAt compiles an expression that stands at a node of a text.

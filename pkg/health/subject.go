@@ -16,10 +16,12 @@ type subject struct {
 	fields map[string]any // of a custom resource
 	status map[string]any // of a custom resource; nil for none, or an empty one
 	seen   seen
-	notYet bool          // its entry says when it is Healthy, and did not say so
-	lists  [][]condition // of the status
-	own    bool          // the first list is that of the object itself
-	listed bool          // lists were read
+	asked  map[string]any // what the expressions of a rule see; nil until they are asked
+	failed *RuleError     // the first expression of its rule that could not be evaluated
+	notYet bool           // its entry says when it is Healthy, and did not say so
+	lists  [][]condition  // of the status
+	own    bool           // the first list is that of the object itself
+	listed bool           // lists were read
 	// trouble and verdict are what the fields of the status say, once told.
 	trouble, verdict finding
 	told             bool

@@ -1,7 +1,6 @@
 package health
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,13 @@ import (
 // variables are what the expressions of a rule see of an object; nil of one that was
 // read as metadata only.
 func (s *subject) variables() map[string]any {
+	if s.asked == nil {
+		s.asked = s.readVariables()
+	}
+	return s.asked
+}
+
+func (s *subject) readVariables() map[string]any {
 	fields := s.fields
 	if fields == nil {
 		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial || s.Body == nil {
@@ -26,6 +32,7 @@ func (s *subject) variables() map[string]any {
 		}
 		fields = converted
 	}
+	fields = withoutNulls(fields)
 	return map[string]any{"self": fields, "metadata": mapAt(fields, "metadata"), "spec": mapAt(fields, "spec"), "status": mapAt(fields, "status")}
 }
 
@@ -51,8 +58,9 @@ func conditionOf(of map[string]any, name string) map[string]any {
 
 // verdict is what follows from an expression that is true: the words for it are those
 // of the rule, else of the conditions that the expression names, else of the status if
-// that is what it looks at.
-func verdict(x *expression, of map[string]any, message cel.Program) Health {
+// that is what it looks at. The error is that of the expression of the message, and changes
+// nothing of what was found.
+func verdict(x *expression, of map[string]any, message cel.Program) (Health, error) {
 	var h Health
 	if x.silent != nil {
 		h = wordsFor(mapAt(of, "status"), x.conditions)
@@ -61,15 +69,14 @@ func verdict(x *expression, of map[string]any, message cel.Program) Health {
 	if h.Reason == "" {
 		h.Reason = string(x.status)
 	}
-	if message != nil {
-		switch said, err := say(message, of); {
-		case err != nil:
-			h.Message = strings.TrimSpace(fmt.Sprintf("%s (the expression message of its rule fails: %v)", h.Message, err))
-		case said != "":
-			h.Message = said
-		}
+	if message == nil {
+		return h, nil
 	}
-	return h
+	said, err := say(message, of)
+	if said != "" {
+		h.Message = said
+	}
+	return h, err
 }
 
 // wordsFor takes the words for people out of a status. The names are of conditions that

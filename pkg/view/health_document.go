@@ -67,6 +67,23 @@ type HealthObjectDocument struct {
 	DerivedFrom []string `json:"derivedFrom"`
 	// Counts says that a stack that was asked about is no better than this object.
 	Counts bool `json:"counts"`
+	// RuleError is set where the rule of the kind could not be evaluated on the object.
+	RuleError *RuleErrorDocument `json:"ruleError,omitempty"`
+}
+
+// RuleErrorDocument is an expression of a rule of health that could not be evaluated.
+type RuleErrorDocument struct {
+	Origin string `json:"origin"`
+	// Field is the expression; left out where the rule does not compile.
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+}
+
+func ruleError(h health.Health) *RuleErrorDocument {
+	if h.RuleError == nil {
+		return nil
+	}
+	return &RuleErrorDocument{h.RuleError.Origin, h.RuleError.Field, h.RuleError.Message}
 }
 
 func (v *healthView) document() HealthDocument {
@@ -82,7 +99,7 @@ func (v *healthView) document() HealthDocument {
 		}
 		doc.Objects = append(doc.Objects, HealthObjectDocument{
 			ID: v.g.Ref(id).String(), Own: string(h.Status), Below: string(below[id]), Reason: h.Reason, Message: h.Message,
-			Since: moment(h.Since), By: h.By, DerivedFrom: none(refs(v.g, v.a.DerivedFrom(id))), Counts: counts[id],
+			Since: moment(h.Since), By: h.By, DerivedFrom: none(refs(v.g, v.a.DerivedFrom(id))), Counts: counts[id], RuleError: ruleError(h),
 		})
 	}
 	return doc

@@ -38,6 +38,7 @@ func (v *healthView) table(wide bool) *Table {
 				t.Rows = append(t.Rows, []Cell{title, status, name, since, message})
 				continue
 			}
+			message.Text = withRuleError(message.Text, c.Health)
 			of, why := "", ""
 			if !c.Root {
 				of, why = v.names.of(c.Of), c.Edge.Why()
@@ -46,6 +47,17 @@ func (v *healthView) table(wide bool) *Table {
 		}
 	}
 	return t
+}
+
+// withRuleError adds to a message that the rule of the kind could not be evaluated.
+func withRuleError(message string, h health.Health) string {
+	switch {
+	case h.RuleError == nil:
+		return message
+	case message == "":
+		return h.RuleError.Error()
+	}
+	return message + "; " + h.RuleError.Error()
 }
 
 func (v *healthView) last(id graph.ID) string {
@@ -68,7 +80,7 @@ func (v *healthView) list(wide bool) *Table {
 			t.Rows = append(t.Rows, []Cell{name, HealthCell(h.Status), since, {Text: verdict(h.Reason, h.Message)}})
 			continue
 		}
-		t.Rows = append(t.Rows, []Cell{name, HealthCell(h.Status), since, {Text: h.Reason}, {Text: h.By}, {Text: v.kinds(v.a.DerivedFrom(id))}, {Text: h.Message}})
+		t.Rows = append(t.Rows, []Cell{name, HealthCell(h.Status), since, {Text: h.Reason}, {Text: h.By}, {Text: v.kinds(v.a.DerivedFrom(id))}, {Text: withRuleError(h.Message, h)}})
 	}
 	return t
 }

@@ -1,0 +1,23 @@
+package health
+
+import "fmt"
+
+// RuleError is an expression of a rule that could not be evaluated on an object. The
+// general stages judged the object then, as if there was no rule.
+type RuleError struct {
+	// Origin is whose rule it is: catalogue keda, file x.yaml.
+	Origin string
+	// Kind is that of the rule: Kind.group.
+	Kind string
+	// Field is the expression: degraded, message; empty where the rule does not compile.
+	Field string
+	// Message is what CEL says.
+	Message string
+}
+
+func (e *RuleError) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("the rule of %s (%s) cannot be used: %s", e.Kind, e.Origin, e.Message)
+	}
+	return fmt.Sprintf("the expression %s of %s (%s) fails on it: %s", e.Field, e.Kind, e.Origin, e.Message)
+}

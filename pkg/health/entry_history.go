@@ -1,0 +1,80 @@
+package health
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/cel-go/cel"
+)
+
+// History is what tells which of the objects that an owner keeps as the history of what
+// it did is the last one: of such an object, and of the owner.
+type History struct {
+	// Owners are the kinds of owners that keep the object so, Kind.group; * for all but its
+	// own kind. There are none for what is only an owner.
+	Owners []string
+	// Revision is the one that the owner is at, or that the object was made for; empty
+	// where nothing tells.
+	Revision string
+	// Made is when the object was created.
+	Made time.Time
+}
+
+// history is what the rule of its kind says of the object as a part of a history; nil for
+// nothing.
+func (j *Judge) history(s *subject) *History {
+	e := j.entries[s.GroupKind()]
+	if e == nil || len(e.rule.History) == 0 && e.rule.Revision == "" {
+		return nil
+	}
+	h := &History{Owners: e.rule.History, Made: s.made()}
+	c, err := e.compiled()
+	if err != nil || c.revision == nil {
+		return h
+	}
+	if of := s.variables(); of != nil {
+		h.Revision, err = say(c.revision, of)
+		s.fails(e, revisionField, err)
+	}
+	return h
+}
+
+// observed judges by the rule of its kind whether the status is of the object as it is.
+func (j *Judge) observed(s *subject) (Health, bool) {
+	e := j.entries[s.GroupKind()]
+	if e == nil || e.rule.Observed == "" {
+		return Health{}, false
+	}
+	c, err := e.compiled()
+	if err != nil {
+		return Health{}, false // the rule is asked once more, and that is told then
+	}
+	of := s.variables()
+	if of == nil {
+		return Health{}, false
+	}
+	h, behind, err := behind(c.observed, of, s.Meta.GetGeneration())
+	s.fails(e, observedField, err)
+	return h, behind
+}
+
+// behind says whether the status is of an older generation than the one wanted.
+func behind(observed cel.Program, of map[string]any, want int64) (Health, bool, error) {
+	out, _, err := observed.Eval(of)
+	if err != nil {
+		return Health{}, false, err
+	}
+	switch seen := out.Value().(type) {
+	case int64:
+		if seen < want {
+			return stale(seen, want, time.Time{}), true, nil
+		}
+	case bool:
+		if !seen {
+			return judged(Progressing, time.Time{}, Stale, "its status is not of the object as it is now"), true, nil
+		}
+	default:
+		return Health{}, false, fmt.Errorf("it gives a %s: want an int or a bool", out.Type().TypeName())
+	}
+	return Health{}, false, nil
+}

@@ -1,0 +1,100 @@
+package health
+
+import (
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// anyOwner stands for all kinds of owners but the kind itself: what a Workflow makes of
+// Workflows are steps, and no history.
+const anyOwner = "*"
+
+// outlived says that an object has ended, and that what came of it is of no more
+// interest: its owner is not in trouble for it, or has made a newer one. A ReplicaSet
+// makes another pod for one that was evicted, a Job for one that failed.
+func (a *Assessment) outlived(id graph.ID) bool {
+	if a.past(id) {
+		return true
+	}
+	if !a.own[id].Ended {
+		return false
+	}
+	for _, owner := range a.g.OwnersOf(id) {
+		switch h := a.own[owner]; {
+		case a.g.State(owner) != graph.Present:
+		case isJob(a.g, id):
+			return a.succeeded(owner, id)
+		case !h.Quiet && h.Status != Degraded:
+			return true
+		}
+	}
+	return false
+}
+
+func isJob(g *graph.Graph, id graph.ID) bool {
+	r := g.Ref(id)
+	return r.Group == "batch" && r.Kind == "Job"
+}
+
+// succeeded says whether the owner of a Job has a newer one.
+func (a *Assessment) succeeded(owner, id graph.ID) bool {
+	for _, other := range a.g.Owned(owner) {
+		h := a.own[other]
+		if other != id && isJob(a.g, other) && a.g.State(other) == graph.Present && (!h.Ended || h.Since.After(a.own[id].Since)) {
+			return true
+		}
+	}
+	return false
+}
+
+// past says that an owner keeps the object as the history of what it did, and that it is
+// not the last one of what that did at its present revision.
+func (a *Assessment) past(id graph.ID) bool {
+	h := a.own[id].History
+	if h == nil || len(h.Owners) == 0 {
+		return false
+	}
+	kept := false
+	for _, owner := range a.g.OwnersOf(id) {
+		if a.g.State(owner) != graph.Present || !h.keptBy(a.g.Ref(owner), a.g.Ref(id)) {
+			continue
+		}
+		if a.isLast(owner, id) {
+			return false
+		}
+		kept = true
+	}
+	return kept
+}
+
+// keptBy says whether an owner keeps objects of this kind as history.
+func (h *History) keptBy(owner, kept object.Ref) bool {
+	if slices.Contains(h.Owners, owner.GroupKind().String()) {
+		return true
+	}
+	return slices.Contains(h.Owners, anyOwner) && owner.GroupKind() != kept.GroupKind()
+}
+
+// isLast says whether an object is of the revision that its owner is at, and none of its
+// kind was made after it for that.
+func (a *Assessment) isLast(owner, id graph.ID) bool {
+	is := a.own[id].History
+	revision := is.Revision
+	if at := a.own[owner].History; at != nil && at.Revision != "" && revision != "" {
+		if revision != at.Revision {
+			return false
+		}
+	}
+	for _, other := range a.g.Owned(owner) {
+		h := a.own[other].History
+		if other == id || h == nil || a.g.State(other) != graph.Present || a.g.Ref(other).GroupKind() != a.g.Ref(id).GroupKind() {
+			continue
+		}
+		if h.Revision == revision && h.Made.After(is.Made) {
+			return false
+		}
+	}
+	return true
+}
