@@ -13,13 +13,13 @@ func TestReads(t *testing.T) {
 	for text, want := range map[string][]string{
 		`status.phase == "Failed"`:                                  {"1:8 status.phase", "1:8 status.phase [Failed]"},
 		`status.?phase.orValue("") in ["A", ""]`:                    {"1:9 status.phase", "1:9 status.phase [A]"},
-		`status.condition("Ready").status == "True"`:                {"1:8 status.conditions[].type [Ready]", "1:27 status.conditions[].status", "1:27 status.conditions[].status [True]"},
+		`status.condition("Ready").status == "True"`:                {"1:17 status.conditions[].type [Ready]", "1:27 status.conditions[].status", "1:27 status.conditions[].status [True]"},
 		`status.nodes.exists(n, n.count < spec.replicas)`:           {"1:8 status.nodes", "1:26 status.nodes[].count", "1:39 spec.replicas", "1:26 status.nodes[].count with spec.replicas", "1:39 spec.replicas with status.nodes[].count"},
 		`has(status.a.b)`:                                           {"1:12 status.a", "1:14 status.a.b"},
 		`status.m.exists(k, status.m[k].state == 2)`:                {"1:8 status.m", "1:27 status.m", "1:32 status.m[].state", "1:32 status.m[].state [2]"},
 		`metadata.?annotations[?"a.b/c"].orValue("") == "true"`:     {"1:11 metadata.annotations", `1:25 metadata.annotations["a.b/c"]`, `1:25 metadata.annotations["a.b/c"] [true]`},
 		`status.l.filter(c, c.type.endsWith("E"))[0].message != ""`: {"1:8 status.l", "1:22 status.l[].type", "1:22 status.l[].type want string", "1:45 status.l[].message", "1:45 status.l[].message []"},
-		"status.a == 1 ||\n  status.ok == true":                      {"1:8 status.a", "1:8 status.a [1]", "2:10 status.ok", "2:10 status.ok [true]"},
+		"status.a == 1 ||\n  status.ok == true":                     {"1:8 status.a", "1:8 status.a [1]", "2:10 status.ok", "2:10 status.ok [true]"},
 		`!status.ready`:                                             {"1:9 status.ready", "1:9 status.ready want boolean"},
 	} {
 		reads, err := health.Rule{Kind: "X.x.io", Degraded: text}.Reads()
