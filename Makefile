@@ -4,6 +4,7 @@
 # make release   what is published of VERSION=v0.1.0, into dist/; make krew: its manifests
 # make apidiff   what a change breaks and adds for programs that import pkg/; BASE=v0.1.0, FAIL=1
 # make ui        the page: pkg/page/assets from ui/, which needs node; make ui-check compares
+# make catalog-drift   what new CRDs change for the catalogue: CRDS=DIR; SOURCE="repo=... tag=..." rewrites its skeletons
 # make sandbox   a real cluster to play with; make sandbox-down ends it
 
 SHELL := /bin/bash
@@ -27,7 +28,7 @@ RACE := CGO_ENABLED=1 $(TEST) -race
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema page:FuzzFile regulate:FuzzPlan render:FuzzFindings render:FuzzSheet render:FuzzSVG solve:FuzzRange system:FuzzSystem
 
-.PHONY: ui ui-check build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench install tidy-check apidiff release release-verify licences krew
+.PHONY: ui ui-check build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
 
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -226,6 +227,10 @@ install: build
 	@mkdir -p "$(GOBIN)"
 	install -m 0755 $(BIN) "$(GOBIN)/kubectl-sysop"
 	@"$(GOBIN)/kubectl-sysop" completion install
+
+# docs/add-an-operator.md: what of the catalogue no longer fits the definitions of a new release.
+catalog-drift:
+	@$(GO) run ./hack/catalogdrift --crds '$(CRDS)' $(if $(SOURCE),--source '$(SOURCE)')
 
 # BASE is the latest tag where it is not given. With FAIL=1 a break must be announced in CHANGELOG.md.
 apidiff:
