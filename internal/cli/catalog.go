@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -172,6 +173,7 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 type catalogValidateOptions struct {
 	*common
 	catalogueOptions
+	crds string
 }
 
 func newCatalogValidate(env Env) *cobra.Command {
@@ -181,7 +183,10 @@ func newCatalogValidate(env Env) *cobra.Command {
 		Short: "Check a catalogue, or the one that all layers make together",
 		Long: `Check a catalogue: a folder, a .tar or .tgz, or an address. Every problem of every
 entry is told with its place. Then it is laid over the embedded one, and what entries
-need is looked for: packages, versions in the ranges, and who brings an API.`,
+need is looked for: packages, versions in the ranges, and who brings an API.
+
+With --crds every field that an entry names is looked for in the definitions of a
+folder: those of relations, health rules, signals and examples.`,
 		Example: `  # is what is embedded in order?
   kubectl sysop catalog validate`,
 		Args:              cobra.MaximumNArgs(1),
@@ -190,7 +195,34 @@ need is looked for: packages, versions in the ranges, and who brings an API.`,
 	}
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
+	cmd.Flags().StringVar(&o.crds, "crds", "", "check every field against the CRDs in this folder")
+	must(cmd.MarkFlagDirname("crds"))
 	return cmd
+}
+
+// fields holds the entries against the definitions of the folder; without one it finds nothing.
+func (o *catalogValidateOptions) fields(c *catalog.Catalogue, others bool) ([]string, error) {
+	if o.crds == "" {
+		return nil, nil
+	}
+	defs, err := definitionsIn(o.crds)
+	if err != nil {
+		return nil, err
+	}
+	var problems []string
+	for _, e := range c.Entries() {
+		if others && c.Origin(e.Name) == catalog.EmbeddedOrigin || !definesKind(defs, &e) {
+			continue // somebody else's, or of an operator that the folder knows nothing of
+		}
+		file, text := c.Text(e.Name)
+		for _, f := range lint.Entry(defs, &e, lint.ReadDocument(text)) {
+			if !f.Unknown {
+				p := catalog.Problem{Origin: c.Origin(e.Name), File: file, Entry: e.Name, Line: f.Line, Column: f.Column, Message: f.Message}
+				problems = append(problems, p.String())
+			}
+		}
+	}
+	return problems, nil
 }
 
 func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
@@ -230,6 +262,11 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 		}
 		problems = append(problems, p.String())
 	}
+	wrong, err := o.fields(cats.Catalogue, len(args) > 0 || o.further())
+	if err != nil {
+		return err
+	}
+	problems = append(problems, wrong...)
 	for _, w := range warnings {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(w))
 	}

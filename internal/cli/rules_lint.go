@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,18 +12,19 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 type rulesLintOptions struct {
 	*common
 	files    []string
+	crds     string
 	exitCode bool
 	all      bool
 }
@@ -33,10 +35,14 @@ func newRulesLint(env Env) *cobra.Command {
 		Use:   "lint",
 		Short: "Check relationship rules against the cluster",
 		Long: `Check relationship rules: does each parse, does each kind exist here, does each
-path exist in the schema of every served version, and do the kinds that an
-operator says it creates (composition) agree with the owner references that are
-seen in the namespace (with -A: in all). Without -f, the annotations of the CRDs
-and the entries of the catalogue are checked; with -f, those files.`,
+path exist in the schema, and do the kinds that an operator says it creates
+(composition) agree with the owner references that are seen in the namespace
+(with -A: in all). Of an entry of the catalogue, every field that it names is
+checked: those of health rules and signals too. Without -f, the annotations of
+the CRDs and the entries of the catalogue are checked; with -f, those files.
+
+With --crds the definitions in a folder are asked instead of the cluster: files of
+YAML or JSON with CustomResourceDefinitions, and field skeletons.`,
 		Example: `  # everything that this cluster declares, and what of the catalogue does not fit it
   kubectl sysop rules lint -A --all --from demo
 
@@ -49,6 +55,8 @@ and the entries of the catalogue are checked; with -f, those files.`,
 	o.reading(cmd)
 	o.writing(cmd)
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "check this file of rules, or catalogue entry; may be repeated")
+	cmd.Flags().StringVar(&o.crds, "crds", "", "check against the CRDs in this folder, and ask no cluster")
+	must(cmd.MarkFlagDirname("crds"))
 	cmd.Flags().BoolVar(&o.all, "all", false, "show the notes on the catalogue too: what of it does not fit the schemas here")
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if there is an error or a warning")
 	return cmd
@@ -56,11 +64,12 @@ and the entries of the catalogue are checked; with -f, those files.`,
 
 // linter collects findings.
 type linter struct {
+	// s and g are the cluster; nil where a folder says what there is.
 	s        *session
 	g        *graph.Graph
 	findings []view.LintFinding
 	rules    int
-	shapes   shapes
+	defs     *lint.Definitions
 }
 
 func (o *rulesLintOptions) run(ctx context.Context) error {
@@ -72,6 +81,47 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.crds != "" {
+		err = o.folder(l, checks)
+	} else {
+		err = o.cluster(ctx, l, checks)
+	}
+	if err != nil {
+		return err
+	}
+	bad := slices.ContainsFunc(l.findings, func(f view.LintFinding) bool { return f.Severity != "info" })
+	if o.exitCode && bad {
+		return errNotFine
+	}
+	return nil
+}
+
+// folder checks against the definitions of a folder, and asks nobody.
+func (o *rulesLintOptions) folder(l *linter, checks []checked) error {
+	if o.from != "" {
+		return errors.New("--crds names the definitions, and --from a snapshot that has them: they exclude each other")
+	}
+	var err error
+	if l.defs, err = definitionsIn(o.crds); err != nil {
+		return err
+	}
+	if len(o.files) == 0 {
+		for _, e := range catalog.All() {
+			if definesKind(l.defs, &e) {
+				checks = append(checks, checkedEntry(e.Origin(), e))
+			}
+		}
+	}
+	for _, c := range checks {
+		l.rules += len(c.specs)
+		l.fields(c)
+	}
+	return o.tell(l, nil)
+}
+
+// cluster checks against the cluster, or a snapshot.
+func (o *rulesLintOptions) cluster(ctx context.Context, l *linter, checks []checked) error {
+	var err error
 	if l.s, err = o.open(ctx); err != nil {
 		return err
 	}
@@ -82,17 +132,31 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.tellGaps(l.g.Gaps())
-	var specs []declare.Spec
+	wanted := map[schema.GroupKind]bool{}
 	for _, c := range checks {
-		specs = append(specs, c.specs...)
+		maps.Copy(wanted, kindsRead(c.specs))
+		if c.entry != nil {
+			for _, k := range c.entry.Kinds {
+				wanted[declare.GroupKind(k.Kind)] = true
+			}
+		}
 	}
-	if l.shapes, err = l.s.shapes(ctx, specs); err != nil {
+	if l.defs, err = l.s.fieldDefinitions(ctx, wanted); err != nil {
 		return err
 	}
 	for _, c := range checks {
 		l.check(c)
 	}
 	l.compositions(checks)
+	if err := o.tell(l, l.g.Gaps()); err != nil {
+		return err
+	}
+	l.s.done(l.g)
+	return nil
+}
+
+// tell writes the findings, the worst first.
+func (o *rulesLintOptions) tell(l *linter, gaps []object.Gap) error {
 	l.unique()
 	slices.SortStableFunc(l.findings, func(a, b view.LintFinding) int {
 		rank := map[string]int{"error": 0, "warning": 1, "info": 2}
@@ -104,18 +168,13 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 			return f.Severity == "info" && strings.HasPrefix(f.Origin, "catalogue ")
 		})
 	}
-	if err := o.write(view.Lint(l.rules, shown, l.g.Gaps())); err != nil {
+	if err := o.write(view.Lint(l.rules, shown, gaps)); err != nil {
 		return err
 	}
 	if hidden := len(l.findings) - len(shown); hidden > 0 {
 		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalogue are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
 	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", plural(l.rules, "relation"), plural(len(l.findings), "finding"))
-	l.s.done(l.g)
-	bad := slices.ContainsFunc(l.findings, func(f view.LintFinding) bool { return f.Severity != "info" })
-	if o.exitCode && bad {
-		return errNotFine
-	}
 	return nil
 }
 
@@ -127,6 +186,13 @@ type checked struct {
 	composed map[schema.GroupKind][]schema.GroupKind
 	// catalogue is where this is from: what it says of a kind that is not here is no fault.
 	catalogue bool
+	// entry is the whole of it, where it is one of the catalogue; doc is where it stands.
+	entry *catalog.Entry
+	doc   lint.Document
+}
+
+func checkedEntry(origin string, e catalog.Entry) checked {
+	return checked{origin: origin, specs: e.Relations, composed: composedOf(e), entry: &e}
 }
 
 func (l *linter) add(severity, origin string, line, column int, format string, args ...any) {
@@ -153,15 +219,18 @@ func (l *linter) files(ctx context.Context, names []string) ([]checked, error) {
 			return nil, err
 		}
 		c := checked{origin: name}
-		specs, problems := declare.ParseFile(data)
-		if e, wrong := catalog.Parse(entryName(name), data); isEntry(data) {
-			specs, problems = e.Relations, wrong
-			c.composed = composedOf(e)
+		var problems []strict.Problem
+		if isEntry(data) {
+			var e catalog.Entry
+			e, problems = catalog.Parse(entryName(name), data)
+			c = checkedEntry(name, e)
+		} else {
+			c.specs, problems = declare.ParseFile(data)
 		}
+		c.doc = lint.ReadDocument(data)
 		for _, p := range problems {
 			l.add("error", name, p.Line, p.Column, "%s", p.Message)
 		}
-		c.specs = specs
 		all = append(all, c)
 	}
 	return all, nil
@@ -211,139 +280,47 @@ func (l *linter) known() []checked {
 		all = append(all, c)
 	}
 	for _, e := range catalog.Of(l.s.kinds) {
-		all = append(all, checked{origin: e.Origin(), specs: e.Relations, composed: composedOf(e), catalogue: true})
+		c := checkedEntry(e.Origin(), e)
+		c.catalogue = true
+		all = append(all, c)
 	}
 	return all
 }
 
-// check looks at the kinds and the paths of each relation.
+// check looks at the kinds of each relation, and at all fields that are named.
 func (l *linter) check(c checked) {
 	for i := range c.specs {
 		s := &c.specs[i]
 		l.rules++
-		if !c.catalogue {
-			for _, p := range unserved([]declare.Spec{*s}, l.s.kinds) {
-				l.add("error", c.origin, p.Line, p.Column, "%s", p.Message)
-			}
+		if c.catalogue {
+			continue
+		}
+		for _, p := range unserved([]declare.Spec{*s}, l.s.kinds) {
+			l.add("error", c.origin, p.Line, p.Column, "%s", p.Message)
 		}
 		read, _ := s.Reader()
 		for _, kind := range read {
 			if kind != declare.Any {
-				l.paths(c, s, kind)
+				l.served(c, s, kind)
 			}
 		}
 	}
+	l.fields(c)
 }
 
-// paths checks each absolute path of a relation in every served version of a kind.
-func (l *linter) paths(c checked, s *declare.Spec, kind string) {
-	gk := declare.GroupKind(kind)
-	versions := l.shapes[gk]
-	if _, served := l.s.kinds.Kind(gk); c.catalogue || l.s.kinds.NotServed(gk) {
-		// That is told, or no fault.
-	} else if !served {
-		l.add("info", c.origin, s.Line, s.Column, "no kind %s is known here%s: nothing of it is checked", kind, nearKinds(gk, l.s.kinds))
-	} else if len(versions) == 0 && len(s.Paths()) > 0 {
-		l.add("info", c.origin, s.Line, s.Column, "the schema of %s is not known here: its paths are not checked", kind)
+// fields holds what is named against the definitions.
+func (l *linter) fields(c checked) {
+	var found []lint.Finding
+	if c.entry != nil {
+		found = lint.Entry(l.defs, c.entry, c.doc)
+	} else {
+		found = lint.Relations(l.defs, c.specs, c.doc)
 	}
-	if !c.catalogue && l.placeless(s, gk) {
-		l.add("warning", c.origin, s.Line, s.Column, "%s is cluster-scoped and %s does not say in which namespace the %s is: want namespace: PATH", kind, s.Path(), strings.Join(namedBy(s), ", "))
-	}
-	for _, version := range slices.Sorted(maps.Keys(versions)) {
-		for _, wrong := range wrongPaths(s, versions[version]) {
-			severity := "error"
-			if c.catalogue {
-				severity = "info" // The operator may be another version, or the schema cut down.
-			}
-			l.add(severity, c.origin, s.Line, s.Column, "%s %s: %s", kind, version, wrong)
+	for _, f := range found {
+		severity := "error"
+		if c.catalogue || f.Unknown {
+			severity = "info" // The operator may be another version, or the schema cut down.
 		}
+		l.add(severity, c.origin, f.Line, f.Column, "%s", f.Message)
 	}
-}
-
-func namedBy(s *declare.Spec) []string {
-	_, named := s.Reader()
-	return named
-}
-
-// placeless says whether a cluster-scoped object names a namespaced one by its name
-// alone: that can be nobody.
-func (l *linter) placeless(s *declare.Spec, gk schema.GroupKind) bool {
-	r, served := l.s.kinds.Kind(gk)
-	if !served || r.Namespaced || s.Namespace != "" || s.Format != "" {
-		return false
-	}
-	for _, kind := range namedBy(s) {
-		if k, served := l.s.kinds.Kind(declare.GroupKind(kind)); !served || !k.Namespaced {
-			return false
-		}
-	}
-	switch {
-	case s.Name != "", s.Label != "" && s.Value == "":
-		return true
-	case s.Field == "" || len(l.shapes[gk]) == 0:
-		return false
-	}
-	p, err := field.Parse(s.Field + ".namespace")
-	if err != nil {
-		return false
-	}
-	for _, shape := range l.shapes[gk] {
-		if p.Check(shape) == nil {
-			return false
-		}
-	}
-	return true
-}
-
-// compositions compares what operators say that they create with what the
-// instances own.
-func (l *linter) compositions(checks []checked) {
-	for _, c := range checks {
-		for _, gk := range slices.SortedFunc(maps.Keys(c.composed), object.CompareKinds) {
-			l.composition(c, gk, c.composed[gk])
-		}
-	}
-}
-
-func (l *linter) composition(c checked, gk schema.GroupKind, declared []schema.GroupKind) {
-	instances, owned := observed(l.g, gk)
-	if instances == 0 {
-		return
-	}
-	for _, kind := range slices.SortedFunc(maps.Keys(owned), object.CompareKinds) {
-		if !slices.Contains(declared, kind) {
-			l.add("warning", c.origin, 0, 0, "%s owns %s here (%s), which its composition does not name", gk, declare.Spell(kind), owned[kind])
-		}
-	}
-	for _, kind := range declared {
-		if _, ok := owned[kind]; ok {
-			continue
-		}
-		if k, served := l.s.kinds.Kind(kind); !served || !l.s.inv.Covered(kind, l.s.namespace) && k.Listable {
-			continue
-		}
-		l.add("info", c.origin, 0, 0, "%s: its composition names %s, and none of its %d instances here owns one", gk, declare.Spell(kind), instances)
-	}
-}
-
-// observed returns how many instances of a kind there are, and the kinds that
-// they own by owner references, with an example of each.
-func observed(g *graph.Graph, gk schema.GroupKind) (int, map[schema.GroupKind]object.Ref) {
-	instances, owned := 0, map[schema.GroupKind]object.Ref{}
-	for id := range g.OfKind(gk) {
-		if g.State(id) != graph.Present {
-			continue
-		}
-		instances++
-		for e := range g.Out(id) {
-			if e.Relation != relation.Owns || e.Via != relation.Owner {
-				continue
-			}
-			ref := g.Ref(e.To)
-			if _, ok := owned[ref.GroupKind()]; !ok && g.State(e.To) == graph.Present {
-				owned[ref.GroupKind()] = ref
-			}
-		}
-	}
-	return instances, owned
 }

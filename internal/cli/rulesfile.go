@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -19,6 +20,7 @@ import (
 type rulesFile struct {
 	name  string
 	specs []declare.Spec
+	doc   lint.Document
 }
 
 // readRules reads the files of --rules. Any problem refuses all: a rule that is
@@ -34,7 +36,7 @@ func (c *common) readRules(ctx context.Context) ([]rulesFile, error) {
 		if len(problems) > 0 {
 			return nil, problemsIn(name, problems)
 		}
-		files = append(files, rulesFile{name, specs})
+		files = append(files, rulesFile{name, specs, lint.ReadDocument(data)})
 	}
 	return files, nil
 }

@@ -81,7 +81,7 @@ func putLines(text []byte, v Version, index int, replace bool) []byte {
 	} else {
 		lines[last] += "\n"
 	}
-	list := valueOf(root, "versions")
+	list := strict.Value(root, "versions")
 	if list == nil {
 		for _, l := range lines {
 			if strings.HasPrefix(l, "...") {
@@ -167,7 +167,7 @@ func putNode(text []byte, v Version, index int, replace bool) []byte {
 	}
 	root := doc.Content[0]
 	root.Style = 0
-	list := valueOf(root, "versions")
+	list := strict.Value(root, "versions")
 	if list == nil {
 		list = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 		root.Content = append(root.Content, strict.KeyNode("versions"), list)

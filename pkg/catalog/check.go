@@ -50,9 +50,24 @@ type checker struct {
 func (k *checker) report(i item, warning bool, at []any, format string, args ...any) {
 	p := Problem{Origin: i.origin, File: i.file, Entry: i.Name, Message: fmt.Sprintf(format, args...), Warning: warning}
 	if n := k.document(i); n != nil {
-		p.Line, p.Column = placeOf(n, at)
+		n = strict.Lookup(n, at)
+		p.Line, p.Column = n.Line, n.Column
 	}
 	k.problems = append(k.problems, p)
+}
+
+// Text returns the file of the entry of a name, and what it is called; nothing of what is
+// compiled in.
+func (c *Catalogue) Text(name string) (file string, text []byte) {
+	i, ok := c.find(name)
+	if !ok || i.files == nil {
+		return "", nil
+	}
+	text, err := readFile(i.files, path.Base(i.file), mostEntry)
+	if err != nil {
+		return "", nil
+	}
+	return i.file, text
 }
 
 // document reads the file of an entry again, since an entry does not keep its places.
@@ -67,26 +82,6 @@ func (k *checker) document(i item) *yaml.Node {
 		}
 	}
 	return k.read.root
-}
-
-// placeOf finds a node below another one: the nearest one on the way that is there.
-func placeOf(n *yaml.Node, at []any) (line, column int) {
-	for _, step := range at {
-		next := n
-		switch step := step.(type) {
-		case string:
-			next = valueOf(n, step)
-		case int:
-			if n.Kind == yaml.SequenceNode && step < len(n.Content) {
-				next = n.Content[step]
-			}
-		}
-		if next == nil {
-			break
-		}
-		n = next
-	}
-	return n.Line, n.Column
 }
 
 func (k *checker) version(i item, n int) {

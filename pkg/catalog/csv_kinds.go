@@ -171,7 +171,7 @@ func (c *csv) images(im *Imported) []Image {
 // below goes down the keys of mappings; nil where one is not there.
 func below(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, k := range keys {
-		if n = valueOf(n, k); n == nil {
+		if n = strict.Value(n, k); n == nil {
 			return nil
 		}
 	}

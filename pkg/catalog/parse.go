@@ -32,7 +32,7 @@ func Parse(name string, data []byte) (Entry, []strict.Problem) {
 	m := &strict.Mapping{}
 	more := func(problems []strict.Problem) { m.Problems = append(m.Problems, problems...) }
 	var versions *yaml.Node
-	installable := valueOf(root, "versions") != nil
+	installable := strict.Value(root, "versions") != nil
 	m.Fields = []strict.Field{
 		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
 		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, documentKind) }},

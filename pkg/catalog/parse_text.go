@@ -74,23 +74,10 @@ func plainYAML(n *yaml.Node, depth int) bool {
 
 // textOf returns the text at a key of a mapping; empty where there is none.
 func textOf(n *yaml.Node, key string) string {
-	if v := valueOf(n, key); v != nil && v.Kind == yaml.ScalarNode && v.ShortTag() != "!!null" {
+	if v := strict.Value(n, key); v != nil && v.Kind == yaml.ScalarNode && v.ShortTag() != "!!null" {
 		return v.Value
 	}
 	return ""
-}
-
-// valueOf returns the value at a key of a mapping; nil where there is none.
-func valueOf(n *yaml.Node, key string) *yaml.Node {
-	if n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
 }
 
 // parseExamples reads custom resources of the APIs that a version brings.
@@ -129,7 +116,7 @@ func notExample(o *yaml.Node, apis []solve.API) string {
 	if !slices.Contains(apis[i].Versions, version) {
 		return "the example is of version " + field.Shorten(version) + ": " + kind + " has " + strings.Join(apis[i].Versions, ", ")
 	}
-	if metadata := valueOf(o, "metadata"); metadata == nil || textOf(metadata, "name")+textOf(metadata, "generateName") == "" {
+	if metadata := strict.Value(o, "metadata"); metadata == nil || textOf(metadata, "name")+textOf(metadata, "generateName") == "" {
 		return "the example, a " + kind + ", has no name"
 	}
 	return ""

@@ -123,7 +123,7 @@ func patternNode(signals []regulate.Signal) *yaml.Node {
 
 // relationNode writes a relation on one line, as most of them are written.
 func relationNode(s *declare.Spec) *yaml.Node {
-	f := fields{}.put("from", kindsNode(s.From)).put("to", kindsNode(s.To)).text("relation", s.Relation).
+	f := fields{}.put("from", kindsNode(s.From)).put("to", kindsNode(s.To)).text("relation", s.Relation).texts("versions", s.Versions).
 		text("field", s.Field).text("selector", s.Selector).text("host", s.Host).text("label", s.Label).text("annotation", s.Annotation).
 		text("name", s.Name).text("template", s.Template).text("podSpec", s.PodSpec).
 		text("value", s.Value).text("read", s.Read).text("namespace", s.Namespace).text("kind", s.Kind).text("group", s.Group).

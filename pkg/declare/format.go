@@ -63,6 +63,9 @@ func (s Spec) fields(self string) []string {
 	for _, f := range s.texts() {
 		text(f.key, f.value)
 	}
+	if len(s.Versions) > 0 {
+		out = append(out, "versions: ["+strings.Join(s.Versions, ", ")+"]")
+	}
 	if len(s.When) > 0 {
 		out = append(out, "when: {"+conditions(s.When)+"}")
 	}

@@ -25,6 +25,9 @@ func (s *Spec) podRules(origin string) []relation.Rule {
 		return at{placeOf(path), r.when}
 	})
 	rules := relation.Templates(groupKinds(s.From), path, origin, func(o object.Object, visit func(relation.PodPart)) {
+		if !s.means(o) {
+			return
+		}
 		fields := contentOf(o, false)
 		c := compiled()
 		for m := range c.Matches(fields) {

@@ -82,12 +82,21 @@ type lazy struct {
 }
 
 func (l *lazy) links(o object.Object, emit relation.Emit) {
+	if !l.s.means(o) {
+		return
+	}
 	r := l.made.Load()
 	if r == nil {
 		r = l.s.reader(l.kinds) // Two at once make the same.
 		l.made.Store(r)
 	}
 	r.links(o, emit)
+}
+
+// means says whether an object is of a version for which the relation is said. One whose
+// version is not known is.
+func (s *Spec) means(o object.Object) bool {
+	return len(s.Versions) == 0 || o.Version == "" || slices.Contains(s.Versions, o.Version)
 }
 
 func people(kinds []string) string {

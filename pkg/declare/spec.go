@@ -33,6 +33,8 @@ type Spec struct {
 	From     []string `json:"from,omitempty"`
 	To       []string `json:"to,omitempty"`
 	Relation string   `json:"relation,omitempty"`
+	// Versions are the API versions of objects that are read; none means every one.
+	Versions []string `json:"versions,omitempty"`
 
 	// Exactly one of these is set.
 	Field      string `json:"field,omitempty"`

@@ -165,6 +165,15 @@ func (p Path) Fields() []string {
 	return names
 }
 
+// Holder is the path of the innermost object around what the path finds.
+func (p Path) Holder() Path {
+	n := len(p.steps)
+	for n > 0 && p.steps[n-1].list {
+		n--
+	}
+	return Path{p.steps[:max(n-1, 0)]}
+}
+
 // IsZero says that the path has no steps.
 func (p Path) IsZero() bool { return len(p.steps) == 0 }
 

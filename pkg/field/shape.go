@@ -20,18 +20,35 @@ type Shape interface {
 	Names() []string
 }
 
+// Typed is a Shape that knows the type of the value.
+type Typed interface {
+	Shape
+	// Type is string, integer, number, boolean, array or object; empty where it is not
+	// known, or may be more than one.
+	Type() string
+	// Enum returns the values that there can be; none where any can be.
+	Enum() []any
+}
+
 // Check says whether the path can find anything in an object of the shape. The
 // error is an *Error, at the step that finds nothing.
 func (p Path) Check(s Shape) error {
+	_, err := p.In(s)
+	return err
+}
+
+// In returns the shape of what the path finds in an object of a shape. The error is
+// that of Check.
+func (p Path) In(s Shape) (Shape, error) {
 	for i, step := range p.steps {
 		next, ok := advance(s, step)
 		if !ok {
 			at := Path{p.steps[:i]}.String()
-			return &Error{Text: p.String(), Offset: len(at), Message: step.refuse(s, at), Field: step.field, Names: s.Names()}
+			return nil, &Error{Text: p.String(), Offset: len(at), Message: step.refuse(s, at), Field: step.field, Names: s.Names()}
 		}
 		s = next
 	}
-	return nil
+	return s, nil
 }
 
 func advance(s Shape, step step) (Shape, bool) {
@@ -220,6 +237,28 @@ func fieldsOf(t reflect.Type) func(func(tagged) bool) {
 	}
 }
 
+func (s typeShape) Type() string {
+	switch t := s.bare(); t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "integer"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		if t.Elem().Kind() != reflect.Uint8 {
+			return "array"
+		}
+	case reflect.Map:
+		return "object"
+	}
+	return "" // A struct may write itself as a text.
+}
+
+func (s typeShape) Enum() []any { return nil }
+
 // OfSchema returns the shape of a structural schema, as a
 // CustomResourceDefinition has it. The metadata of an object is that of every
 // object.
@@ -237,7 +276,7 @@ func (r rootShape) Field(name string) (Shape, bool) {
 	case "metadata":
 		return r.metadata, true
 	case "apiVersion", "kind":
-		return schemaShape{}, true
+		return schemaShape{"type": "string"}, true
 	}
 	return r.schemaShape.Field(name)
 }
@@ -280,10 +319,27 @@ func (s schemaShape) free() (Shape, bool) {
 			return anything{}, true
 		}
 	}
-	if s.open() {
+	if s.open() || s.undescribed() {
 		return anything{}, true
 	}
 	return nil, false
+}
+
+// undescribed says that nothing is said of what can be there.
+func (s schemaShape) undescribed() bool {
+	either, _ := s["x-kubernetes-int-or-string"].(bool)
+	kind := s.Type()
+	return !either && (kind == "" || kind == "array") && s["properties"] == nil && s["items"] == nil
+}
+
+func (s schemaShape) Type() string {
+	kind, _ := s["type"].(string)
+	return kind
+}
+
+func (s schemaShape) Enum() []any {
+	values, _ := s["enum"].([]any)
+	return values
 }
 
 func (s schemaShape) Names() []string {

@@ -103,14 +103,14 @@ func checkAt(n *yaml.Node, text []byte, field string) []strict.Problem {
 	if refused == nil || !errors.As(refused, &wrong) {
 		return nil
 	}
-	line, column := placeIn(n, text, wrong.Line, wrong.Column)
+	line, column := PlaceIn(n, text, wrong.Line, wrong.Column)
 	return []strict.Problem{{Line: line, Column: column, Message: field + ": " + wrong.Message}}
 }
 
-// placeIn finds where in a file a place in the value of a scalar is. YAML folds lines
+// PlaceIn finds where in a file a place in the value of a scalar is. YAML folds lines
 // and takes indentation off, but it keeps what is no space in its order: so the place
 // is behind as many of those.
-func placeIn(n *yaml.Node, text []byte, line, column int) (int, int) {
+func PlaceIn(n *yaml.Node, text []byte, line, column int) (int, int) {
 	lines := strings.Split(string(text), "\n")
 	before := 0
 	for i, l := range strings.SplitN(n.Value, "\n", line) {

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/skeleton"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+// fieldDefinitions finds what the cluster says of the fields of kinds: of custom kinds in their
+// definitions, of others in their types. A kind whose definition cannot be read is not among
+// them.
+func (s *session) fieldDefinitions(ctx context.Context, wanted map[schema.GroupKind]bool) (*lint.Definitions, error) {
+	out := &lint.Definitions{}
+	var refs []object.Ref
+	for _, r := range s.kinds.All() {
+		gk := r.GroupKind()
+		if gvk := gk.WithVersion(r.Version); !wanted[gk] {
+			continue
+		} else if scheme.Scheme.Recognizes(gvk) && gk != definitionKind { // Helm adds that one to the scheme
+			out.AddType(gvk, scheme.Scheme.AllKnownTypes()[gvk])
+		} else if r.Custom {
+			refs = append(refs, object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: r.String()})
+		}
+	}
+	slices.SortFunc(refs, object.Compare)
+	return out, s.readDefinitions(ctx, refs, func(crd map[string]any) { out.Add(crd) })
+}
+
+// kindsRead are the kinds that relations read.
+func kindsRead(specs []declare.Spec) map[schema.GroupKind]bool {
+	wanted := map[schema.GroupKind]bool{}
+	for i := range specs {
+		read, _ := specs[i].Reader()
+		for _, kind := range read {
+			wanted[declare.GroupKind(kind)] = true
+		}
+	}
+	return wanted
+}
+
+// definitionsIn reads the definitions of a folder, beside which the built-in kinds are known.
+func definitionsIn(folder string) (*lint.Definitions, error) {
+	crds, err := skeleton.ReadFolder(folder)
+	if err != nil {
+		return nil, err
+	}
+	out := &lint.Definitions{Complete: true}
+	out.AddBuiltIn()
+	for _, crd := range crds {
+		out.Add(crd)
+	}
+	return out, nil
+}
+
+// definesKind says whether a definition of a kind of the entry is known.
+func definesKind(defs *lint.Definitions, e *catalog.Entry) bool {
+	return slices.ContainsFunc(e.Kinds, func(k catalog.Kind) bool {
+		_, ok := defs.Kind(declare.GroupKind(k.Kind))
+		return ok
+	})
+}
+
+// checkPaths refuses rules that read what a kind does not have.
+func (s *session) checkPaths(ctx context.Context, files []rulesFile) error {
+	for _, f := range files {
+		defs, err := s.fieldDefinitions(ctx, kindsRead(f.specs))
+		if err != nil {
+			return err
+		}
+		var problems []strict.Problem
+		for _, found := range lint.Relations(defs, f.specs, f.doc) {
+			if !found.Unknown {
+				problems = append(problems, found.Problem)
+			}
+		}
+		if len(problems) > 0 {
+			return problemsIn(f.name, problems)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package lint
+
+import (
+	"cmp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+)
+
+// health checks the fields that the expressions of a kind's rule read. A rule reads what one
+// of the versions has: what another lacks is absent, which an expression minds or not.
+func (l *linter) health(k *catalog.Kind, where anchor) {
+	rule := k.Health
+	if rule.Empty() {
+		return
+	}
+	rule.Kind = k.Kind
+	reads, err := rule.Reads()
+	if err != nil {
+		return // Who parses the rule says so, with its place.
+	}
+	gk := declare.GroupKind(k.Kind)
+	is, ok := l.defs.Kind(gk)
+	if !ok {
+		return
+	}
+	versions := l.versions(gk, is, nil)
+	var shapes []field.Shape
+	for _, v := range versions {
+		shapes = append(shapes, is.Shapes(v)...)
+	}
+	told := map[string]bool{}
+	for _, r := range reads {
+		f := faultIn(use{check: func(s field.Shape) *fault { return readFault(s, r) }}, shapes)
+		if f == nil {
+			continue
+		}
+		// The field of a field that is not there is not there either.
+		_, says, _ := strings.Cut(f.message, ": ")
+		if key := r.In + ": " + cmp.Or(says, f.message); told[key] {
+			continue
+		} else {
+			told[key] = true
+		}
+		at := where.below(r.In)
+		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, r.Line, r.Column) }
+		l.add(at, false, "%s %s: %s: %s", k.Kind, strings.Join(versions, ", "), r.In, f.message)
+	}
+}
+
+// readFault is what is wrong with a read in a shape.
+func readFault(shape field.Shape, r health.Read) *fault {
+	p, err := field.Parse(r.Path)
+	if err != nil {
+		return nil // The object itself.
+	}
+	found, wrong := at(shape, p)
+	if wrong != nil {
+		return wrong
+	}
+	if strings.HasSuffix(r.Path, "[]") && typeOf(container(shape, r.Path)) != "array" {
+		return nil // It is a key of a map.
+	}
+	is := typeOf(found)
+	if r.Want != "" && is != "" && is != r.Want {
+		return broken("%s is %s: want %s", r.Path, article(is), article(r.Want))
+	}
+	for _, v := range r.Literals {
+		if wrong := literalFault(found, r.Path, v); wrong != nil {
+			return wrong
+		}
+	}
+	for _, path := range r.With {
+		other, err := field.Parse(path)
+		if err != nil {
+			continue
+		}
+		with, wrong := at(shape, other)
+		if wrong == nil && !comparableTypes(is, typeOf(with)) {
+			return broken("%s is %s, and %s is %s", r.Path, article(is), path, article(typeOf(with)))
+		}
+	}
+	return nil
+}
+
+// container is the shape of the list or map that a path ending in [] goes through.
+func container(shape field.Shape, path string) field.Shape {
+	p, err := field.Parse(strings.TrimSuffix(path, "[]"))
+	if err != nil {
+		return nil
+	}
+	found, wrong := at(shape, p)
+	if wrong != nil {
+		return nil
+	}
+	return found
+}

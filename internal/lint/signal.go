@@ -1,0 +1,161 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// signals checks the fields that the signals of a kind set and look at.
+func (l *linter) signals(k *catalog.Kind, where anchor) {
+	other := 0
+	for i := range k.Signals {
+		s := &k.Signals[i]
+		at := where.below(s.Preset)
+		if s.Other {
+			at = where.below("also", other)
+			other++
+		}
+		l.signal(k.Kind, s, at)
+	}
+}
+
+func (l *linter) signal(kind string, s *regulate.Signal, where anchor) {
+	hold := func(where anchor, check func(field.Shape) *fault) {
+		l.hold(use{kind: kind, where: where, about: "signal " + s.Preset + ": ", versions: s.Versions, check: check})
+	}
+	if s.Scale {
+		l.scale(kind, s, where.below("scale"))
+		return
+	}
+	set := func(key string, patch map[string]any) {
+		if len(patch) == 0 {
+			return
+		}
+		hold(where.below(strings.Split(key, ".")[0]), func(shape field.Shape) *fault {
+			item, ok := each(shape, s.Each)
+			if !ok {
+				return nil
+			}
+			return content(item, s.Each, patch)
+		})
+	}
+	path := func(key, text string) {
+		p, err := field.Parse(text)
+		if text == "" || err != nil {
+			return
+		}
+		hold(where.below(key), func(shape field.Shape) *fault {
+			_, wrong := at(shape, p)
+			return wrong
+		})
+	}
+	set("patch", s.Patch)
+	set("resume", s.Resume)
+	path("each", s.Each)
+	path("requires", s.Requires)
+	if s.Or != nil {
+		set("or.patch", s.Or.Patch)
+		set("or.resume", s.Or.Resume)
+		path("or", s.Or.When)
+	}
+}
+
+// scale checks that a kind which is scaled through its subresource has one.
+func (l *linter) scale(kind string, s *regulate.Signal, where anchor) {
+	gk := groupKind(kind)
+	k, ok := l.defs.Kind(gk)
+	if !ok || k.builtIn {
+		return
+	}
+	for _, name := range l.versions(gk, k, s.Versions) {
+		if !slices.ContainsFunc(k.versions[name], func(v version) bool { return v.scale }) {
+			l.add(where, false, "%s %s: signal %s: it has no scale subresource", kind, name, s.Preset)
+		}
+	}
+}
+
+// each is the shape of what a patch changes: of the object, or of each item of a list in it.
+func each(shape field.Shape, path string) (field.Shape, bool) {
+	p, err := field.Parse(path)
+	if path == "" || err != nil {
+		return shape, path == ""
+	}
+	found, wrong := at(shape, p)
+	if wrong != nil {
+		return nil, false
+	}
+	return found.Item()
+}
+
+// content checks the fields and values of a patch or an object.
+func content(shape field.Shape, path string, v any) *fault {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			below, ok := shape.Field(name)
+			if !ok {
+				return within(noField(shape, path, name), name)
+			}
+			if wrong := content(below, field.Join(path, name), v[name]); wrong != nil {
+				return within(wrong, name)
+			}
+		}
+	case []any:
+		item, ok := shape.Item()
+		if !ok {
+			return broken("%s is no list", path)
+		}
+		for i, e := range v {
+			if wrong := content(item, field.Item(path, i), e); wrong != nil {
+				return within(wrong, i)
+			}
+		}
+		return nil
+	}
+	if text, ok := v.(string); ok && strings.HasPrefix(text, "{{") || v == nil {
+		return nil // It stands for what was there before, or takes a field away.
+	}
+	return literalFault(shape, path, v)
+}
+
+// within says where in its holder a fault is.
+func within(f *fault, step any) *fault {
+	f.below = append([]any{step}, f.below...)
+	return f
+}
+
+// noField is the fault that a shape has no field of a name.
+func noField(shape field.Shape, path, name string) *fault {
+	p, err := field.Parse(field.Join("", name))
+	if err != nil {
+		return broken("%s has no field %s", path, name)
+	}
+	_, err = p.In(shape)
+	wrong, ok := errors.AsType[*field.Error](err)
+	if !ok {
+		return broken("%s has no field %s", path, name)
+	}
+	message := wrong.Message
+	if rest, cut := strings.CutPrefix(message, "the object "); cut && path != "" {
+		message = path + " " + rest
+	}
+	return broken("%s%s", message, object.DidYouMean(object.Nearest(name, wrong.Names)))
+}
+
+// installable checks the kinds that a version is said to be ready by, and its examples.
+func (l *linter) installable(v *catalog.Version, where anchor) {
+	for i, r := range v.Ready {
+		l.kindExists(r.Kind, where.below("health", i, "kind"))
+	}
+	for i, text := range v.Examples {
+		l.example(text, where.below("examples", i), fmt.Sprintf("example of %s: ", v.Version))
+	}
+}

@@ -1,0 +1,288 @@
+package skeleton
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Words of definitions.
+const (
+	preserveUnknown = "x-kubernetes-preserve-unknown-fields"
+	intOrString     = "x-kubernetes-int-or-string"
+	// undescribed marks a schema without a type that says nothing of what is in it.
+	undescribed = "unknown"
+)
+
+// fields reads the lines of an object: PATH TYPE [!].
+func (r *reader) fields(lines []line) (map[string]any, error) {
+	root := map[string]any{"type": "object"}
+	for _, l := range lines {
+		at := pathEnd(l.text)
+		if at == len(l.text) {
+			return nil, r.refuse(l, "a field without a type")
+		}
+		path, rest := l.text[:at], l.text[at+1:]
+		required := rest == "!" || strings.HasSuffix(rest, " !")
+		rest = strings.TrimSuffix(strings.TrimSuffix(rest, "!"), " ")
+		if !required {
+			rest = l.text[at+1:]
+		}
+		s := slot{schema: root}
+		for path != "." && path != "" {
+			var ok bool
+			if s, path, ok = s.step(path); !ok {
+				return nil, r.refuse(l, "%q is no path", l.text[:at])
+			}
+		}
+		if required {
+			s.require()
+		}
+		if rest == "" {
+			continue
+		}
+		is, err := r.typeOf(rest, l)
+		if err != nil {
+			return nil, err
+		}
+		s.put(is)
+	}
+	return root, nil
+}
+
+// pathEnd is where the path of a line ends: at the first space outside of quotes.
+func pathEnd(text string) int {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quoted:
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case text[i] == ' ' && !quoted:
+			return i
+		}
+	}
+	return len(text)
+}
+
+// slot is a schema on the way of a path, and how it hangs in the one around it.
+type slot struct {
+	schema, parent map[string]any
+	// name is that of the field in its parent; empty for the items of a list or a map, which
+	// stand at key.
+	name, key string
+}
+
+// step goes the first step of a path, and returns what is left of it.
+func (s slot) step(path string) (slot, string, bool) {
+	switch {
+	case strings.HasPrefix(path, "[]"):
+		return s.into("array", "items"), path[2:], true
+	case strings.HasPrefix(path, "{}"):
+		return s.into("object", "additionalProperties"), path[2:], true
+	}
+	path = strings.TrimPrefix(path, ".")
+	if strings.HasPrefix(path, `["`) {
+		end := pathEnd(strings.ReplaceAll(path[1:], "]", " ")) + 1
+		var name string
+		if end >= len(path) || json.Unmarshal([]byte(path[1:end]), &name) != nil {
+			return s, path, false
+		}
+		return s.field(name), path[end+1:], true
+	}
+	end := strings.IndexAny(path, ".[{")
+	if end < 0 {
+		end = len(path)
+	}
+	return s.field(path[:end]), path[end:], end > 0
+}
+
+func (s slot) into(kind, key string) slot {
+	s.is(kind)
+	next, ok := s.schema[key].(map[string]any)
+	if !ok {
+		next = map[string]any{}
+		s.schema[key] = next
+	}
+	return slot{schema: next, parent: s.schema, key: key}
+}
+
+func (s slot) field(name string) slot {
+	s.is("object")
+	fields, ok := s.schema["properties"].(map[string]any)
+	if !ok {
+		fields = map[string]any{}
+		s.schema["properties"] = fields
+	}
+	next, ok := fields[name].(map[string]any)
+	if !ok {
+		next = map[string]any{}
+		fields[name] = next
+	}
+	return slot{schema: next, parent: s.schema, name: name}
+}
+
+// is gives a schema without a type that of what is found in it, but for one that may be
+// anything.
+func (s slot) is(kind string) {
+	if s.schema["type"] == nil && s.schema[preserveUnknown] == nil {
+		s.schema["type"] = kind
+	}
+}
+
+func (s slot) require() {
+	if s.parent == nil || s.name == "" {
+		return
+	}
+	all, _ := s.parent["required"].([]any)
+	if !slices.Contains(all, any(s.name)) {
+		s.parent["required"] = append(all, s.name)
+	}
+}
+
+// put sets the schema of the slot: a subtree of others stands there as it is, since several
+// share it.
+func (s slot) put(is map[string]any) {
+	switch {
+	case is["any*"] != nil:
+		s.parent[s.key] = true
+	case s.parent == nil:
+		delete(s.schema, "type")
+		for key, value := range is {
+			s.schema[key] = value
+		}
+	case s.name != "":
+		s.parent["properties"].(map[string]any)[s.name] = is
+	default:
+		s.parent[s.key] = is
+	}
+}
+
+// typeOf reads a type. The map is new, but for a type or a shape that has a name.
+func (r *reader) typeOf(text string, l line) (map[string]any, error) {
+	switch {
+	case strings.HasPrefix(text, "<") && strings.HasSuffix(text, ">"):
+		is, err := r.subtree(text[1 : len(text)-1])
+		if err != nil {
+			return nil, r.refuse(l, "%v", err)
+		}
+		return is, nil
+	case strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
+		return r.object(text[1:len(text)-1], l)
+	}
+	name, values, enum := strings.Cut(text, "=")
+	is := scalar(name)
+	if is == nil {
+		return nil, r.refuse(l, "%q is no type", text)
+	}
+	if enum {
+		list, ok := enumOf(values, is["type"])
+		if !ok {
+			return nil, r.refuse(l, "%q is no list of values", values)
+		}
+		is["enum"] = list
+	}
+	return is, nil
+}
+
+func scalar(name string) map[string]any {
+	switch name {
+	case "string", "integer", "number", "boolean", "object", "array":
+		return map[string]any{"type": name}
+	case "time":
+		return map[string]any{"type": "string", "format": "date-time"}
+	case "bytes":
+		return map[string]any{"type": "string", "format": "byte"}
+	case "intstr":
+		return map[string]any{intOrString: true}
+	case "quantity":
+		return map[string]any{intOrString: true, "pattern": quantityPattern}
+	case "preserve":
+		return map[string]any{"type": "object", preserveUnknown: true}
+	case "any":
+		return map[string]any{preserveUnknown: true}
+	case "any*":
+		return map[string]any{"any*": true}
+	case undescribed:
+		return map[string]any{}
+	case "BoolString":
+		return map[string]any{"type": name}
+	}
+	return nil
+}
+
+// quantityPattern is that of apimachinery's Quantity, as controller-gen writes it.
+const quantityPattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+
+// enumOf reads a|b|"c d".
+func enumOf(text string, kind any) ([]any, bool) {
+	var all []any
+	for _, word := range split(text, '|') {
+		var value any = word
+		if strings.HasPrefix(word, `"`) || kind != "string" && kind != nil {
+			if json.Unmarshal([]byte(word), &value) != nil {
+				return nil, false
+			}
+		}
+		if number, ok := value.(float64); ok && kind == "integer" {
+			value = int64(number)
+		}
+		all = append(all, value)
+	}
+	return all, true
+}
+
+// split parts a text at a sign outside of quotes, brackets and braces.
+func split(text string, at byte) []string {
+	var all []string
+	depth, from, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[' || c == '<':
+			depth++
+		case c == '}' || c == ']' || c == '>':
+			depth--
+		case c == at && depth == 0:
+			all = append(all, text[from:i])
+			from = i + 1
+		}
+	}
+	return append(all, text[from:])
+}
+
+// object reads the fields of {a,b!,c:integer,d[],e{}:T}.
+func (r *reader) object(text string, l line) (map[string]any, error) {
+	root := map[string]any{"type": "object"}
+	for _, part := range split(text, ',') {
+		path, kind := part, "string"
+		if all := split(part, ':'); len(all) > 1 {
+			path, kind = all[0], strings.Join(all[1:], ":")
+		}
+		before := len(path)
+		path = strings.Replace(path, "!", "", 1)
+		s := slot{schema: root}
+		first := true
+		for path != "" {
+			var ok bool
+			if s, path, ok = s.step(path); !ok {
+				return nil, r.refuse(l, "%q is no field", part)
+			}
+			if first && strings.Contains(part[:before], "!") {
+				s.require()
+			}
+			first = false
+		}
+		is, err := r.typeOf(kind, l)
+		if err != nil {
+			return nil, err
+		}
+		s.put(is)
+	}
+	return root, nil
+}

@@ -1,0 +1,223 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+)
+
+// Read is a field of an object that an expression of a rule reads, and what the expression
+// takes it for.
+type Read struct {
+	// In is the field of the rule in which the expression stands: degraded, message, ...
+	In string
+	// Path is that of the field, as package field reads it: status.nodes[].phase. What stands
+	// in a map by a key that is computed is an item of it.
+	Path string
+	// Line and Column count from 1, in the text of the expression.
+	Line, Column int
+	// Want is the type that the expression needs it to be: boolean, string or array; empty
+	// where any will do.
+	Want string
+	// Literals are values that it is compared with, and With fields.
+	Literals []any
+	With     []string
+}
+
+// Reads returns the fields that the rule's expressions read, in the order of the rule. The
+// error is that of Check.
+func (r Rule) Reads() ([]Read, error) {
+	env, err := environment()
+	if err != nil {
+		return nil, err
+	}
+	var all []Read
+	for _, s := range r.expressions() {
+		if s.text == "" {
+			continue
+		}
+		checked, issues := env.Compile(s.text)
+		if issues.Err() != nil {
+			return nil, fmt.Errorf("compile the health rule of %s: %s: %w", r.Kind, s.field, issues.Err())
+		}
+		all = append(all, readsOf(s.field, checked)...)
+	}
+	return all, nil
+}
+
+// expressions are those of the states, and that of the message.
+func (r *Rule) expressions() []ruleState {
+	states := r.states()
+	return append(states[:], ruleState{field: messageField, text: r.Message})
+}
+
+func readsOf(in string, checked *cel.Ast) []Read {
+	native := checked.NativeRep()
+	f := &fieldReads{in: in, text: []rune(checked.Source().Content()), info: native.SourceInfo()}
+	want := "boolean"
+	if in == messageField {
+		want = "string"
+	}
+	f.use(f.value(native.Expr(), nil), want)
+	return f.reads
+}
+
+// fieldReads collects what an expression reads.
+type fieldReads struct {
+	in    string
+	text  []rune
+	info  *ast.SourceInfo
+	reads []Read
+}
+
+// operand is what a part of an expression may be: fields of the object, literals, or a list
+// of such. Nothing in it is a value of which nothing is known.
+type operand struct {
+	paths    []string
+	literals []any
+	items    *operand
+	// at is where the last field of the paths stands.
+	at place
+}
+
+type place struct{ line, column int }
+
+func (o operand) or(other operand) operand {
+	sum := operand{paths: union(o.paths, other.paths), literals: append(slices.Clone(o.literals), other.literals...), items: o.items, at: o.at}
+	if len(o.paths) == 0 {
+		sum.at = other.at
+	}
+	switch {
+	case sum.items == nil:
+		sum.items = other.items
+	case other.items != nil:
+		both := sum.items.or(*other.items)
+		sum.items = &both
+	}
+	return sum
+}
+
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// scope are the variables that a macro binds.
+type scope map[string]operand
+
+// value says what an expression may be, and notes what it reads.
+func (f *fieldReads) value(e ast.Expr, in scope) operand {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return operand{literals: []any{e.AsLiteral().Value()}}
+	case ast.IdentKind:
+		return f.identifier(e, in)
+	case ast.SelectKind:
+		s := e.AsSelect()
+		of := f.field(e.ID(), f.value(s.Operand(), in), s.FieldName())
+		if s.IsTestOnly() {
+			return operand{} // has(...) says whether it is there
+		}
+		return of
+	case ast.ListKind:
+		items := operand{}
+		for _, item := range e.AsList().Elements() {
+			items = items.or(f.value(item, in))
+		}
+		return operand{items: &items}
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			f.value(entry.AsMapEntry().Key(), in)
+			f.value(entry.AsMapEntry().Value(), in)
+		}
+	case ast.ComprehensionKind:
+		return f.comprehension(e.AsComprehension(), in)
+	case ast.CallKind:
+		return f.call(e, in)
+	}
+	return operand{}
+}
+
+func (f *fieldReads) identifier(e ast.Expr, in scope) operand {
+	name := e.AsIdent()
+	if bound, ok := in[name]; ok {
+		return bound
+	}
+	if name == "self" {
+		return operand{paths: []string{""}}
+	}
+	return operand{paths: []string{name}, at: f.place(e.ID(), name)}
+}
+
+// field is a field of what an operand may be.
+func (f *fieldReads) field(id int64, of operand, name string) operand {
+	out := operand{at: f.place(id, name)}
+	for _, p := range of.paths {
+		path := field.Join(p, name)
+		out.paths = append(out.paths, path)
+		f.note(Read{Path: path}, out.at)
+	}
+	return out
+}
+
+// place is where a name stands that an expression selects.
+func (f *fieldReads) place(id int64, name string) place {
+	span, ok := f.info.GetOffsetRange(id)
+	if !ok {
+		return place{1, 1}
+	}
+	at := int(span.Start)
+	if at > len(f.text) {
+		return place{1, 1}
+	}
+	if i := strings.Index(string(f.text[at:]), name); i >= 0 {
+		at += len([]rune(string(f.text[at:])[:i]))
+	}
+	l := f.info.GetLocationByOffset(int32(at))
+	return place{l.Line(), l.Column() + 1}
+}
+
+func (f *fieldReads) note(r Read, at place) {
+	r.In, r.Line, r.Column = f.in, max(at.line, 1), max(at.column, 1)
+	f.reads = append(f.reads, r)
+}
+
+// item is an item of a list, or a value of a map.
+func (o operand) item() operand {
+	out := operand{at: o.at}
+	for _, p := range o.paths {
+		out.paths = append(out.paths, p+"[]")
+	}
+	if o.items != nil {
+		return out.or(*o.items)
+	}
+	return out
+}
+
+// comprehension is what the macros are made of: exists, all, map, filter and the like.
+func (f *fieldReads) comprehension(c ast.ComprehensionExpr, in scope) operand {
+	over := f.value(c.IterRange(), in)
+	inner := scope{}
+	for name, bound := range in {
+		inner[name] = bound
+	}
+	inner[c.IterVar()] = over.item()
+	if c.HasIterVar2() {
+		inner[c.IterVar()], inner[c.IterVar2()] = operand{}, over.item()
+	}
+	start := f.value(c.AccuInit(), in)
+	inner[c.AccuVar()] = start
+	f.value(c.LoopCondition(), inner)
+	inner[c.AccuVar()] = start.or(f.value(c.LoopStep(), inner))
+	return f.value(c.Result(), inner)
+}

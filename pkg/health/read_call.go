@@ -1,0 +1,117 @@
+package health
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+)
+
+// call says what the result of a function may be.
+func (f *fieldReads) call(e ast.Expr, in scope) operand {
+	c := e.AsCall()
+	var args []operand
+	if c.IsMemberFunction() {
+		args = append(args, f.value(c.Target(), in))
+	}
+	for _, a := range c.Args() {
+		args = append(args, f.value(a, in))
+	}
+	switch c.FunctionName() {
+	case operators.OptSelect, operators.Index, operators.OptIndex:
+		return f.index(e.ID(), args[0], args[1])
+	case operators.Conditional:
+		f.useBoolean(args[0])
+		return args[1].or(args[2])
+	case operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot:
+		for _, a := range args {
+			f.useBoolean(a)
+		}
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		f.compare(args[0], args[1])
+	case operators.In, operators.OldIn:
+		f.isIn(args[0], args[1])
+	case operators.Add:
+		if args[0].items != nil || args[1].items != nil {
+			return args[0].or(args[1])
+		}
+	case "orValue", "or":
+		return args[0].or(args[1])
+	case "value", "optional.of", "optional.ofNonZeroValue", operators.NotStrictlyFalse:
+		return args[0]
+	case conditionFunction:
+		return f.condition(f.place(e.ID(), conditionFunction), args[0], args[1])
+	case "startsWith", "endsWith", "contains", "matches", "split", "lowerAscii", "upperAscii", "trim", "replace":
+		f.use(args[0], "string")
+	case "join", sumFunction:
+		f.use(args[0], "array")
+	}
+	return operand{}
+}
+
+// index is what stands by a key, or at an index.
+func (f *fieldReads) index(id int64, of, key operand) operand {
+	if len(key.literals) == 1 && len(key.paths) == 0 {
+		if name, ok := key.literals[0].(string); ok {
+			return f.field(id, of, name)
+		}
+	}
+	return of.item()
+}
+
+func (f *fieldReads) useBoolean(o operand) { f.use(o, "boolean") }
+
+func (f *fieldReads) use(o operand, want string) {
+	for _, p := range o.paths {
+		f.note(Read{Path: p, Want: want}, o.at)
+	}
+}
+
+// compare notes that two are held against each other. What stands for a field that is absent
+// (orValue) is no value of it.
+func (f *fieldReads) compare(a, b operand) {
+	for _, side := range [...][2]operand{{a, b}, {b, a}} {
+		of, with := side[0], side[1]
+		for _, p := range of.paths {
+			if literals := with.against(of); len(literals) > 0 || len(with.paths) > 0 {
+				f.note(Read{Path: p, Literals: literals, With: with.paths}, of.at)
+			}
+		}
+	}
+}
+
+// against are the literals that are not what another one is where it is absent.
+func (o operand) against(other operand) []any {
+	var all []any
+	for _, l := range o.literals {
+		known := false
+		for _, d := range other.literals {
+			known = known || d == l
+		}
+		if !known {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// isIn notes that a value is looked for in a list, or a key in a map.
+func (f *fieldReads) isIn(what, list operand) {
+	if list.items != nil {
+		f.compare(what, *list.items)
+	}
+	if len(what.literals) > 0 && len(list.paths) > 0 {
+		f.compare(what, list.item())
+	}
+}
+
+// condition is the condition of a type: a map of the texts that it has.
+func (f *fieldReads) condition(at place, of, name operand) operand {
+	out := operand{at: at}
+	for _, p := range of.paths {
+		list := field.Join(p, "conditions") + "[]"
+		f.note(Read{Path: list + ".type", Literals: name.literals}, at)
+		out.paths = append(out.paths, list)
+	}
+	return out
+}
