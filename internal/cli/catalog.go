@@ -28,7 +28,7 @@ entry there takes the place of the embedded one. Nothing is fetched but what is 
 docs/catalog.md is the format, and tells how to add an operator.`,
 	}
 	holds(cmd)
-	cmd.AddCommand(newCatalogList(env), newCatalogSearch(env), newCatalogShow(env), newCatalogAdd(env), newCatalogBundle(env), newCatalogValidate(env), newCatalogImport(env))
+	cmd.AddCommand(newCatalogList(env), newCatalogSearch(env), newCatalogShow(env), newCatalogAdd(env), newCatalogBundle(env), newCatalogValidate(env), newCatalogOutdated(env), newCatalogImport(env))
 	return cmd
 }
 

@@ -132,7 +132,7 @@ func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
 	var all []manual.Signal
 	for _, s := range signalsOf([]object.Resource{kind}, served) {
 		if !s.Other {
-			all = append(all, manual.Signal{Preset: s.Preset, Mode: string(s.Mode), Writes: s.Text(), AllowStop: s.NeedsAllowStop(), Effect: s.Effect, Caveat: s.Caveat, Source: s.Source})
+			all = append(all, manual.Signal{Preset: s.Preset, Mode: string(s.Mode), Writes: s.Text(), AllowStop: s.NeedsAllowStop(), Effect: s.Effect, Caveat: s.Warning(), Source: s.Source})
 		}
 	}
 	return all

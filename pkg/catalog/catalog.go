@@ -21,6 +21,7 @@ import (
 //go:generate go test . -run TestPage -update
 //go:generate go test . -run TestSignalsPage -update
 //go:generate go test . -run TestRoleOfOperators -update
+//go:generate go test . -run TestCounts$ -update
 
 // Entry is what is known of one operator.
 type Entry struct {

@@ -53,7 +53,7 @@ func TestScopes(t *testing.T) {
 // object without a namespace name the same.
 func TestRelationScopes(t *testing.T) {
 	// Those of operators that the catalogue lacks.
-	foreign := strings.Fields(`ApisixRoute.apisix.apache.org Mapping.getambassador.io ProvisioningRequest.autoscaling.x-k8s.io
+	foreign := strings.Fields(`ApisixRoute.apisix.apache.org InferencePool.inference.networking.k8s.io Mapping.getambassador.io ProvisioningRequest.autoscaling.x-k8s.io
 		TrafficSplit.split.smi-spec.io VirtualNode.appmesh.k8s.aws VirtualService.appmesh.k8s.aws`)
 	known := source.BuiltInKinds().Knowing(catalog.Kinds()...)
 	for _, kind := range foreign {

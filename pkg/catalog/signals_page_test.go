@@ -109,7 +109,7 @@ func signalRow(s regulate.Signal) []string {
 	if s.NeedsAllowStop() {
 		preset += ", **allowStop**"
 	}
-	known := s.Caveat
+	known := s.Warning()
 	if s.Requires != "" {
 		known = strings.TrimPrefix(known+"; only where `"+s.Requires+"` is set", "; ")
 	}

@@ -69,12 +69,22 @@ func (p place) String() string {
 
 // fromRegistry gets a manifest ("manifests") or a blob ("blobs"), by tag or by digest.
 func (f *Fetcher) fromRegistry(ctx context.Context, p place, kind, name, accept string, most int64) ([]byte, error) {
-	u := &url.URL{Scheme: "https", Host: p.Host(), Path: path.Join("/v2", p.Repository, kind, name)}
+	return f.fromRegistryAt(ctx, p, p.url(kind, name, nil), strings.HasPrefix(name, digestPrefix), accept, most)
+}
+
+// url is the address of something of the place, in the registry's API.
+func (p place) url(kind, name string, query url.Values) *url.URL {
+	u := &url.URL{Scheme: "https", Host: p.Host(), Path: path.Join("/v2", p.Repository, kind, name), RawQuery: query.Encode()}
 	if p.plain {
 		u.Scheme = "http"
 	}
+	return u
+}
+
+// fromRegistryAt gets what is at an address of a registry; pinned says that the address holds its digest.
+func (f *Fetcher) fromRegistryAt(ctx context.Context, p place, u *url.URL, pinned bool, accept string, most int64) ([]byte, error) {
 	ctx = auth.AppendRepositoryScope(ctx, p.Reference, auth.ActionPull)
-	data, err := f.receive(withPin(ctx, strings.HasPrefix(name, digestPrefix)), f.registry, u, accept, most)
+	data, err := f.receive(withPin(ctx, pinned), f.registry, u, accept, most)
 	var status *statusError
 	switch {
 	case errors.Is(err, auth.ErrBasicCredentialNotFound),

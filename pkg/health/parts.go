@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// place is where in a status something stands: status.clusters[2].
-type place struct {
-	above *place
+// partPlace is where in a status something stands: status.clusters[2].
+type partPlace struct {
+	above *partPlace
 	key   string
 	index int // in a list; -1 for the field itself
 	name  string
 }
 
 // String writes the path, and the name of the last part that has one.
-func (p *place) String() string {
+func (p *partPlace) String() string {
 	path, name := "", ""
 	for at := p; at != nil; at = at.above {
 		step := "." + at.key
@@ -49,7 +49,7 @@ type parts struct {
 // listed is a list of conditions, and the part whose it is; nil for the object itself.
 type listed struct {
 	conditions []condition
-	of         *place
+	of         *partPlace
 }
 
 // maxParts is how many parts are looked at, and maxDepth how far down.
@@ -71,7 +71,7 @@ func (s *subject) partsOf() *parts {
 }
 
 // read looks into a map: at its conditions, its lists, and the maps in it.
-func (ps *parts) read(m map[string]any, at *place, depth int) {
+func (ps *parts) read(m map[string]any, at *partPlace, depth int) {
 	if list := listOf(m["conditions"]); len(list) > 0 {
 		ps.lists = append(ps.lists, listed{list, at})
 	}
@@ -83,7 +83,7 @@ func (ps *parts) read(m map[string]any, at *place, depth int) {
 		case []any:
 			ps.items(v, key, at, depth)
 		case map[string]any:
-			ps.part(v, &place{above: at, key: key, index: -1}, depth)
+			ps.part(v, &partPlace{above: at, key: key, index: -1}, depth)
 		}
 	}
 }
@@ -108,22 +108,22 @@ func partKeys(m map[string]any) []string {
 }
 
 // items looks at the items of a list.
-func (ps *parts) items(list []any, key string, at *place, depth int) {
+func (ps *parts) items(list []any, key string, at *partPlace, depth int) {
 	if strings.HasSuffix(key, "onditions") {
 		if conditions := listOf(list); len(conditions) > 0 {
-			ps.lists = append(ps.lists, listed{conditions, &place{above: at, key: key, index: -1}})
+			ps.lists = append(ps.lists, listed{conditions, &partPlace{above: at, key: key, index: -1}})
 		}
 		return
 	}
 	for i, item := range list {
 		if m, ok := item.(map[string]any); ok {
-			ps.part(m, &place{above: at, key: key, index: i, name: nameOf(m)}, depth)
+			ps.part(m, &partPlace{above: at, key: key, index: i, name: nameOf(m)}, depth)
 		}
 	}
 }
 
 // part looks at one part, and at those that it has itself.
-func (ps *parts) part(m map[string]any, at *place, depth int) {
+func (ps *parts) part(m map[string]any, at *partPlace, depth int) {
 	if ps.budget <= 0 || waived(m) {
 		return
 	}
@@ -136,7 +136,7 @@ func (ps *parts) part(m map[string]any, at *place, depth int) {
 }
 
 // word notes what a part says of itself. Good words count only where all parts have them.
-func (ps *parts) word(m map[string]any, at *place) {
+func (ps *parts) word(m map[string]any, at *partPlace) {
 	for key, value := range m {
 		f, known := partSays(key, value, m)
 		switch {

@@ -9,7 +9,7 @@ import (
 // count reads the numbers of one map of a status that stand for each other there: how many parts
 // there are to be, how many are ready, and how many are in trouble. It counts no runs, whose
 // failures are bygone, and no capacity, of which some is always free.
-func (ps *parts) count(m map[string]any, at *place) {
+func (ps *parts) count(m map[string]any, at *partPlace) {
 	total, ready, readyKey := int64(-1), int64(-1), ""
 	for key, value := range m {
 		n, ok := number(value)
@@ -52,7 +52,7 @@ func (ps *parts) count(m map[string]any, at *place) {
 
 // countParts compares a number that names what it counts, readyShards, with how many the same map
 // says that there should be, or takes it for trouble: failedClusters.
-func (ps *parts) countParts(m map[string]any, at *place, key string, n int64) {
+func (ps *parts) countParts(m map[string]any, at *partPlace, key string, n int64) {
 	var buf [longestPhrase]string
 	words := join(split(buf[:0], key))
 	if len(words) < 2 {
@@ -87,7 +87,7 @@ func (ps *parts) countParts(m map[string]any, at *place, key string, n int64) {
 }
 
 // tally notes that there are some of what there should be.
-func (ps *parts) tally(at *place, key string, have, want int64, serves bool) {
+func (ps *parts) tally(at *partPlace, key string, have, want int64, serves bool) {
 	var short, full finding
 	tally(&short, &full, key, have, want, serves)
 	note := func(old *finding, f finding) {
@@ -114,7 +114,7 @@ func number(v any) (int64, bool) {
 }
 
 // shortOf notes a count that tells of trouble, the worse one first.
-func (ps *parts) shortOf(at *place, status Status, key string, n int64) {
+func (ps *parts) shortOf(at *partPlace, status Status, key string, n int64) {
 	message := fmt.Sprintf("%s is %d", key, n)
 	if at != nil {
 		message = at.String() + "." + message

@@ -151,7 +151,7 @@ var signals = known{
 	"CronJob.batch pause":              {Preset: "pause", Patch: spec("suspend", true), Effect: "no new Jobs"},
 	"Database.example.dev pause":       {Preset: "pause", Patch: spec("hold", true), Effect: "left alone"},
 	"Database.example.dev stop":        {Preset: "stop", Patch: spec("stopped", true), Scale: true, Effect: "its pods go", Requires: "spec.storage"},
-	"Fussy.example.dev pause":          {Preset: "pause", Patch: spec("hold", true), Caution: true, Effect: "no failover", Caveat: "nobody takes over meanwhile"},
+	"Fussy.example.dev pause":          {Preset: "pause", Patch: spec("hold", true), Caution: true, Effect: "no failover", Caveat: "nobody takes over meanwhile", Since: "2.4.0"},
 	"Application.argoproj.io pause":    {Preset: "pause", Patch: spec("syncPolicy", nil), Effect: "no sync"},
 	"Cluster.example.dev pause":        {Preset: "pause", Patch: map[string]any{"hold": true}, Each: "spec.parts", Effect: "left alone"},
 	"Kustomization.kustomize.x/ pause": {},

@@ -336,8 +336,8 @@ func (v *resolving) preset(ref object.Ref, id graph.ID) {
 		v.r.Signals = map[object.Ref]Signal{}
 	}
 	v.r.Signals[ref] = s
-	if s.Caveat != "" {
-		v.note("%s: %s", ref.Kind, s.Caveat)
+	if text := s.Warning(); text != "" {
+		v.note("%s: %s", ref.Kind, text)
 	}
 }
 

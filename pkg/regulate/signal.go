@@ -1,6 +1,10 @@
 package regulate
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // Mode says what a signal of an operator does. The same word means opposite things:
 // spec.pause of one operator stops the database, spec.paused of another only its operator.
@@ -72,8 +76,24 @@ type Signal struct {
 	Effect   string `json:"effect"`
 	Caveat   string `json:"caveat,omitempty"`
 	Source   string `json:"source"`
+	// Since is the release of the operator as of which it reads this; an older one leaves what
+	// is written alone, and nothing in the object tells.
+	Since string `json:"since,omitempty"`
 	// Origin says whose word it is: catalogue strimzi, built-in.
 	Origin string `json:"origin"`
+}
+
+// Warning returns what is to be known before a signal is sent: its caveat, and that an
+// operator of before Since ignores it. Empty for nothing.
+func (s Signal) Warning() string {
+	var all []string
+	if s.Caveat != "" {
+		all = append(all, s.Caveat)
+	}
+	if s.Since != "" {
+		all = append(all, "read by its operator as of "+s.Since+": an older one ignores it, and that it holds cannot be verified")
+	}
+	return strings.Join(all, "; ")
 }
 
 // Variant is what is written, and the way back, where an object has the field at When.

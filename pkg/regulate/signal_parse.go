@@ -71,6 +71,7 @@ func parseSignal(n *yaml.Node, preset string) (Signal, []strict.Problem) {
 		strict.Field{Name: "effect", Required: true, Set: func(n *yaml.Node) { s.Effect = m.Text(n) }},
 		strict.Field{Name: "caveat", Set: func(n *yaml.Node) { s.Caveat = m.Text(n) }},
 		strict.Field{Name: "source", Required: true, Set: func(n *yaml.Node) { s.Source = m.Text(n) }},
+		strict.Field{Name: "since", Set: func(n *yaml.Node) { s.Since = m.Text(n) }},
 	)
 	if s.Other {
 		m.Fields = append(m.Fields, strict.Field{Name: "preset", Required: true, Set: func(n *yaml.Node) {

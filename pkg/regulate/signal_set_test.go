@@ -221,3 +221,18 @@ func TestScaleSignals(t *testing.T) {
 		}
 	}
 }
+
+// TestSignalWarning: what is to be known of a signal, and that an operator of before ignores it.
+func TestSignalWarning(t *testing.T) {
+	const since = "read by its operator as of 5.19.0: an older one ignores it, and that it holds cannot be verified"
+	for want, s := range map[string]regulate.Signal{
+		"":                        {Effect: "left alone"},
+		"it loses data":           {Caveat: "it loses data"},
+		since:                     {Since: "5.19.0"},
+		"it loses data; " + since: {Caveat: "it loses data", Since: "5.19.0"},
+	} {
+		if got := s.Warning(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

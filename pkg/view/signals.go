@@ -49,7 +49,7 @@ func Signals(signals []regulate.Signal, gaps []object.Gap) Answer {
 		}
 		row := []Cell{{s.Kind, tone}, {preset, tone}, {string(s.Mode), Faint}, {needs, Warn}, {s.Text(), tone}, {s.Effect, Faint}}
 		table.Rows = append(table.Rows, row)
-		wide.Rows = append(wide.Rows, append(slices.Clip(row), Cell{s.Caveat, Faint}, Cell{strings.TrimSpace(s.Source), Faint}))
+		wide.Rows = append(wide.Rows, append(slices.Clip(row), Cell{s.Warning(), Faint}, Cell{strings.TrimSpace(s.Source), Faint}))
 	}
 	return Answer{Table: table, Wide: wide, Document: doc, Names: names}
 }
