@@ -38,6 +38,7 @@ Definitions stay as they are: going back could lose fields.
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.writingFlags(cmd)
+	o.findingFlags(cmd)
 	cmd.Flags().BoolVar(&o.unfinished, "unfinished", false, "undo a run that was killed, and nothing else")
 	return cmd
 }
@@ -167,5 +168,6 @@ revisions are what rollback goes back to; helm history shows those of each relea
 	}
 	o.connecting(cmd)
 	o.writing(cmd)
+	o.findingFlags(cmd)
 	return cmd
 }

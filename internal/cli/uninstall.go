@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
@@ -55,6 +54,7 @@ operators of a System stay: others may need them.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
 	o.writingFlags(cmd)
+	o.findingFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.deleteDefinitions, "delete-crds", false, "delete the definitions, if no custom resource of them is left anywhere")
 	f.BoolVar(&o.orphan, "orphan", false, "leave custom resources without their operator")
@@ -142,6 +142,9 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 		if err := dependants(planned, f); err != nil {
 			return nil, state, err
 		}
+		if err := systemOf(ctx, c, planned, f); err != nil {
+			return nil, state, err
+		}
 	} else {
 		operatorsStay(planned, f)
 	}
@@ -151,7 +154,7 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 // dependants refuse that an operator goes that they need.
 func dependants(planned *install.Planned, f *foundInstallation) error {
 	var all []solve.Installed
-	cats := catalog.Embedded().Packages()
+	cats := f.cats.Packages()
 	for _, is := range f.there {
 		one := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}}
 		if i := slices.IndexFunc(cats, func(p solve.Package) bool { return p.Name == is.name && p.Version == is.version }); i >= 0 {
@@ -159,7 +162,6 @@ func dependants(planned *install.Planned, f *foundInstallation) error {
 		}
 		all = append(all, one)
 	}
-	systems(planned, f)
 	if f.is.name == "" {
 		return nil
 	}
@@ -175,10 +177,20 @@ func dependants(planned *install.Planned, f *foundInstallation) error {
 	return nil
 }
 
-// systems refuse that an operator goes that they were installed with.
-func systems(planned *install.Planned, f *foundInstallation) {
-	for _, other := range f.others {
-		if !other.Installation.System || other.Err != nil || other.Journal == nil || len(other.Journal.Past) == 0 {
+// systemOf refuses that an operator goes that a System was installed with: the one that the
+// record of the operator's own release names. Others are not looked for, since anybody could
+// say so in a namespace of their own; their custom resources are found all the same.
+func systemOf(ctx context.Context, c *installCluster, planned *install.Planned, f *foundInstallation) error {
+	m := f.is.marks
+	if m.System == "" || m.SystemNamespace == "" {
+		return nil
+	}
+	found, err := install.Find(ctx, c.config, m.System, []string{m.SystemNamespace})
+	if err != nil {
+		return err
+	}
+	for _, other := range found {
+		if !other.Installation.System || other.Err != nil || len(other.Journal.Past) == 0 {
 			continue
 		}
 		last := other.Journal.Past[len(other.Journal.Past)-1]
@@ -193,6 +205,7 @@ func systems(planned *install.Planned, f *foundInstallation) {
 			})
 		}
 	}
+	return nil
 }
 
 // operatorsStay tells which operators a System leaves behind.

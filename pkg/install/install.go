@@ -28,6 +28,8 @@ const (
 	// definitions too: what the release is of.
 	PackageLabel = "sysop.dev/package"
 	SystemLabel  = system.Label
+	// SystemNamespaceLabel is on the records of releases beside SystemLabel: where the System is.
+	SystemNamespaceLabel = "sysop.dev/system-namespace"
 	// VersionLabel is on the records and the definitions of packages: their version, which
 	// need not be that of the chart; a + in it is a _.
 	VersionLabel = "sysop.dev/version"
