@@ -18,9 +18,9 @@ type foundInstallation struct {
 	of      install.Installation
 	journal *install.Journal
 	// is is the operator, where it is one that is there.
-	is    installedPackage
-	there map[string]installedPackage
-	cats  *catalogues
+	is     installedPackage
+	there  map[string]installedPackage
+	cats   *catalogues
 	runner *install.Runner
 }
 

@@ -35,6 +35,8 @@ const (
 	VersionLabel = "sysop.dev/version"
 	// RunAnnotation is on namespaces and definitions that a run made.
 	RunAnnotation = "sysop.dev/run"
+	// BeforeAnnotation is on definitions that a run changed: its id, and the sum of what was kept.
+	BeforeAnnotation = "sysop.dev/before"
 )
 
 // Installation is what a run is about: an operator, or a system. Its journal, its lock and
