@@ -79,8 +79,14 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	o.wire(f.runner, c)
-	if f.journal.Run != nil && o.dryRun == "none" {
-		if err := o.sortOut(ctx, c, f); err != nil {
+	var open *recovering
+	if f.journal.Run != nil {
+		if open, err = o.recovering(ctx, c, f.runner, f.of, "", o.runOptions(c)); err != nil {
+			return err
+		}
+	}
+	if open != nil && o.dryRun == "none" && !o.printRBAC {
+		if _, _, err := open.do(ctx); err != nil {
 			return err
 		}
 		if f, err = o.find(ctx, c, name); err != nil {
@@ -92,10 +98,10 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if o.printRBAC {
-		return (&proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}).role()
-	}
 	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
+	if o.printRBAC {
+		return p.role(open)
+	}
 	if o.dryRun != "client" {
 		if err := p.rights(ctx); err != nil {
 			return err
@@ -116,14 +122,6 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 
 func (o *installOptions) runOptions(c *installCluster) install.Options {
 	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Patience: max(o.timeout, undoing)}
-}
-
-// sortOut undoes a run that was killed, before something else is done.
-func (o *installOptions) sortOut(ctx context.Context, c *installCluster, f *foundInstallation) error {
-	r := f.journal.Run
-	fmt.Fprintf(o.env.ErrOut, "an %s by %s was not ended: it is undone\n", r.Action, safe(r.By))
-	_, _, err := f.runner.Recover(ctx, f.of, "", o.runOptions(c))
-	return err
 }
 
 // plan says what goes.

@@ -251,6 +251,9 @@ func TestRecoverLeavesRights(t *testing.T) {
 	if err != nil || what != RecoveredLeft || len(rep.Left()) != 1 || !strings.Contains(rep.Left()[0].Note, "it gives rights") {
 		t.Errorf("%s %+v %v", what, rep, err)
 	}
+	if len(f.kept) == 0 {
+		t.Error("what it was like is not there to be looked at")
+	}
 	role := f.objects[object.Ref{Group: rolesGroup, Kind: "ClusterRole", Name: "view"}]
 	if role == nil || role.Object["rules"] == "everything" {
 		t.Errorf("the role is %v", role)

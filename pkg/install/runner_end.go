@@ -24,7 +24,9 @@ func (x *run) end(ctx context.Context, result string) error {
 	if err := x.forgetUndone(ctx); err != nil {
 		return x.open(err)
 	}
-	if err := x.Store.Drop(ctx, r.ID, kept(r)); err != nil {
+	if result == ResultLeft && len(x.left) > 0 {
+		x.tell(Event{Kind: Noted, Message: "what was kept for this run stays, so that it can be looked at"})
+	} else if err := x.Store.Drop(ctx, r.ID, kept(r)); err != nil {
 		return x.open(err)
 	}
 	past := x.past(ctx, result)
