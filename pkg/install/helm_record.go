@@ -47,8 +47,7 @@ func (m *marking) Create(key string, r release.Releaser) error {
 func (m *marking) Update(key string, r release.Releaser) error {
 	if v, ok := recorded(r); ok && v.Info != nil && (v.Info.Status == rcommon.StatusUninstalling || v.Info.Status == rcommon.StatusUninstalled) {
 		labels := map[string]string{}
-		maps.Copy(labels, v.Labels)
-		maps.DeleteFunc(labels, func(k, _ string) bool { return driver.ContainsSystemLabels(map[string]string{k: ""}) })
+		maps.Copy(labels, v.Labels) // with Helm's own, as it writes them itself
 		maps.Copy(labels, m.marks.labels())
 		v.Labels = labels
 	}
