@@ -161,18 +161,20 @@ func (p *proposal) definition(name string) *unstructured.Unstructured {
 	return nil
 }
 
-// keepRun leaves on a definition the mark of the run that made it.
+// keepRun leaves on a definition the marks of the runs that made and changed it.
 func keepRun(then, is *unstructured.Unstructured) {
-	run := is.GetAnnotations()[install.RunAnnotation]
-	if run == "" {
-		return
-	}
 	notes := then.GetAnnotations()
 	if notes == nil {
 		notes = map[string]string{}
 	}
-	notes[install.RunAnnotation] = run
-	then.SetAnnotations(notes)
+	for _, mark := range []string{install.RunAnnotation, install.BeforeAnnotation} {
+		if is := is.GetAnnotations()[mark]; is != "" {
+			notes[mark] = is
+		}
+	}
+	if len(notes) > 0 {
+		then.SetAnnotations(notes)
+	}
 }
 
 // helmMarked is an object with the marks that Helm puts on what it makes.

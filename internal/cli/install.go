@@ -89,11 +89,18 @@ func (o *installOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.printRBAC {
-		return p.role()
+	var open *recovering
+	if p.journal.Run != nil {
+		o.wire(p.runner, p.cluster)
+		if open, err = o.recovering(ctx, p.cluster, p.runner, p.of, p.planned.Fingerprint, p.options()); err != nil {
+			return err
+		}
 	}
-	if o.dryRun == "none" && p.journal.Run != nil {
-		if err := p.confirmRecovery(ctx); err != nil {
+	if o.printRBAC {
+		return p.role(open)
+	}
+	if o.dryRun == "none" && open != nil {
+		if _, _, err := open.do(ctx); err != nil {
 			return err
 		}
 		if p, err = o.propose(ctx); err != nil { // over what is there now
@@ -119,18 +126,6 @@ func (p *proposal) preflight(ctx context.Context) error {
 		return err
 	}
 	return p.foresee(ctx)
-}
-
-// confirmRecovery asks before a run of before is gone on with, or undone.
-func (p *proposal) confirmRecovery(ctx context.Context) error {
-	if !p.o.yes {
-		yes, err := p.o.env.ask(ctx, fmt.Sprintf("an %s of %s that %s began is not ended. Sort it out?", p.journal.Run.Action, p.of.Name, p.journal.Run.By))
-		if err != nil || !yes {
-			return errors.Join(err, errDeclined)
-		}
-	}
-	_, err := p.recover(ctx)
-	return err
 }
 
 var errDeclined = errors.New("nothing was done")
@@ -281,15 +276,19 @@ func (p *proposal) adopt(ctx context.Context) error {
 	return nil
 }
 
-// role writes the roles that the plan takes.
-func (p *proposal) role() error {
+// role writes the roles that the plan takes, and ending the run that is open, if there is one.
+func (p *proposal) role(open *recovering) error {
 	var missing []string
 	for _, s := range p.planned.Steps {
 		if s.Kind == install.MakeNamespace {
 			missing = append(missing, s.Namespace)
 		}
 	}
-	for _, r := range install.Role("sysop-install-"+p.of.Name, install.Rights(p.planned, p.state, p.cluster.kinds), missing...) {
+	rights := install.Rights(p.planned, p.state, p.cluster.kinds)
+	if open != nil {
+		rights = append(rights, install.RecoveryRights(p.of, open.plan, p.cluster.kinds)...)
+	}
+	for _, r := range install.Role("sysop-install-"+p.of.Name, rights, missing...) {
 		text, err := yaml.Marshal(r.Object)
 		if err != nil {
 			return err

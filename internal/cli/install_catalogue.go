@@ -36,6 +36,13 @@ func (o *catalogueOptions) catalogueFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "ask registries without TLS")
 }
 
+// findingFlags are of commands that take from catalogues only where an operator is.
+func (o *catalogueOptions) findingFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.catalogs, "catalog", nil, "a further catalogue that says where an operator is: a folder, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
+	f.StringVar(&o.key, "key", "", "the public key (PEM) that further catalogues must be signed with")
+}
+
 // catalogues are the catalogue as it is read here, and who fetches for it.
 type catalogues struct {
 	*catalog.Catalogue

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -44,47 +42,6 @@ func (c *common) forgetKinds() {
 	if disco, err := c.config.ToDiscoveryClient(); err == nil { // Who asks next meets the error.
 		disco.Invalidate()
 	}
-}
-
-// installedPackage is an operator that was installed with us.
-type installedPackage struct {
-	name, version      string
-	release, namespace string
-	revision           int
-	status             string
-	values             map[string]any
-}
-
-// installed finds the operators that were installed with us, by name: everywhere, or, where
-// that may not be asked, in some namespaces. The records of uninstalled ones are no operators.
-func (c *installCluster) installed(ctx context.Context, namespaces []string) (map[string]installedPackage, error) {
-	records, err := c.engine.List(ctx, "")
-	if apierrors.IsForbidden(err) {
-		records = nil
-		for _, ns := range namespaces {
-			here, err := c.engine.List(ctx, ns)
-			if err != nil && !apierrors.IsForbidden(err) {
-				return nil, err
-			}
-			records = append(records, here...)
-		}
-		err = nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]installedPackage{}
-	for _, r := range records {
-		if r.Marks.Package == "" {
-			continue
-		}
-		version := r.Marks.Version
-		if version == "" {
-			version = r.Version
-		}
-		out[r.Marks.Package] = installedPackage{r.Marks.Package, version, r.Release.Name, r.Release.Namespace, r.Revision, r.Status, r.Values}
-	}
-	return out, nil
 }
 
 // apis are the APIs that the cluster serves, as templates ask for them: v1, apps/v1,

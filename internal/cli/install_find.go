@@ -1,14 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // foundInstallation is an installation that is there, with its journal.
@@ -16,63 +18,34 @@ type foundInstallation struct {
 	of      install.Installation
 	journal *install.Journal
 	// is is the operator, where it is one that is there.
-	is    installedPackage
-	there map[string]installedPackage
-	// others are the installations besides it.
-	others []install.Found
+	is     installedPackage
+	there  map[string]installedPackage
+	cats   *catalogues
 	runner *install.Runner
 }
 
-// find finds an installation by its name: in the namespace that is named, or wherever one of
-// the name is.
+// find finds an installation by its name: in the namespace that is named; else an operator
+// where the catalogue has it, and a System in the current namespace. Journals anywhere else
+// are not read.
 func (o *installOptions) find(ctx context.Context, c *installCluster, name string) (*foundInstallation, error) {
-	f := &foundInstallation{}
-	var err error
-	if f.there, err = c.installed(ctx, []string{c.namespace}); err != nil {
+	cats, err := o.catalogued(ctx)
+	if err != nil {
 		return nil, err
 	}
-	all, _, err := install.Installations(ctx, c.config, []string{c.namespace})
-	if err != nil && !apierrors.IsForbidden(err) {
+	b := believed{cats: cats}
+	if given(o.config.Namespace) {
+		b.given = *o.config.Namespace
+	}
+	f := &foundInstallation{cats: cats}
+	found, err := c.installed(ctx, b, distinctTexts(append(b.namespaces(name), c.namespace)))
+	if err != nil {
 		return nil, err
 	}
-	var names []string
-	var of []install.Found
-	for _, i := range all {
-		if i.Err != nil && i.Installation.Name == name {
-			return nil, fmt.Errorf("the journal of %s in %s: %w", name, i.Installation.Namespace, i.Err)
-		}
-		if given(o.config.Namespace) && i.Installation.Namespace != *o.config.Namespace {
-			continue
-		}
-		names = append(names, i.Installation.Name)
-		if i.Installation.Name == name {
-			of = append(of, i)
-		}
+	f.there = found.there
+	if err := f.place(ctx, c, name, b, found); err != nil {
+		return nil, err
 	}
-	f.others = slices.DeleteFunc(all, func(i install.Found) bool { return i.Installation.Name == name })
-	is, there := f.there[name]
-	if there && given(o.config.Namespace) && is.namespace != *o.config.Namespace {
-		there = false
-	}
-	switch {
-	case len(of) > 1:
-		var where []string
-		for _, i := range of {
-			where = append(where, i.Installation.Namespace)
-		}
-		return nil, withHint(fmt.Errorf("there are several installations %s: in %s", name, strings.Join(where, ", ")), "choose one with -n NAMESPACE")
-	case len(of) == 1:
-		f.of = of[0].Installation
-	case there:
-		f.of = install.Installation{Name: name, Namespace: is.namespace}
-	default:
-		for other := range f.there {
-			names = append(names, other)
-		}
-		slices.Sort(names)
-		return nil, withHint(fmt.Errorf("nothing called %q was installed with us%s", name, object.DidYouMean(object.Nearest(name, names))), "helm list -A shows what helm has installed")
-	}
-	if there && !f.of.System {
+	if is, there := f.there[name]; there && !f.of.System && is.namespace == f.of.Namespace {
 		f.is = is
 	}
 	if f.runner, err = c.runner(f.of); err != nil {
@@ -80,6 +53,61 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 	}
 	f.journal, err = f.runner.Store.Load(ctx)
 	return f, err
+}
+
+// catalogued are the catalogues that say where operators are. Those of the settings that
+// cannot be read now are left out: what was installed has to be found without them.
+func (o *installOptions) catalogued(ctx context.Context) (*catalogues, error) {
+	cats, err := o.load(ctx, o.common)
+	if err == nil || o.further() || ctx.Err() != nil {
+		return cats, err
+	}
+	fmt.Fprintf(o.env.ErrOut, "note: without the catalogues of the settings: %s\n", safe(err.Error()))
+	return &catalogues{Catalogue: catalog.Embedded()}, nil
+}
+
+// place decides which installation is meant.
+func (f *foundInstallation) place(ctx context.Context, c *installCluster, name string, b believed, found installedPackages) error {
+	operators := b.namespaces(name)
+	if b.given != "" {
+		operators = []string{b.given}
+	}
+	all, err := install.Find(ctx, c.config, name, operators)
+	if err != nil {
+		return err
+	}
+	var systems []install.Found
+	if b.given == "" && !slices.Contains(operators, c.namespace) {
+		if systems, err = install.Find(ctx, c.config, name, []string{c.namespace}); err != nil {
+			return err
+		}
+		systems = slices.DeleteFunc(systems, func(s install.Found) bool { return s.Err == nil && !s.Installation.System })
+	}
+	if is, there := f.there[name]; there && !slices.ContainsFunc(all, func(i install.Found) bool { return i.Installation.Namespace == is.namespace }) {
+		all = append(all, install.Found{Installation: install.Installation{Name: name, Namespace: is.namespace}})
+	}
+	if len(all) == 0 || len(systems) > 0 && systems[0].Err == nil {
+		all = append(all, systems...)
+	}
+	switch len(all) {
+	case 0:
+		return f.nothing(name, found)
+	case 1:
+		f.of = all[0].Installation
+		return all[0].Err
+	}
+	var where []string
+	for _, i := range all {
+		where = append(where, i.Installation.Namespace)
+	}
+	return withHint(fmt.Errorf("there are several installations %s: in %s", name, strings.Join(where, ", ")), "choose one with -n NAMESPACE")
+}
+
+// nothing is the error where nothing of the name was found.
+func (f *foundInstallation) nothing(name string, found installedPackages) error {
+	hint := cmp.Or(found.hint(name), "-n NAMESPACE says where a System is, or an operator that is not where the catalogue has it; helm list -A shows what helm has installed")
+	names := slices.Sorted(maps.Keys(f.there))
+	return withHint(fmt.Errorf("nothing called %q was installed with us%s", name, object.DidYouMean(object.Nearest(name, names))), hint)
 }
 
 // last are the releases as the last run that was done left them.

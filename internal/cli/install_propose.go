@@ -29,6 +29,7 @@ type proposal struct {
 	targets []target
 	values  map[string]any
 	there   map[string]installedPackage
+	found   installedPackages
 	chosen  []solve.Choice
 	made    *composing
 	of      install.Installation
@@ -67,9 +68,10 @@ func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
 			return nil, err
 		}
 	}
-	if p.there, err = p.cluster.installed(ctx, p.namespaces()); err != nil {
+	if p.found, err = p.cluster.installed(ctx, p.believed(), p.namespaces()); err != nil {
 		return nil, err
 	}
+	p.there = p.found.there
 	if err := p.solve(ctx); err != nil {
 		return nil, err
 	}
@@ -129,6 +131,20 @@ func (p *proposal) namespaces() []string {
 	return slices.DeleteFunc(slices.Compact(out), func(ns string) bool { return ns == "" })
 }
 
+// believed says where operators are believed to be.
+func (p *proposal) believed() believed {
+	b := believed{cats: p.cats, system: map[string]string{}}
+	if given(p.o.config.Namespace) {
+		b.given = *p.o.config.Namespace
+	}
+	if p.sys != nil {
+		for _, o := range p.sys.Operators {
+			b.system[o.Name] = o.Namespace
+		}
+	}
+	return b
+}
+
 // solve chooses the packages.
 func (p *proposal) solve(ctx context.Context) error {
 	q := solve.Question{Available: p.cats.Packages(), Served: p.cluster.served(), Kubernetes: p.cluster.kubernetes}
@@ -184,7 +200,7 @@ func (p *proposal) changeable() error {
 		i := slices.IndexFunc(p.chosen, func(c solve.Choice) bool { return c.Name == t.name })
 		switch {
 		case p.o.action == install.Upgrade && !there:
-			return withHint(fmt.Errorf("%s is not installed, or not with us: there is nothing to upgrade", t.name), "kubectl sysop install "+t.name)
+			return withHint(fmt.Errorf("%s is not installed, or not with us: there is nothing to upgrade", t.name), cmp.Or(p.found.hint(t.name), "kubectl sysop install "+t.name))
 		case p.o.action == install.Install && there && i >= 0 && p.chosen[i].Version != is.version:
 			return withHint(fmt.Errorf("%s is installed already, in %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
 		}
@@ -252,24 +268,51 @@ func (p *proposal) known(ctx context.Context) error {
 		}
 		return err
 	}
-	open, err := install.Unfinished(ctx, p.cluster.config, p.namespaces())
-	if err != nil && !apierrors.IsForbidden(err) {
-		return err
-	}
-	for _, f := range open {
-		if f.Installation == p.of || f.Err != nil {
+	return p.alone(ctx)
+}
+
+// alone sees that no other run is at work on a release of a part: by the journal of the
+// operator itself, and by that of the System that its last record names.
+func (p *proposal) alone(ctx context.Context) error {
+	for _, part := range p.made.parts {
+		if part.App {
 			continue
 		}
-		for _, r := range f.Touches() {
-			for _, part := range p.made.parts {
-				if part.Release == r.Name && part.Namespace == r.Namespace {
-					return withHint(fmt.Errorf("%s is part of a run that is not ended: %s of %s/%s, by %s", part.Name, f.Journal.Run.Action, f.Installation.Namespace, f.Installation.Name, f.Journal.Run.By),
-						fmt.Sprintf("wait for it, or end it: kubectl sysop rollback %s -n %s --unfinished", f.Installation.Name, f.Installation.Namespace))
+		others := []install.Installation{{Name: part.Name, Namespace: part.Namespace}}
+		is, there := p.there[part.Name]
+		if m := is.marks; there && m.System != "" {
+			others = append(others, install.Installation{Name: m.System, Namespace: m.SystemNamespace})
+		}
+		for _, other := range others {
+			found, err := install.Find(ctx, p.cluster.config, other.Name, []string{other.Namespace})
+			if err != nil {
+				return err
+			}
+			for _, f := range found {
+				if err := p.busy(f, part, is.marks.Run); err != nil {
+					return err
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// busy refuses a part that the run of another installation touches. What is said of a System
+// counts only where the record of the release, made by run, says the same.
+func (p *proposal) busy(f install.Found, part *install.Part, run string) error {
+	in := f.Installation
+	if f.Err != nil || f.Journal.Run == nil || in.Name == p.of.Name && in.Namespace == p.of.Namespace {
+		return nil
+	}
+	if in.Namespace != part.Namespace && f.Journal.Run.ID != run {
+		return nil
+	}
+	if !slices.Contains(f.Touches(), install.ReleaseName{Name: part.Release, Namespace: part.Namespace}) {
+		return nil
+	}
+	return withHint(fmt.Errorf("%s is part of a run that is not ended: %s of %s/%s, by %s", part.Name, f.Journal.Run.Action, in.Namespace, in.Name, f.Journal.Run.By),
+		fmt.Sprintf("wait for it, or end it: kubectl sysop rollback %s -n %s --unfinished", in.Name, in.Namespace))
 }
 
 // plan makes the plan over what is there.
@@ -309,11 +352,21 @@ func (p *proposal) plan(ctx context.Context) error {
 	if err := p.images(ctx); err != nil {
 		return err
 	}
+	p.claimed()
 	p.planned.Stays = stays
 	for _, s := range stays {
 		p.planned.Unchanged = append(p.planned.Unchanged, s.Part)
 	}
 	return p.inputs(ctx)
+}
+
+// claimed notes releases that call themselves a package which is installed anew.
+func (p *proposal) claimed() {
+	for _, part := range p.planned.Parts {
+		if hint := p.found.hint(part.Name); hint != "" && !part.App {
+			p.planned.Notes = append(p.planned.Notes, hint)
+		}
+	}
 }
 
 // unwaited leaves out the waiting for parts that nobody needs, where that is asked for. A

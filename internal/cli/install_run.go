@@ -134,21 +134,3 @@ func (p *proposal) fitting(part *install.Part, v install.Resolved) (any, error) 
 	}
 	return nil, fmt.Errorf("%s makes no %s", part.Name, v.To)
 }
-
-// recover sorts out a run that was killed, before a new plan is made. It says whether there
-// was one.
-func (p *proposal) recover(ctx context.Context) (bool, error) {
-	r := p.journal.Run
-	if r == nil {
-		return false, nil
-	}
-	same := r.Fingerprint == p.planned.Fingerprint && !r.Undoing
-	what := "undone"
-	if same {
-		what = "gone on with"
-	}
-	fmt.Fprintf(p.o.env.ErrOut, "an %s of %s by %s was not ended: it is %s\n", r.Action, r.Started.Format(time.RFC3339), safe(r.By), what)
-	p.o.wire(p.runner, p.cluster)
-	_, _, err := p.runner.Recover(ctx, p.of, p.planned.Fingerprint, p.options())
-	return true, err
-}

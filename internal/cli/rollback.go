@@ -38,6 +38,7 @@ Definitions stay as they are: going back could lose fields.
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.writingFlags(cmd)
+	o.findingFlags(cmd)
 	cmd.Flags().BoolVar(&o.unfinished, "unfinished", false, "undo a run that was killed, and nothing else")
 	return cmd
 }
@@ -63,7 +64,7 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	o.wire(f.runner, c)
-	if f.journal.Run != nil && o.dryRun == "none" {
+	if f.journal.Run != nil && (o.unfinished || o.dryRun == "none" && !o.printRBAC) {
 		return o.endOpen(ctx, c, f)
 	}
 	if o.unfinished {
@@ -86,12 +87,16 @@ func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *fou
 	if !o.unfinished {
 		return withHint(fmt.Errorf("an %s by %s is not ended", f.journal.Run.Action, f.journal.Run.By), "--unfinished undoes it; the same command again goes on with it")
 	}
-	if !o.yes {
-		if yes, err := o.env.ask(ctx, fmt.Sprintf("undo the %s of %s that %s began?", f.journal.Run.Action, f.of.Name, f.journal.Run.By)); err != nil || !yes {
-			return err
-		}
+	open, err := o.recovering(ctx, c, f.runner, f.of, "", o.runOptions(c))
+	switch {
+	case err != nil:
+		return err
+	case o.printRBAC:
+		return (&proposal{o: o.installOptions, cluster: c, of: f.of, planned: &install.Planned{Installation: f.of}}).role(open)
+	case o.dryRun != "none":
+		return nil
 	}
-	what, report, err := f.runner.Recover(ctx, f.of, "", o.runOptions(c))
+	what, report, err := open.do(ctx)
 	if err == nil && what == install.RecoveredDone {
 		fmt.Fprintf(o.env.ErrOut, "%s: all of the %s had been done, there is nothing to undo\n", safe(f.of.Name), report.Action)
 		return nil
@@ -107,7 +112,7 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	planned := install.Make(install.Rollback, f.of, nil, state, install.MakeOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases})
 	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
-		return p.role()
+		return p.role(nil)
 	}
 	if o.dryRun != "client" {
 		if err := p.rights(ctx); err != nil {
@@ -167,5 +172,6 @@ revisions are what rollback goes back to; helm history shows those of each relea
 	}
 	o.connecting(cmd)
 	o.writing(cmd)
+	o.findingFlags(cmd)
 	return cmd
 }

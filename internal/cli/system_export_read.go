@@ -269,11 +269,11 @@ func (x *exporting) versions(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, err := c.installed(ctx, []string{c.namespace})
+	found, err := c.installed(ctx, believed{cats: &catalogues{Catalogue: catalog.Embedded()}, given: c.namespace}, []string{c.namespace})
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
-	for name, is := range there {
+	for name, is := range found.there {
 		out[name] = is.version
 	}
 	return out, nil

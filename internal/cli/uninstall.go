@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
@@ -55,6 +54,7 @@ operators of a System stay: others may need them.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
 	o.writingFlags(cmd)
+	o.findingFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.deleteDefinitions, "delete-crds", false, "delete the definitions, if no custom resource of them is left anywhere")
 	f.BoolVar(&o.orphan, "orphan", false, "leave custom resources without their operator")
@@ -79,8 +79,14 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	o.wire(f.runner, c)
-	if f.journal.Run != nil && o.dryRun == "none" {
-		if err := o.sortOut(ctx, c, f); err != nil {
+	var open *recovering
+	if f.journal.Run != nil {
+		if open, err = o.recovering(ctx, c, f.runner, f.of, "", o.runOptions(c)); err != nil {
+			return err
+		}
+	}
+	if open != nil && o.dryRun == "none" && !o.printRBAC {
+		if _, _, err := open.do(ctx); err != nil {
 			return err
 		}
 		if f, err = o.find(ctx, c, name); err != nil {
@@ -92,10 +98,10 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if o.printRBAC {
-		return (&proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}).role()
-	}
 	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
+	if o.printRBAC {
+		return p.role(open)
+	}
 	if o.dryRun != "client" {
 		if err := p.rights(ctx); err != nil {
 			return err
@@ -118,14 +124,6 @@ func (o *installOptions) runOptions(c *installCluster) install.Options {
 	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Patience: max(o.timeout, undoing)}
 }
 
-// sortOut undoes a run that was killed, before something else is done.
-func (o *installOptions) sortOut(ctx context.Context, c *installCluster, f *foundInstallation) error {
-	r := f.journal.Run
-	fmt.Fprintf(o.env.ErrOut, "an %s by %s was not ended: it is undone\n", r.Action, safe(r.By))
-	_, _, err := f.runner.Recover(ctx, f.of, "", o.runOptions(c))
-	return err
-}
-
 // plan says what goes.
 func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *foundInstallation) (*install.Planned, install.State, error) {
 	parts := f.parts()
@@ -142,6 +140,9 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 		if err := dependants(planned, f); err != nil {
 			return nil, state, err
 		}
+		if err := systemOf(ctx, c, planned, f); err != nil {
+			return nil, state, err
+		}
 	} else {
 		operatorsStay(planned, f)
 	}
@@ -151,7 +152,7 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 // dependants refuse that an operator goes that they need.
 func dependants(planned *install.Planned, f *foundInstallation) error {
 	var all []solve.Installed
-	cats := catalog.Embedded().Packages()
+	cats := f.cats.Packages()
 	for _, is := range f.there {
 		one := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}}
 		if i := slices.IndexFunc(cats, func(p solve.Package) bool { return p.Name == is.name && p.Version == is.version }); i >= 0 {
@@ -159,7 +160,6 @@ func dependants(planned *install.Planned, f *foundInstallation) error {
 		}
 		all = append(all, one)
 	}
-	systems(planned, f)
 	if f.is.name == "" {
 		return nil
 	}
@@ -175,10 +175,20 @@ func dependants(planned *install.Planned, f *foundInstallation) error {
 	return nil
 }
 
-// systems refuse that an operator goes that they were installed with.
-func systems(planned *install.Planned, f *foundInstallation) {
-	for _, other := range f.others {
-		if !other.Installation.System || other.Err != nil || other.Journal == nil || len(other.Journal.Past) == 0 {
+// systemOf refuses that an operator goes that a System was installed with: the one that the
+// record of the operator's own release names. Others are not looked for, since anybody could
+// say so in a namespace of their own; their custom resources are found all the same.
+func systemOf(ctx context.Context, c *installCluster, planned *install.Planned, f *foundInstallation) error {
+	m := f.is.marks
+	if m.System == "" || m.SystemNamespace == "" {
+		return nil
+	}
+	found, err := install.Find(ctx, c.config, m.System, []string{m.SystemNamespace})
+	if err != nil {
+		return err
+	}
+	for _, other := range found {
+		if !other.Installation.System || other.Err != nil || len(other.Journal.Past) == 0 {
 			continue
 		}
 		last := other.Journal.Past[len(other.Journal.Past)-1]
@@ -193,6 +203,7 @@ func systems(planned *install.Planned, f *foundInstallation) {
 			})
 		}
 	}
+	return nil
 }
 
 // operatorsStay tells which operators a System leaves behind.

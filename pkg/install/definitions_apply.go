@@ -40,8 +40,42 @@ func (x *run) prepareDefinitions(ctx context.Context, s *Step, state *StepState)
 		if err != nil {
 			return err
 		}
+		if err := x.noteSum(ctx, s, before, is); err != nil {
+			return err
+		}
 		state.Changed = append(state.Changed, before)
 	}
+	return nil
+}
+
+// errNotApplied says that a definition has not the content that the run gave it.
+var errNotApplied = errors.New("it does not carry the mark of this run: somebody changed it since")
+
+// beforeMark is the run that changed a definition, and the sum of what it was before.
+func beforeMark(d *unstructured.Unstructured) (run, sum string) {
+	run, sum, _ = strings.Cut(d.GetAnnotations()[BeforeAnnotation], "/")
+	return run, sum
+}
+
+// noteSum notes the sum of what a definition is before the step. Where something of the run was
+// kept before, that must be what the definition is now, or what it says of itself.
+func (x *run) noteSum(ctx context.Context, s *Step, b Before, is *unstructured.Unstructured) error {
+	if x.sums == nil {
+		x.sums = map[object.Ref]string{}
+	}
+	if x.sums[b.Object] = b.sum; b.sum != "" {
+		return nil
+	}
+	was, err := x.Store.Kept(ctx, b)
+	if err != nil {
+		return err
+	}
+	sum := sumOf(was)
+	run, before := beforeMark(is)
+	if !sameContent(is, was) && (run != x.j.Run.ID || before != sum) {
+		return x.tampered(s.ID, b.Object, "what is kept of it ("+b.Kept+") is not what it was")
+	}
+	x.sums[b.Object] = sum
 	return nil
 }
 
@@ -92,6 +126,9 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 			return fmt.Errorf("read %s: %w", ref, err)
 		default:
 			want.SetResourceVersion(is.GetResourceVersion())
+			if sum := x.sums[ref]; sum != "" {
+				marks[BeforeAnnotation] = x.j.Run.ID + "/" + sum
+			}
 			if by := is.GetAnnotations()[RunAnnotation]; by != "" {
 				marks[RunAnnotation] = by // who made it stays
 			} else if made {
@@ -278,6 +315,9 @@ func (x *run) restoreDefinition(ctx context.Context, b Before) error {
 			return errors.New("somebody made it anew")
 		case is.GetGeneration() > was.GetGeneration()+1:
 			return errors.New("somebody changed it since")
+		}
+		if run, sum := beforeMark(is); run != x.j.Run.ID || sum != sumOf(was) {
+			return errNotApplied
 		}
 		if x.Restorable != nil && !equality.Semantic.DeepEqual(is.Object["spec"], was.Object["spec"]) {
 			if err := x.Restorable(is, was); err != nil {

@@ -23,6 +23,8 @@ type Marks struct {
 	// Run is the id of the run, Package the name of the package, System that of the system;
 	// each may be empty.
 	Run, Package, System string
+	// SystemNamespace is that of the system.
+	SystemNamespace string
 	// Version is that of the package.
 	Version string
 }

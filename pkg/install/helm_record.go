@@ -13,6 +13,7 @@ import (
 
 	helm "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/release"
+	rcommon "helm.sh/helm/v4/pkg/release/common"
 	v1 "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/storage/driver"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -35,14 +36,39 @@ func (m *marking) Create(key string, r release.Releaser) error {
 			labels = map[string]string{}
 		}
 		maps.DeleteFunc(labels, func(k, _ string) bool { return driver.ContainsSystemLabels(map[string]string{k: ""}) })
-		for k, to := range map[string]string{RunLabel: m.marks.Run, PackageLabel: m.marks.Package, SystemLabel: m.marks.System, VersionLabel: strings.ReplaceAll(m.marks.Version, "+", "_")} {
-			if to != "" {
-				labels[k] = to
-			}
-		}
+		maps.Copy(labels, m.marks.labels())
 		v.Labels = labels
 	}
 	return m.Driver.Create(key, r)
+}
+
+// Update writes a record anew. That of a release which is uninstalled gets the marks of the run
+// that does it: by them it is known whose it is to bring back.
+func (m *marking) Update(key string, r release.Releaser) error {
+	if v, ok := recorded(r); ok && v.Info != nil && (v.Info.Status == rcommon.StatusUninstalling || v.Info.Status == rcommon.StatusUninstalled) {
+		labels := map[string]string{}
+		maps.Copy(labels, v.Labels) // with Helm's own, as it writes them itself
+		maps.Copy(labels, m.marks.labels())
+		v.Labels = labels
+	}
+	return m.Driver.Update(key, r)
+}
+
+// labels are the marks as they are on a record; those that are empty are left out.
+func (m Marks) labels() map[string]string {
+	out := map[string]string{
+		RunLabel: m.Run, PackageLabel: m.Package, SystemLabel: m.System, SystemNamespaceLabel: m.SystemNamespace, VersionLabel: strings.ReplaceAll(m.Version, "+", "_"),
+	}
+	maps.DeleteFunc(out, func(_, v string) bool { return v == "" })
+	return out
+}
+
+// marksOf reads the marks of a record.
+func marksOf(labels map[string]string) Marks {
+	return Marks{
+		Run: labels[RunLabel], Package: labels[PackageLabel], System: labels[SystemLabel], SystemNamespace: labels[SystemNamespaceLabel],
+		Version: strings.ReplaceAll(labels[VersionLabel], "_", "+"),
+	}
 }
 
 func recorded(r release.Releaser) (*v1.Release, bool) {
@@ -80,7 +106,7 @@ func (a *act) record(v *v1.Release) (Record, error) {
 		Release: ReleaseName{Name: v.Name, Namespace: v.Namespace}, Revision: v.Version, Status: string(v.Info.Status), Description: v.Info.Description,
 		Updated: v.Info.LastDeployed, RollbackOf: v.Info.RollbackRevision, Manifest: v.Manifest, Values: v.Config, Notes: v.Info.Notes,
 		ServerSide: v.ApplyMethod == string(v1.ApplyMethodServerSideApply),
-		Marks:      Marks{Run: v.Labels[RunLabel], Package: v.Labels[PackageLabel], System: v.Labels[SystemLabel], Version: strings.ReplaceAll(v.Labels[VersionLabel], "_", "+")},
+		Marks:      marksOf(v.Labels),
 	}
 	if v.Chart != nil && v.Chart.Metadata != nil {
 		out.Chart, out.Version, out.App = v.Chart.Metadata.Name, v.Chart.Metadata.Version, v.Chart.Metadata.AppVersion

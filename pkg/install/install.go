@@ -28,11 +28,15 @@ const (
 	// definitions too: what the release is of.
 	PackageLabel = "sysop.dev/package"
 	SystemLabel  = system.Label
+	// SystemNamespaceLabel is on the records of releases beside SystemLabel: where the System is.
+	SystemNamespaceLabel = "sysop.dev/system-namespace"
 	// VersionLabel is on the records and the definitions of packages: their version, which
 	// need not be that of the chart; a + in it is a _.
 	VersionLabel = "sysop.dev/version"
 	// RunAnnotation is on namespaces and definitions that a run made.
 	RunAnnotation = "sysop.dev/run"
+	// BeforeAnnotation is on definitions that a run changed: its id, and the sum of what was kept.
+	BeforeAnnotation = "sysop.dev/before"
 )
 
 // Installation is what a run is about: an operator, or a system. Its journal, its lock and

@@ -74,6 +74,8 @@ type Before struct {
 	Object object.Ref `json:"object"`
 	// Kept is the name of the ConfigMap beside the journal, or secret/NAME.
 	Kept string `json:"kept"`
+	// sum is that of what this process kept itself; empty for what a journal says was kept.
+	sum string
 }
 
 // Past is a run that ended.

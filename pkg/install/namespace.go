@@ -211,8 +211,18 @@ func (x *run) ours(o *unstructured.Unstructured) bool {
 	if x.j == nil || x.j.Run == nil || len(o.GetManagedFields()) == 0 {
 		return false
 	}
+	if labels := o.GetLabels(); o.GetKind() == "Secret" && labels["owner"] == "helm" && labels[RunLabel] == x.j.Run.ID {
+		return true // the record of what was undone
+	}
+	programs := x.j.Run.Writers
+	if x.loaded {
+		programs = x.programs
+		if x.p != nil {
+			programs = writers(x.p.Parts, programs)
+		}
+	}
 	for _, m := range o.GetManagedFields() {
-		if m.Subresource == "" && !programOf(m.Manager, x.j.Run.Writers) {
+		if m.Subresource == "" && !programOf(m.Manager, programs) {
 			return false
 		}
 	}

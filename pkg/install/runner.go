@@ -77,6 +77,9 @@ type Options struct {
 	Manifest string
 	// Stop ends also the undoing (a second interrupt); nil for never.
 	Stop context.Context
+	// Seen identifies the run that was shown (RecoveryPlan.Seen): another one is not recovered.
+	// Empty for any.
+	Seen string
 	// Patience is how long one thing is waited for that has no timeout; 0 for five minutes.
 	Patience time.Duration
 }

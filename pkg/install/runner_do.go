@@ -2,14 +2,13 @@ package install
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -29,6 +28,15 @@ type run struct {
 	// gone says that the namespace of the installation, and the lock in it, were deleted.
 	gone   bool
 	report Report
+	// loaded says that the run was read from a journal: it is data to be held against what is
+	// there. left are objects that are not given back what was kept of them, and why not.
+	loaded bool
+	left   map[object.Ref]string
+	// programs are those of the records of a run that was read: what its journal says of them is
+	// not believed.
+	programs []string
+	// sums are those of definitions as they were before the step.
+	sums map[object.Ref]string
 	// letGo lets go who is held while a part is changed.
 	letGo func(context.Context) error
 }
@@ -36,7 +44,7 @@ type run struct {
 // Do does what was planned, all of it or nothing. An error is a *FailedError where something
 // was begun; the report says what became of it. Do waits for the lock.
 func (r *Runner) Do(ctx context.Context, p *Planned, o Options) (Report, error) {
-	x := &run{Runner: r, o: o, p: p, of: p.Installation, id: strings.ToLower(rand.Text()[:12]), report: Report{Action: p.Action}}
+	x := &run{Runner: r, o: o, p: p, of: p.Installation, id: newRunID(p.Installation), report: Report{Action: p.Action}}
 	if len(p.Refusals) > 0 {
 		return x.report, &RefusedError{Refusals: p.Refusals}
 	}
@@ -108,6 +116,9 @@ func (x *run) do(ctx, undoing context.Context) error {
 		return err
 	}
 	x.j = j
+	if _, err := x.planRecovery(ctx, x.p.Fingerprint); err != nil {
+		return err
+	}
 	if j.Run != nil && j.Run.Committed {
 		if err := x.end(undoing, ResultDone); err != nil {
 			return err
@@ -247,7 +258,13 @@ func (x *run) afterLoss(ctx context.Context, failed error) error {
 		if j.Run == nil || j.Run.ID != id {
 			return &regulate.ConflictError{Object: "the journal of " + x.of.Name}
 		}
+		was := x.j.Run
 		x.j = j
+		if j.Run.Why = was.Why; j.Run.seen() == was.seen() {
+			j.Run = was // and with it what is known of what was kept
+		} else if _, err := x.planRecovery(undoing, ""); err != nil {
+			return err
+		}
 		j.Run.Why = why
 		if j.Run.Committed {
 			return x.end(undoing, ResultDone)

@@ -21,7 +21,12 @@ func (x *run) end(ctx context.Context, result string) error {
 			return x.open(err)
 		}
 	}
-	if err := x.Store.Drop(ctx, r.ID, kept(r)); err != nil {
+	if err := x.forgetUndone(ctx); err != nil {
+		return x.open(err)
+	}
+	if result == ResultLeft && len(x.left) > 0 {
+		x.tell(Event{Kind: Noted, Message: "what was kept for this run stays, so that it can be looked at"})
+	} else if err := x.Store.Drop(ctx, r.ID, kept(r)); err != nil {
 		return x.open(err)
 	}
 	past := x.past(ctx, result)
@@ -57,11 +62,48 @@ func (x *run) forgetRemoved(ctx context.Context) error {
 		if s.Kind != RemoveRelease || s.Phase != Done {
 			continue
 		}
-		if err := x.Engine.Forget(ctx, ReleaseName{s.Release, s.Namespace}); err != nil {
+		name := ReleaseName{s.Release, s.Namespace}
+		if x.loaded { // Then only the record itself says that it was this run.
+			list, err := x.Engine.History(ctx, name)
+			if err != nil {
+				return err
+			}
+			if len(list) == 0 || list[len(list)-1].Marks.Run != x.j.Run.ID {
+				continue
+			}
+		}
+		if err := x.Engine.Forget(ctx, name); err != nil {
 			return fmt.Errorf("it is done, but for the records of what was removed: %w", err)
 		}
 	}
 	return nil
+}
+
+// forgetUndone forgets all releases whose installation was undone.
+func (x *run) forgetUndone(ctx context.Context) error {
+	for i := range x.j.Run.Steps {
+		if err := x.forget(ctx, &x.j.Run.Steps[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget deletes the records of a release whose installation was undone: they were kept since
+// they say what was the run's.
+func (x *run) forget(ctx context.Context, s *StepState) error {
+	if s.Kind != InstallRelease || s.Phase != Undone {
+		return nil
+	}
+	name := ReleaseName{s.Release, s.Namespace}
+	list, err := x.Engine.History(ctx, name)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	if last := list[len(list)-1]; last.Status != Uninstalled || last.Marks.Run != x.j.Run.ID {
+		return nil
+	}
+	return x.Engine.Forget(ctx, name)
 }
 
 // past is the run as it ended.

@@ -286,12 +286,15 @@ func (f *fakeCluster) Remove(_ context.Context, j *Journal) error {
 
 func (f *fakeCluster) Keep(_ context.Context, run string, o *unstructured.Unstructured) (Before, error) {
 	key := run + " " + refOf(o).String()
-	return Before{Object: refOf(o), Kept: key}, f.write(func() error {
+	b := Before{Object: refOf(o), Kept: key}
+	err := f.write(func() error {
 		if _, ok := f.kept[key]; !ok {
 			f.kept[key] = o.DeepCopy()
+			b.sum = sumOf(o)
 		}
 		return nil
 	})
+	return b, err
 }
 
 func (f *fakeCluster) Kept(_ context.Context, b Before) (*unstructured.Unstructured, error) {
@@ -421,6 +424,9 @@ func (h fakeHelm) runHooks(ctx context.Context, c *chart.Chart) error {
 
 func (h fakeHelm) change(ctx context.Context, c Change, from *Record, revision, rollbackOf int, bodies []*unstructured.Unstructured) error {
 	r := Record{Release: c.Release, Revision: revision, Status: "pending", Marks: c.Marks, RollbackOf: rollbackOf}
+	for _, o := range h.f.hooks[c.Chart] {
+		r.Hooks = append(r.Hooks, HookObject{Object: refOf(o)})
+	}
 	if err := h.begin(ctx, r, bodies); err != nil {
 		return err
 	}
@@ -473,7 +479,13 @@ func (h fakeHelm) Uninstall(ctx context.Context, n ReleaseName, o Return) error 
 	if last == nil {
 		return errors.New("release: not found")
 	}
-	if err := h.status(ctx, n, last.Revision, Uninstalling); err != nil {
+	if last.Status == Uninstalled {
+		return errors.New("is already deleted")
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := h.f.write(func() error { last.Status, last.Marks = Uninstalling, o.Marks; return nil }); err != nil {
 		return err
 	}
 	for _, ref := range last.Objects {

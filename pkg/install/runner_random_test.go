@@ -151,6 +151,9 @@ func (f *fakeCluster) image() map[string]string {
 		c := content(o)
 		unstructured.RemoveNestedField(c, "metadata", "annotations", RunAnnotation)
 		unstructured.RemoveNestedField(c, "metadata", "annotations", InstallLabel)
+		if o.GetAnnotations()[BeforeAnnotation] != "" { // with another id in each run
+			_ = unstructured.SetNestedField(c, "by a run", "metadata", "annotations", BeforeAnnotation)
+		}
 		if a, _, _ := unstructured.NestedMap(c, "metadata", "annotations"); len(a) == 0 {
 			unstructured.RemoveNestedField(c, "metadata", "annotations")
 		}

@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,18 +55,25 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 		return "", err
 	}
 	x.j = j
+	p, err := x.planRecovery(ctx, fingerprint)
+	switch {
+	case err != nil:
+		return "", err
+	case x.o.Seen != "" && p.Seen != x.o.Seen:
+		return "", fmt.Errorf("%s in %s: %w", x.of.Name, x.of.Namespace, errOtherRun)
+	}
 	switch r := j.Run; {
 	case r == nil:
 		x.report.Result = ResultDone
-		if x.mark != "" && j.version == "" && fingerprint == "" {
+		if x.mark != "" && j.version == "" && fingerprint == "" && ownRun(x.mark, x.of) {
 			// A run was killed between its namespace and its journal.
 			_, err = x.deleteNamespace(undoing, x.of.Namespace, x.mark)
 		}
 		return RecoveredNothing, err
-	case r.Committed:
+	case p.What == RecoveredDone:
 		x.report.Action = r.Action
 		return RecoveredDone, x.end(undoing, ResultDone)
-	case !r.Undoing && fingerprint != "" && r.Fingerprint == fingerprint:
+	case p.What == RecoveredGoesOn:
 		x.report.Action = r.Action
 		return RecoveredGoesOn, x.sortOut(undoing)
 	case r.Why == "":
@@ -109,6 +117,9 @@ func (x *run) sortOut(ctx context.Context) error {
 		if err := x.undoOne(ctx, s); err != nil {
 			return err
 		}
+	}
+	if err := x.forgetUndone(ctx); err != nil { // its name is used again
+		return err
 	}
 	x.reportSteps("")
 	return nil

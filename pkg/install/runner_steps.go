@@ -85,7 +85,7 @@ func (x *run) part(name string) *Part {
 func (x *run) marks(p *Part) Marks {
 	m := Marks{Run: x.j.Run.ID}
 	if x.of.System {
-		m.System = x.of.Name
+		m.System, m.SystemNamespace = x.of.Name, x.of.Namespace
 	}
 	if p != nil && !p.App {
 		m.Package, m.Version = p.Name, p.Version

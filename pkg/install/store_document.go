@@ -105,6 +105,13 @@ func (j *Journal) valid() error {
 	if j.Installation.Name == "" || j.Installation.Namespace == "" {
 		return errNameless
 	}
+	for _, p := range j.Past {
+		for _, r := range p.Releases {
+			if r.App && (r.Namespace != j.Installation.Namespace || r.Release != j.Installation.Name+"-"+r.Part) {
+				return fmt.Errorf("release %s/%s is not that of an app of %s", r.Namespace, r.Release, j.Installation.Name)
+			}
+		}
+	}
 	if j.Run == nil {
 		return nil
 	}
@@ -119,6 +126,11 @@ func (j *Journal) valid() error {
 			return fmt.Errorf("step %d (%s): kind %q is not known", i, s.ID, s.Kind)
 		case s.ofRelease() && (s.Release == "" || s.Namespace == ""):
 			return fmt.Errorf("step %d (%s): it names no release", i, s.ID)
+		}
+		for _, b := range s.Changed {
+			if b.Kept != keptName(j.Installation, j.Run.ID, b.Object) {
+				return fmt.Errorf("step %d (%s): %s is not where %s is kept", i, s.ID, b.Kept, b.Object)
+			}
 		}
 	}
 	return nil

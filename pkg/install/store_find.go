@@ -1,17 +1,10 @@
 package install
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -40,70 +33,34 @@ func (f Found) Touches() []ReleaseName {
 	return out
 }
 
-// Installations returns all journals: of all namespaces where that is allowed, else of those
-// that are given. Whole says that it was.
-func Installations(ctx context.Context, config *rest.Config, namespaces []string) (found []Found, whole bool, err error) {
+// Find reads the journals of an installation of a name, in each of the namespaces: those that
+// are there, and why others could not be read. No other namespace is looked into: who may
+// write ConfigMaps somewhere else has no say in what is called NAME.
+func Find(ctx context.Context, config *rest.Config, name string, namespaces []string) ([]Found, error) {
 	client, err := dynamic.NewForConfig(regulate.Quiet(config))
 	if err != nil {
-		return nil, false, fmt.Errorf("reach the journals: %w", err)
+		return nil, fmt.Errorf("reach the journals: %w", err)
 	}
-	return installations(ctx, client, namespaces)
+	return find(ctx, client, name, namespaces)
 }
 
-func installations(ctx context.Context, client dynamic.Interface, namespaces []string) (found []Found, whole bool, err error) {
-	of := client.Resource(configMapResource)
-	list, err := journalsIn(ctx, of)
-	if err == nil {
-		return list, true, nil
-	}
-	if !apierrors.IsForbidden(err) {
-		return nil, false, fmt.Errorf("list the journals of installations: %w", err)
-	}
-	for _, ns := range namespaces {
-		list, err := journalsIn(ctx, of.Namespace(ns))
-		if err != nil {
-			return nil, false, fmt.Errorf("list the journals of installations in %s: %w", ns, err)
-		}
-		found = append(found, list...)
-	}
-	return found, false, nil
-}
-
-// Unfinished returns the journals whose run is not ended, and those that cannot be read.
-func Unfinished(ctx context.Context, config *rest.Config, namespaces []string) ([]Found, error) {
-	list, _, err := Installations(ctx, config, namespaces)
-	return slices.DeleteFunc(list, func(f Found) bool { return f.Err == nil && f.Journal.Run == nil }), err
-}
-
-func journalsIn(ctx context.Context, of dynamic.ResourceInterface) ([]Found, error) {
-	var list *unstructured.UnstructuredList
-	err := regulate.Persist(ctx, storePatience, func(ctx context.Context) (err error) {
-		list, err = of.List(ctx, metav1.ListOptions{LabelSelector: managedLabel + "=" + managedBy + "," + InstallLabel + ",!" + keptLabel})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+func find(ctx context.Context, client dynamic.Interface, name string, namespaces []string) ([]Found, error) {
 	var out []Found
-	for _, u := range list.Items {
-		name, ok := strings.CutPrefix(u.GetName(), keptPrefix)
-		if !ok || name != u.GetLabels()[InstallLabel] {
+	for i, ns := range namespaces {
+		if ns == "" || slices.Index(namespaces, ns) != i {
 			continue
 		}
-		f := Found{Installation: Installation{Name: name, Namespace: u.GetNamespace()}}
-		o := new(corev1.ConfigMap)
-		if f.Err = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, o); f.Err == nil {
-			f.Journal, f.Err = decodeJournal(o)
-		}
-		if f.Err != nil {
-			f.Err = unreadable(f.Installation, f.Err)
-		} else {
+		f := Found{Installation: Installation{Name: name, Namespace: ns}}
+		f.Journal, f.Err = newStore(client, f.Installation).Load(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case f.Err == nil && f.Journal.version == "":
+			continue
+		case f.Err == nil:
 			f.Installation = f.Journal.Installation
 		}
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b Found) int {
-		return cmp.Or(cmp.Compare(a.Installation.Namespace, b.Installation.Namespace), cmp.Compare(a.Installation.Name, b.Installation.Name))
-	})
 	return out, nil
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -42,15 +43,13 @@ func (s *ClusterStore) Keep(ctx context.Context, run string, o *unstructured.Uns
 	if len(zip) > mostBytes {
 		return Before{}, fmt.Errorf("keep %s as it is: it has %d bytes, %d compressed, and a ConfigMap holds %d", ref, len(text), len(zip), mostBytes)
 	}
-	sum := sha256.Sum256([]byte(run + " " + ref.String()))
+	kept := Before{Object: ref, Kept: keptName(s.of, run, ref)}
 	meta := metav1.ObjectMeta{
-		Name: JournalName(s.of.Name) + "-was-" + hex.EncodeToString(sum[:6]), Namespace: s.of.Namespace,
+		Name: strings.TrimPrefix(kept.Kept, keptInSecret), Namespace: s.of.Namespace,
 		Labels: labelled(s.of, map[string]string{keptLabel: run}), Annotations: map[string]string{"sysop.dev/object": ref.String()},
 	}
 	var body *unstructured.Unstructured
-	kept := Before{Object: ref, Kept: meta.Name}
-	if ref.Kind == "Secret" && ref.Group == "" {
-		kept.Kept = keptInSecret + meta.Name
+	if strings.HasPrefix(kept.Kept, keptInSecret) {
 		body = fieldsOf(&corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta, Data: map[string][]byte{keptKey: zip}, Type: "sysop.dev/kept"})
 	} else {
 		body = fieldsOf(&corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: meta, BinaryData: map[string][]byte{keptKey: zip}})
@@ -58,15 +57,36 @@ func (s *ClusterStore) Keep(ctx context.Context, run string, o *unstructured.Uns
 	of, _ := s.keptAt(kept)
 	err = regulate.Persist(ctx, s.Patience, func(ctx context.Context) error {
 		_, err := of.Create(ctx, body, metav1.CreateOptions{FieldManager: FieldManager})
-		if apierrors.IsAlreadyExists(err) {
-			return nil
-		}
 		return err
 	})
+	if apierrors.IsAlreadyExists(err) {
+		return kept, nil // Whether it is what was there before, somebody else has to say.
+	}
 	if err != nil {
 		return Before{}, fmt.Errorf("keep %s as it is: %w", ref, err)
 	}
+	kept.sum = sumOf(o)
 	return kept, nil
+}
+
+// keptName says where an object is kept for a run: the name of a ConfigMap, or secret/NAME.
+func keptName(of Installation, run string, ref object.Ref) string {
+	sum := sha256.Sum256([]byte(run + " " + ref.String()))
+	name := JournalName(of.Name) + "-was-" + hex.EncodeToString(sum[:6])
+	if ref.GroupKind() == secretKind {
+		return keptInSecret + name
+	}
+	return name
+}
+
+// sumOf is the sum by which an object that was kept is known again.
+func sumOf(o *unstructured.Unstructured) string {
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		return "" // what came from JSON goes into it
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // keptAt is where something is kept, and its name.

@@ -1,7 +1,6 @@
 package install
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -80,9 +79,9 @@ func TestStoreKeepsTheJournal(t *testing.T) {
 	if err := s.Save(t.Context(), j); !errors.As(err, new(*regulate.ConflictError)) {
 		t.Errorf("a write over another one's: %v", err)
 	}
-	found, whole, err := installations(t.Context(), c, nil)
-	if err != nil || !whole || len(found) != 1 || found[0].Installation != shopAt || found[0].Touches()[0] != (ReleaseName{"db", "apps"}) {
-		t.Errorf("found %+v %v %v", found, whole, err)
+	found, err := find(t.Context(), c, "shop", []string{"apps", "none", "apps"})
+	if err != nil || len(found) != 1 || found[0].Installation != shopAt || found[0].Touches()[0] != (ReleaseName{"db", "apps"}) {
+		t.Errorf("found %+v %v", found, err)
 	}
 	if err := s.Remove(t.Context(), same); err != nil {
 		t.Error(err)
@@ -170,8 +169,8 @@ func TestStoreDamaged(t *testing.T) {
 		if err := s.Save(t.Context(), &Journal{Installation: shopAt}); !errors.As(err, new(*regulate.ConflictError)) {
 			t.Errorf("%q: overwritten: %v", text, err)
 		}
-		found, _, err := installations(t.Context(), c, nil)
-		if err != nil || len(found) != 1 || !strings.HasPrefix(text, `{"apiVersion":"sysop.dev/v1alpha1","kind":"InstallJournal","installation":{"Name":"other"`) && found[0].Err == nil {
+		found, err := find(t.Context(), c, "shop", []string{"apps"})
+		if err != nil || len(found) != 1 || found[0].Err == nil {
 			t.Errorf("%q: found %+v %v", text, found, err)
 		}
 	}
@@ -209,7 +208,7 @@ func TestStoreKeeps(t *testing.T) {
 		}
 		changed := o.DeepCopy()
 		changed.SetLabels(map[string]string{"later": "yes"})
-		if again, err := s.Keep(t.Context(), "one", changed); err != nil || again != b {
+		if again, err := s.Keep(t.Context(), "one", changed); err != nil || again.Object != b.Object || again.Kept != b.Kept || b.sum == "" || again.sum != "" {
 			t.Errorf("again: %+v %v", again, err)
 		}
 		is, err := s.Kept(t.Context(), b)
@@ -221,9 +220,6 @@ func TestStoreKeeps(t *testing.T) {
 	if !strings.HasPrefix(kept[0].Kept, keptInSecret) {
 		t.Errorf("a Secret is kept in %s", kept[0].Kept)
 	}
-	if found, _, err := installations(t.Context(), c, nil); err != nil || len(found) > 0 {
-		t.Errorf("taken for journals: %+v %v", found, err)
-	}
 	if err := s.Drop(t.Context(), "one", nil); err != nil {
 		t.Error(err)
 	}
@@ -234,20 +230,30 @@ func TestStoreKeeps(t *testing.T) {
 	}
 }
 
-// Where all namespaces may not be listed, those that are given are.
-func TestInstallationsOfNamespaces(t *testing.T) {
+// Journals are looked for where they are asked for, by their name, and nowhere else: neither a
+// planted nor an unreadable one in another namespace is read, and no list is asked for.
+func TestFindIgnoresOtherNamespaces(t *testing.T) {
 	c := versioned(t)
 	if err := testStore(c).Save(t.Context(), &Journal{Installation: shopAt, Run: &Run{ID: "one"}}); err != nil {
 		t.Fatal(err)
 	}
-	c.PrependReactor("list", "configmaps", func(a kubetesting.Action) (bool, runtime.Object, error) {
-		if a.GetNamespace() == "" {
-			return true, nil, apierrors.NewForbidden(configMapResource.GroupResource(), "", errors.New("no"))
+	planted := Installation{Name: "shop", Namespace: "tenant", System: true}
+	o, err := encodeJournal(&Journal{Installation: planted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Data[journalKey] = "{"
+	if _, err := newStore(c, planted).maps().Create(t.Context(), fieldsOf(o), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.PrependReactor("*", "configmaps", func(a kubetesting.Action) (bool, runtime.Object, error) {
+		if a.GetVerb() == "list" || a.GetNamespace() != "apps" {
+			t.Errorf("it asks to %s configmaps in %q", a.GetVerb(), a.GetNamespace())
 		}
 		return false, nil, nil
 	})
-	found, whole, err := installations(context.Background(), c, []string{"apps", "none"})
-	if err != nil || whole || len(found) != 1 || found[0].Journal.Run.ID != "one" {
-		t.Errorf("%+v %v %v", found, whole, err)
+	found, err := find(t.Context(), c, "shop", []string{"apps"})
+	if err != nil || len(found) != 1 || found[0].Err != nil || found[0].Journal.Run.ID != "one" {
+		t.Errorf("%+v %v", found, err)
 	}
 }

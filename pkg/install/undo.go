@@ -53,6 +53,11 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 	if own && len(x.j.Past) > 0 {
 		s.Phase, s.Note = Left, "the history of the installation is in it"
 	} else {
+		if own { // nothing is left to write with once it is gone
+			if err := x.forgetUndone(ctx); err != nil {
+				return err
+			}
+		}
 		why, err := x.takeBack(ctx, s)
 		if ctx.Err() != nil && !x.gone {
 			return errors.Join(context.Cause(ctx), fmt.Errorf("%s is not undone yet", s.ID))
@@ -104,7 +109,8 @@ func (x *run) isOurs(last Record, s *StepState) bool {
 	return s.Revision == 0 || last.Revision == s.Revision || last.RollbackOf == s.Revision || s.Was > 0 && last.RollbackOf == s.Was
 }
 
-// undoInstall uninstalls what the run installed, with what Helm would leave.
+// undoInstall uninstalls what the run installed, with what Helm would leave. The records stay
+// until the run ends: they say what it made.
 func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err error) {
 	name := ReleaseName{s.Release, s.Namespace}
 	list, err := x.Engine.History(ctx, name)
@@ -112,37 +118,48 @@ func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err er
 		return "", err
 	}
 	if len(list) > 0 {
-		last := list[len(list)-1]
-		if !x.isOurs(last, s) {
-			return fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status), nil
+		what, why := x.fateOf(ctx, list, s)
+		if what == fateLeave {
+			return why, nil
 		}
-		if err := x.disown(ctx, s.Changed); err != nil {
-			return "", err
-		}
-		gone, err := x.ownedOf(ctx, last)
-		if err != nil {
-			return "", err
-		}
-		if err := x.uninstall(ctx, name); err != nil {
-			return "", err
-		}
-		if err := x.waitGone(ctx, gone, x.o.patience(0)); err != nil {
+		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
 			return "", err
 		}
 	}
 	return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
 }
 
+func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState) error {
+	gone, err := x.ownedOf(ctx, last)
+	if err != nil {
+		return err
+	}
+	if last.Status != Uninstalled {
+		if err := x.disown(ctx, s.Changed); err != nil {
+			return err
+		}
+		if gone, err = x.ownedOf(ctx, last); err != nil {
+			return err
+		}
+		if err := x.uninstall(ctx, last.Release); err != nil {
+			return err
+		}
+	} else {
+		gone = nil // what came since is not the run's
+	}
+	return x.waitGone(ctx, gone, x.o.patience(0))
+}
+
 // uninstall uninstalls with the hooks of the chart, and without them where they fail.
 func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
-	o := Return{Marks: Marks{Run: x.j.Run.ID}}
+	o := Return{Marks: Marks{Run: x.j.Run.ID}, KeepHistory: true}
 	err := x.Engine.Uninstall(ctx, name, o)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	x.tell(Event{Kind: Noted, Message: fmt.Sprintf("uninstall %s: %v; again, without its hooks", name, err)})
 	list, again := x.Engine.History(ctx, name)
-	if again == nil && len(list) == 0 {
+	if again == nil && (len(list) == 0 || list[len(list)-1].Status == Uninstalled) {
 		return nil
 	}
 	o.NoHooks = true
@@ -150,6 +167,56 @@ func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
 		return errors.Join(err, again)
 	}
 	return nil
+}
+
+// fate is what becomes of a release when its step is undone.
+type fate int
+
+const (
+	fateNothing fate = iota
+	// fateLeave leaves it as it is, for a reason.
+	fateLeave
+	fateUninstall
+	fateRollback
+	// fateTidy is for one that was not changed yet, fateReturned for one that was brought back.
+	fateTidy
+	fateReturned
+)
+
+// fateOf says what becomes of a release of which there are records.
+func (x *run) fateOf(ctx context.Context, list []Record, s *StepState) (what fate, why string) {
+	name := ReleaseName{s.Release, s.Namespace}
+	last := list[len(list)-1]
+	others := fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status)
+	mine := last.Marks.Run == x.j.Run.ID
+	if s.Kind == InstallRelease {
+		if !x.isOurs(last, s) {
+			return fateLeave, others
+		}
+		if last.Status == Uninstalled {
+			return fateTidy, ""
+		}
+		return fateUninstall, ""
+	}
+	removed := s.Kind == RemoveRelease && (last.Status == Uninstalled || last.Status == Uninstalling)
+	switch {
+	case last.Revision == s.Was && last.Status == Deployed && s.Kind != RemoveRelease:
+		return fateTidy, ""
+	case mine && s.Was > 0 && last.RollbackOf == s.Was && last.Status == Deployed && last.Revision > s.Was && last.Revision != s.Revision:
+		return fateReturned, "" // it was brought back already
+	case s.Was == 0:
+		return fateLeave, fmt.Sprintf("release %s had no deployed revision to go back to", name)
+	case last.Revision == s.Was && (removed || last.Status == Deployed):
+	case !x.isOurs(last, s):
+		return fateLeave, others
+	}
+	if s.Kind == RemoveRelease && last.Status == Deployed && last.Revision == s.Was && (x.loaded && !mine || x.whole(ctx, last)) {
+		return fateNothing, "" // nothing was taken away
+	}
+	if x.loaded && !mine {
+		return fateLeave, others
+	}
+	return fateRollback, ""
 }
 
 // undoChange brings a release back to the revision there was.
@@ -162,21 +229,15 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 	if len(list) == 0 {
 		return fmt.Sprintf("the records of release %s are gone", name), nil
 	}
-	last := list[len(list)-1]
-	removed := s.Kind == RemoveRelease && (last.Status == Uninstalled || last.Status == Uninstalling)
-	switch {
-	case last.Revision == s.Was && last.Status == Deployed && s.Kind != RemoveRelease:
+	switch what, why := x.fateOf(ctx, list, s); what {
+	case fateLeave:
+		return why, nil
+	case fateNothing:
+		return "", nil
+	case fateTidy:
 		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it came no further
-	case last.Marks.Run == x.j.Run.ID && last.RollbackOf == s.Was && last.Status == Deployed && last.Revision > s.Was && last.Revision != s.Revision:
-		return "", x.afterReturn(ctx, list, s) // it was brought back already
-	case s.Was == 0:
-		return fmt.Sprintf("release %s had no deployed revision to go back to", name), nil
-	case last.Revision == s.Was && (removed || last.Status == Deployed):
-	case !x.isOurs(last, s):
-		return fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status), nil
-	}
-	if s.Kind == RemoveRelease && last.Status == Deployed && last.Revision == s.Was && x.whole(ctx, last) {
-		return "", nil // nothing was taken away
+	case fateReturned:
+		return "", x.afterReturn(ctx, list, s)
 	}
 	if err := x.holdOn(ctx, s.Changed); err != nil {
 		return "", err
@@ -298,9 +359,15 @@ func (x *run) restoreAll(ctx context.Context, kept []Before) error {
 }
 
 func (x *run) restore(ctx context.Context, b Before) error {
+	if why := x.left[b.Object]; why != "" && b.sum == "" {
+		return errors.New(why)
+	}
 	was, err := x.Store.Kept(ctx, b)
 	if err != nil {
 		return err
+	}
+	if b.sum != "" && sumOf(was) != b.sum {
+		return fmt.Errorf("what is kept of it (%s) was changed by somebody", b.Kept)
 	}
 	for try := 0; ; try++ {
 		is, err := x.Objects.Get(ctx, b.Object)

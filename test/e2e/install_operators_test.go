@@ -51,7 +51,7 @@ func TestInstallOperators(t *testing.T) {
 	if w := i.writes(); len(w) > 0 {
 		t.Errorf("a second run writes %v", w)
 	}
-	i.run("uninstall", "prometheus-operator", "--delete-crds", "--yes").succeeds(t)
+	i.run("uninstall", "prometheus-operator", "-n", "monitoring", "--delete-crds", "--yes").succeeds(t)
 	i.run("uninstall", "cert-manager", "--delete-crds", "--yes").succeeds(t)
 	asBefore(t, c, before, mine)
 }

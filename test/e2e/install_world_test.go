@@ -346,7 +346,8 @@ func cleared(t *testing.T, c *cluster.Cluster, names ...string) {
 		dir := t.TempDir()
 		for _, name := range names {
 			ctx, cancel := context.WithTimeout(context.Background(), installLimit)
-			for _, args := range [][]string{{"rollback", name, "--unfinished", "--yes"}, {"uninstall", name, "--delete-data=" + name, "--yes"}} {
+			in := map[string]string{"prometheus-operator": "monitoring", "cert-manager": "cert-manager"}[name]
+			for _, args := range [][]string{{"rollback", name, "-n", in, "--unfinished", "--yes"}, {"uninstall", name, "-n", in, "--delete-data=" + name, "--yes"}} {
 				cmd := exec.CommandContext(ctx, program, args...)
 				cmd.Env = []string{"HOME=" + dir, "KUBECONFIG=" + c.Kubeconfig}
 				if text, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(text), "nothing called") && !strings.Contains(string(text), "no run that") {

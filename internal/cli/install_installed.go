@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+)
+
+// installedPackage is an operator that was installed with us.
+type installedPackage struct {
+	name, version      string
+	release, namespace string
+	revision           int
+	status             string
+	values             map[string]any
+	// marks are those of its last record: the run, and the System that it was installed with.
+	marks install.Marks
+}
+
+// installedPackages are the operators that are there.
+type installedPackages struct {
+	there map[string]installedPackage
+	// elsewhere are the namespaces of releases that call themselves an operator where that is
+	// not believed, by its name.
+	elsewhere map[string][]string
+}
+
+// hint says where a release calls itself an operator that was not found; empty for nowhere.
+func (i installedPackages) hint(name string) string {
+	in := i.elsewhere[name]
+	if len(in) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("a release in %s calls itself %s: -n %s, if it is yours", strings.Join(in, ", "), name, in[0])
+}
+
+// believed says in which namespaces a release is believed to be an operator, the first before
+// the others: in the one that is given, the one that the System's manifest names, those of
+// the versions of the catalogue. Anybody may label a Secret in a namespace of their own.
+type believed struct {
+	cats  *catalogues
+	given string
+	// system are the namespaces that a System names for its operators, by their names.
+	system map[string]string
+}
+
+func (b believed) namespaces(name string) []string {
+	out := []string{b.given, b.system[name]}
+	if b.cats != nil {
+		if e, ok := b.cats.Find(name); ok {
+			for i := range e.Versions {
+				out = append(out, e.Versions[i].Namespace)
+			}
+		}
+	}
+	return slices.DeleteFunc(distinctTexts(out), func(ns string) bool { return ns == "" })
+}
+
+// distinctTexts leaves out what came before.
+func distinctTexts(all []string) (out []string) {
+	for _, text := range all {
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// installed finds the operators that were installed with us, by the labels of Helm's records:
+// of all namespaces where that may be asked, else of those that are given. The records of
+// uninstalled ones are no operators.
+func (c *installCluster) installed(ctx context.Context, b believed, namespaces []string) (installedPackages, error) {
+	out := installedPackages{there: map[string]installedPackage{}, elsewhere: map[string][]string{}}
+	claims, err := c.claims(ctx, namespaces)
+	if err != nil {
+		return out, err
+	}
+	rank := func(r install.LiveRelease) int {
+		return slices.Index(b.namespaces(r.Labels[install.PackageLabel]), r.Namespace)
+	}
+	slices.SortStableFunc(claims, func(x, y install.LiveRelease) int { return cmp.Compare(rank(x), rank(y)) })
+	for i := range claims {
+		r := &claims[i]
+		name := r.Labels[install.PackageLabel]
+		if r.Status == install.Uninstalled {
+			continue
+		}
+		if rank(*r) < 0 {
+			out.elsewhere[name] = append(out.elsewhere[name], r.Namespace)
+			continue
+		}
+		if _, known := out.there[name]; known {
+			continue
+		}
+		is, there, err := c.installedRelease(ctx, install.ReleaseName{Name: r.Name, Namespace: r.Namespace})
+		if err != nil {
+			return out, err
+		}
+		if there && is.name == name {
+			out.there[name] = is
+		}
+	}
+	maps.DeleteFunc(out.elsewhere, func(name string, _ []string) bool { _, known := out.there[name]; return known })
+	return out, nil
+}
+
+// claims are the releases that call themselves operators.
+func (c *installCluster) claims(ctx context.Context, namespaces []string) ([]install.LiveRelease, error) {
+	all, err := install.Claims(ctx, c.reader, "")
+	if err == nil {
+		return all, nil
+	}
+	if !apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("list the releases: %w", err)
+	}
+	for _, ns := range namespaces {
+		here, err := install.Claims(ctx, c.reader, ns)
+		if err != nil && !apierrors.IsForbidden(err) {
+			return nil, fmt.Errorf("list the releases in %s: %w", ns, err)
+		}
+		all = append(all, here...)
+	}
+	return all, nil
+}
+
+// installedRelease reads what the last record of a release says.
+func (c *installCluster) installedRelease(ctx context.Context, name install.ReleaseName) (installedPackage, bool, error) {
+	list, err := c.engine.History(ctx, name)
+	if apierrors.IsForbidden(err) {
+		return installedPackage{}, false, nil // As where the metadata may not be listed.
+	}
+	if err != nil || len(list) == 0 {
+		return installedPackage{}, false, err
+	}
+	r := list[len(list)-1]
+	if r.Status == install.Uninstalled || r.Marks.Package == "" {
+		return installedPackage{}, false, nil
+	}
+	return installedPackage{
+		name: r.Marks.Package, version: cmp.Or(r.Marks.Version, r.Version), release: r.Release.Name, namespace: r.Release.Namespace,
+		revision: r.Revision, status: r.Status, values: r.Values, marks: r.Marks,
+	}, true, nil
+}

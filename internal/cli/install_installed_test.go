@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+)
+
+// A release is believed to be an operator where the catalogue has it, where the manifest of a
+// System puts it, and in the namespace that is given; one anywhere else is a hint.
+func TestBelieved(t *testing.T) {
+	b := believed{cats: &catalogues{Catalogue: catalog.Embedded()}}
+	if got := b.namespaces("cert-manager"); !slices.Equal(got, []string{"cert-manager"}) {
+		t.Errorf("by the catalogue: %q", got)
+	}
+	if got := b.namespaces("unheard-of"); len(got) > 0 {
+		t.Errorf("of what no catalogue has: %q", got)
+	}
+	b.given, b.system = "mine", map[string]string{"cert-manager": "theirs"}
+	if got := b.namespaces("cert-manager"); !slices.Equal(got, []string{"mine", "theirs", "cert-manager"}) {
+		t.Errorf("all of them: %q", got)
+	}
+	found := installedPackages{elsewhere: map[string][]string{"kafka": {"tenant"}}}
+	if got, want := found.hint("kafka"), "a release in tenant calls itself kafka: -n tenant, if it is yours"; got != want {
+		t.Errorf("hint %q, want %q", got, want)
+	}
+	if got := found.hint("cert-manager"); got != "" {
+		t.Errorf("hint %q where nobody calls itself so", got)
+	}
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// recovering is a run that was not ended, with what ending it will write.
+type recovering struct {
+	o       *installOptions
+	cluster *installCluster
+	runner  *install.Runner
+	of      install.Installation
+	plan    install.RecoveryPlan
+	// fingerprint is that of what is wanted now; empty where the run is undone in any case.
+	fingerprint string
+	options     install.Options
+}
+
+// recovering holds the run that is not ended against the cluster, and shows what ending it
+// will write. Nothing is written.
+func (o *installOptions) recovering(ctx context.Context, c *installCluster, runner *install.Runner, of install.Installation, fingerprint string, options install.Options) (*recovering, error) {
+	r := &recovering{o: o, cluster: c, runner: runner, of: of, fingerprint: fingerprint, options: options}
+	var err error
+	if r.plan, err = runner.PlanRecovery(ctx, of, fingerprint, options); err != nil {
+		return nil, err
+	}
+	r.options.Seen = r.plan.Seen
+	r.show()
+	return r, nil
+}
+
+// show lists what ending the run will write, on standard error: the answer is about what comes after.
+func (r *recovering) show() {
+	run, out := r.plan.Run, r.o.env.ErrOut
+	what := map[install.Recovery]string{
+		install.RecoveredGoesOn: "what was only begun is undone, then it goes on", install.RecoveredDone: "all of it was done: it is closed",
+		install.RecoveredUndone: "it is undone",
+	}[r.plan.What]
+	if what == "" {
+		return
+	}
+	fmt.Fprintf(out, "an %s of %s by %s was not ended: %s\n", safe(string(run.Action)), safe(r.of.Name), safe(run.By), what)
+	for _, a := range r.plan.Acts {
+		fmt.Fprintf(out, "  %s\n", safe(recoveryLine(a)))
+		for _, ref := range a.Objects {
+			if ref.Namespace != a.Release.Namespace {
+				fmt.Fprintf(out, "    with %s\n", safe(ref.String()))
+			}
+		}
+	}
+}
+
+func recoveryLine(a install.RecoveryAct) string {
+	text := string(a.Verb) + " "
+	if a.Release != (install.ReleaseName{}) {
+		text += fmt.Sprintf("release %s", a.Release)
+		if a.Verb == install.RecoverRollback {
+			text += fmt.Sprintf(" to revision %d", a.Revision)
+		}
+		if len(a.Objects) > 0 {
+			text += " (" + plural(len(a.Objects), "object") + ")"
+		}
+	} else {
+		text += a.Object.String()
+	}
+	if a.Note != "" {
+		text += ": " + a.Note
+	}
+	return text
+}
+
+// rights refuses where a right is missing, before anything is written.
+func (r *recovering) rights(ctx context.Context) error {
+	missing, err := regulate.Review(ctx, r.cluster.config, install.RecoveryRights(r.of, r.plan, r.cluster.kinds))
+	if undecided, ok := errors.AsType[*regulate.UndecidedError](err); ok {
+		fmt.Fprintf(r.o.env.ErrOut, "note: %s\n", safe(undecided.Error()))
+	} else if err != nil {
+		return err
+	}
+	var lines []string
+	for _, m := range missing {
+		if text := fmt.Sprintf("you may not %s", m.Right); !m.Optional && !slices.Contains(lines, text) {
+			lines = append(lines, text)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return withHint(&linesError{append(lines, "nothing was written")}, "--print-rbac writes the roles that it takes")
+}
+
+// do reviews the rights, asks, and ends the run.
+func (r *recovering) do(ctx context.Context) (install.Recovery, install.Report, error) {
+	if err := r.rights(ctx); err != nil {
+		return "", install.Report{}, err
+	}
+	if !r.o.yes {
+		n := len(slices.DeleteFunc(slices.Clone(r.plan.Acts), func(a install.RecoveryAct) bool { return a.Verb == install.RecoverLeave }))
+		yes, err := r.o.env.ask(ctx, fmt.Sprintf("end the %s of %s that %s began: %s. Do it?", r.plan.Run.Action, r.of.Name, r.plan.Run.By, strings.TrimSpace(plural(n, "step"))))
+		if err != nil || !yes {
+			return "", install.Report{}, errors.Join(err, errDeclined)
+		}
+	}
+	return r.runner.Recover(ctx, r.of, r.fingerprint, r.options)
+}

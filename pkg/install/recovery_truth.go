@@ -1,0 +1,291 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// heldAgainst holds what a journal says of a step against the cluster, and says what undoing
+// the step will do.
+func (x *run) heldAgainst(ctx context.Context, s *StepState) ([]RecoveryAct, error) {
+	switch {
+	case s.ofRelease():
+		return x.heldRelease(ctx, s)
+	case s.Kind == ApplyDefinitions:
+		return x.heldDefinitions(ctx, s)
+	case s.Kind == MakeNamespace:
+		return x.heldNamespace(ctx, s)
+	case len(s.Made)+len(s.Changed) > 0:
+		return nil, x.tampered(s.ID, object.Ref{}, fmt.Sprintf("a step of kind %s makes nothing", s.Kind))
+	}
+	return nil, nil
+}
+
+// heldNamespace: a namespace is the run's own where it carries its id, which only who may
+// write namespaces can give it.
+func (x *run) heldNamespace(ctx context.Context, s *StepState) ([]RecoveryAct, error) {
+	var out []RecoveryAct
+	for _, ref := range s.Made {
+		if ref != namespaceRef(s.Namespace) {
+			return nil, x.tampered(s.ID, ref, "the step makes the namespace "+s.Namespace)
+		}
+		is, err := x.Objects.Get(ctx, ref)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		act := RecoveryAct{Verb: RecoverDelete, Object: ref, Note: "unless objects of others are in it"}
+		if is.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
+			act = RecoveryAct{Verb: RecoverLeave, Object: ref, Note: "it is not the one that this run made"}
+		}
+		out = append(out, act)
+	}
+	return out, nil
+}
+
+// heldDefinitions: a definition carries the id of the run that made it, and the sum of what it
+// was before one changed it.
+func (x *run) heldDefinitions(ctx context.Context, s *StepState) ([]RecoveryAct, error) {
+	var out []RecoveryAct
+	for _, b := range s.Changed {
+		act, err := x.heldDefinition(ctx, s, b)
+		if err != nil {
+			return nil, err
+		}
+		if act.Verb != "" {
+			out = append(out, act)
+		}
+	}
+	for _, ref := range s.Made {
+		if ref.GroupKind() != definitionKind {
+			return nil, x.tampered(s.ID, ref, "it is no definition")
+		}
+		is, err := x.Objects.Get(ctx, ref)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		act := RecoveryAct{Verb: RecoverDelete, Object: ref, Note: "unless custom resources of it are there"}
+		if is.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
+			act = RecoveryAct{Verb: RecoverLeave, Object: ref, Note: "it is not the one that this run made"}
+		}
+		out = append(out, act)
+	}
+	return out, nil
+}
+
+func (x *run) heldDefinition(ctx context.Context, s *StepState, b Before) (RecoveryAct, error) {
+	if b.Object.GroupKind() != definitionKind {
+		return RecoveryAct{}, x.tampered(s.ID, b.Object, "it is no definition")
+	}
+	is, err := x.Objects.Get(ctx, b.Object)
+	if apierrors.IsNotFound(err) {
+		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: "somebody deleted it"}, nil
+	}
+	if err != nil {
+		return RecoveryAct{}, err
+	}
+	was, err := x.Store.Kept(ctx, b)
+	switch {
+	case apierrors.IsNotFound(err):
+		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: "how it was is kept no more"}, nil
+	case err != nil:
+		return RecoveryAct{}, err
+	case sameContent(is, was):
+		return RecoveryAct{}, nil
+	}
+	switch run, sum := beforeMark(is); {
+	case run != x.j.Run.ID:
+		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: errNotApplied.Error()}, nil
+	case sum != sumOf(was):
+		return RecoveryAct{}, x.tampered(s.ID, b.Object, "what is kept of it ("+b.Kept+") is not what it was: its sum is another one than the definition carries")
+	}
+	return RecoveryAct{Verb: RecoverRestore, Object: b.Object, Note: "if nobody changed it since, and no object is stored in a new version"}, nil
+}
+
+// records are those of a release, as far as they speak for a run.
+type records struct {
+	list []Record
+	// mine are the objects of the records that carry the id of the run, hooks those of their hooks.
+	mine, hooks map[object.Ref]bool
+	// was are the objects of the record that the step went from.
+	was map[object.Ref]bool
+	// first is the first revision that carries the id; 0 for none.
+	first int
+}
+
+func (x *run) recordsOf(ctx context.Context, s *StepState) (records, error) {
+	list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
+	if err != nil {
+		return records{}, err
+	}
+	v := records{list: list, mine: map[object.Ref]bool{}, hooks: map[object.Ref]bool{}, was: map[object.Ref]bool{}}
+	for i := range list {
+		r := &list[i]
+		if r.Revision == s.Was {
+			for _, ref := range slices.Concat(r.Objects, r.Kept) {
+				v.was[ref] = true
+			}
+		}
+		if r.Marks.Run != x.j.Run.ID {
+			continue
+		}
+		if v.first == 0 {
+			v.first = r.Revision
+		}
+		if objects, err := objectsIn(r.Manifest); err == nil {
+			for _, o := range objects {
+				x.programs = append(x.programs, programsOf(o)...)
+			}
+		}
+		for _, ref := range slices.Concat(r.Objects, r.Kept) {
+			v.mine[ref] = true
+		}
+		for _, h := range r.Hooks {
+			v.mine[h.Object], v.hooks[h.Object] = true, true
+		}
+	}
+	return v, nil
+}
+
+// former says that a step may go back to a revision: the last one before the run that was
+// deployed, or one that the run made when it went back to that.
+func (v records) former(s *StepState, run string) bool {
+	ok := map[int]bool{}
+	base := 0
+	for _, r := range v.list {
+		if r.Marks.Run != run && (v.first == 0 || r.Revision < v.first) && (r.Status == Deployed || r.Status == Superseded) {
+			base = r.Revision
+		}
+	}
+	ok[base] = base > 0
+	if s.Kind == RemoveRelease {
+		ok[v.first] = v.first > 0 // an uninstallation marks the record that there is
+	}
+	for _, r := range v.list {
+		if r.Marks.Run == run && ok[r.RollbackOf] {
+			ok[r.Revision] = true
+		}
+	}
+	return ok[s.Was]
+}
+
+// heldRelease: what a run made of a release is in the records of it that carry the run's id.
+func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, error) {
+	v, err := x.recordsOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var out []RecoveryAct
+	name := ReleaseName{s.Release, s.Namespace}
+	if len(v.list) > 0 {
+		last := v.list[len(v.list)-1]
+		what, why := x.fateOf(ctx, v.list, s)
+		switch what {
+		case fateUninstall:
+			out = append(out, RecoveryAct{Verb: RecoverUninstall, Release: name, Objects: last.Objects})
+		case fateRollback, fateReturned:
+			if !v.former(s, x.j.Run.ID) {
+				return nil, x.tampered(s.ID, object.Ref{}, fmt.Sprintf("revision %d of release %s is not the one that was there before", s.Was, name))
+			}
+			out = append(out, RecoveryAct{Verb: RecoverRollback, Release: name, Revision: s.Was, Objects: objectsAt(v.list, s.Was)})
+		case fateLeave:
+			return append(out, RecoveryAct{Verb: RecoverLeave, Release: name, Note: why}), nil
+		}
+	}
+	for _, b := range s.Changed {
+		act, err := x.heldBefore(ctx, s, v, b)
+		if err != nil {
+			return nil, err
+		}
+		if act.Verb != "" {
+			out = append(out, act)
+		}
+	}
+	made, err := x.heldMade(ctx, s, v)
+	return append(out, made...), err
+}
+
+func objectsAt(list []Record, revision int) []object.Ref {
+	for _, r := range list {
+		if r.Revision == revision {
+			return slices.Concat(r.Objects, r.Kept)
+		}
+	}
+	return nil
+}
+
+// heldMade: what is deleted is of the run's own records, and was not of the release before.
+func (x *run) heldMade(ctx context.Context, s *StepState, v records) ([]RecoveryAct, error) {
+	var out []RecoveryAct
+	for _, ref := range s.Made {
+		_, err := x.Objects.Get(ctx, ref)
+		switch {
+		case apierrors.IsNotFound(err):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", ref, err)
+		case !v.mine[ref] || v.was[ref] && !v.hooks[ref]:
+			return nil, x.tampered(s.ID, ref, fmt.Sprintf("no record of release %s/%s says that this run made it", s.Namespace, s.Release))
+		}
+		out = append(out, RecoveryAct{Verb: RecoverDelete, Object: ref})
+	}
+	return out, nil
+}
+
+// heldBefore: what is given back was taken over by the run's own records. That what is kept is
+// what it was is known of what this process kept; else it is written only where whoever may
+// write it there could as well write the object.
+func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b Before) (RecoveryAct, error) {
+	is, err := x.Objects.Get(ctx, b.Object)
+	gone := apierrors.IsNotFound(err)
+	if err != nil && !gone {
+		return RecoveryAct{}, fmt.Errorf("read %s: %w", b.Object, err)
+	}
+	was, err := x.Store.Kept(ctx, b)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return RecoveryAct{}, err
+	}
+	lost := err != nil
+	switch {
+	case !v.mine[b.Object] && (v.first > 0 || gone || lost || !sameContent(is, was)):
+		return RecoveryAct{}, x.tampered(s.ID, b.Object, fmt.Sprintf("no record of release %s/%s says that this run changed it", s.Namespace, s.Release))
+	case !v.mine[b.Object], !lost && !gone && sameContent(is, was):
+		return RecoveryAct{}, nil
+	case lost:
+		x.left[b.Object] = "how it was is kept no more"
+		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: x.left[b.Object]}, nil
+	}
+	if why := x.unproven(s, b.Object); why != "" {
+		at, what := b.Kept, "configmap"
+		if name, secret := strings.CutPrefix(b.Kept, keptInSecret); secret {
+			at, what = name, "secret"
+		}
+		x.left[b.Object] = fmt.Sprintf("%s, and what is kept of it cannot be proven to be how it was: look at %s %s in %s (%s), and put it back by hand", why, what, at, x.of.Namespace, keptKey)
+		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: x.left[b.Object]}, nil
+	}
+	return RecoveryAct{Verb: RecoverRestore, Object: b.Object}, nil
+}
+
+// unproven says why what is kept of an object is not enough to write it.
+func (x *run) unproven(s *StepState, ref object.Ref) string {
+	switch {
+	case ref.Group == rolesGroup:
+		return "it gives rights"
+	case ref.Namespace == "":
+		return "it is of the whole cluster"
+	case ref.Namespace != s.Namespace || ref.Namespace != x.of.Namespace:
+		return "it is in another namespace than the journal"
+	}
+	return ""
+}

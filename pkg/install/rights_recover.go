@@ -1,0 +1,48 @@
+package install
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// RecoveryRights is what recovering a run takes: the journal and the lock, the records of
+// releases, and every object that is deleted, brought back or given back. They are sorted,
+// each once.
+func RecoveryRights(of Installation, p RecoveryPlan, kinds *object.Kinds) []regulate.Right {
+	if p.What == RecoveredNothing {
+		return nil
+	}
+	r := &rightsOfRun{plan: &Planned{Installation: of}, state: &State{Namespaces: map[string]string{of.Namespace: "Active"}}, kinds: kindsWith(kinds, nil), set: map[regulate.Right]bool{}}
+	r.keeping()
+	for _, a := range p.Acts {
+		switch {
+		case a.Verb == RecoverLeave:
+		case a.Release != (ReleaseName{}):
+			r.recoverRelease(a)
+		case a.Object.GroupKind() == namespaceKind:
+			ns := regulate.Right{Resource: "namespaces", Name: a.Object.Name}
+			r.add(ns, "delete", "get")
+			r.add(regulate.Right{Group: "*", Resource: "*", Namespace: a.Object.Name, Optional: true}, "list")
+		case a.Verb == RecoverDelete:
+			r.object(a.Object, "", "delete", "get")
+		default:
+			r.object(a.Object, "", "create", "get", "update")
+		}
+	}
+	return slices.SortedFunc(maps.Keys(r.set), compareRights)
+}
+
+// recoverRelease is what Helm takes: its records, and the objects of the release.
+func (r *rightsOfRun) recoverRelease(a RecoveryAct) {
+	r.add(regulate.Right{Resource: "secrets", Namespace: a.Release.Namespace}, "create", "delete", "get", "list", "update")
+	verbs := []string{"delete", "get", "update"}
+	if a.Verb == RecoverRollback {
+		verbs = append(verbs, "create", "patch")
+	}
+	for _, ref := range a.Objects {
+		r.object(ref, a.Release.Namespace, verbs...)
+	}
+}
