@@ -38,6 +38,12 @@ type feed struct {
 	tryAgain time.Time // when what was refused and is done in another way is tried again
 
 	first chan struct{} // closed when the first list has ended, well or not
+	next  chan struct{} // closed when the next one has; see Refresh
+	wake  func()        // ends the present pause; nil where there is none
+	hurry bool          // the list is wanted now
+	// listed is when the last list ended, and listErr how.
+	listed  time.Time
+	listErr error
 
 	// What follows is guarded by the mutex of live.
 
@@ -65,15 +71,18 @@ func (f *feed) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		wait := pollEvery
-		switch {
-		case err != nil:
+		wait, watchable := pollEvery, false
+		if err != nil {
 			wait = f.failed(objects, err)
-		case f.watched(objects, version):
+		} else {
+			watchable = f.watched(objects, version)
+		}
+		f.ended(err)
+		if watchable {
 			wait = f.follow(ctx, version)
 		}
-		if wait > 0 && f.live.pause(ctx, wait) != nil {
-			return
+		if wait > 0 {
+			f.pause(ctx, wait)
 		}
 	}
 }
@@ -191,7 +200,7 @@ func (f *feed) follow(ctx context.Context, version string) time.Duration {
 			fail.err = errShort
 		}
 		f.tell(c.final(fail))
-		if f.live.pause(ctx, max(fail.after, f.again.next())) != nil {
+		if f.pause(ctx, max(fail.after, f.again.next())) {
 			return 0
 		}
 	}
