@@ -26,6 +26,8 @@ type common struct {
 	env    Env
 	config *genericclioptions.ConfigFlags
 	clock  *stopwatch
+	// silence reports that the API server does not answer.
+	silence *silence
 
 	rules   *relation.Set
 	include []schema.GroupKind // kinds that are read although they are left out
@@ -74,6 +76,7 @@ type common struct {
 
 func newCommon(env Env, formats ...string) *common {
 	c := &common{env: env, formats: formats, clock: newStopwatch(env.Now)}
+	c.silence = newSilence(env.ErrOut)
 	c.config = genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(-1).WithDiscoveryBurst(-1)
 	c.config.WrapConfigFn = func(r *rest.Config) *rest.Config {
 		r.UserAgent = "kubectl-sysop/" + buildVersion()
@@ -81,7 +84,12 @@ func newCommon(env Env, formats ...string) *common {
 			r.ExecProvider.StdinUnavailable = true
 			r.ExecProvider.StdinUnavailableMessage = "the shell completes"
 		}
-		r.Wrap(func(rt http.RoundTripper) http.RoundTripper { return c.clock.count(rt) })
+		r.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+			if c.completing { // A completion writes nothing beside its words.
+				return c.clock.count(rt)
+			}
+			return c.silence.watch(c.clock.count(rt))
+		})
 		return r
 	}
 	return c

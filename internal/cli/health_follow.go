@@ -2,12 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
@@ -29,9 +26,11 @@ type following struct {
 	*judged
 	live    *source.Live
 	trouble *watching
-	// was is how each stack and each part fared the last time.
+	// was is how each part was judged the last time, and stacked each stack.
 	was     map[object.Ref]health.Health
-	stacked map[object.Ref]health.Status
+	stacked map[object.Ref]seenStack
+	// failed are the gaps of the present reading that hide objects.
+	failed []object.Gap
 }
 
 // follow judges what changes, until it is interrupted or as it is waited for.
@@ -93,35 +92,6 @@ func (f *following) write(changes []view.HealthChange) error {
 	return nil
 }
 
-// wait ends when every stack is as it is waited for. What is on the way is told on a
-// terminal.
-func (f *following) wait(ctx context.Context) error {
-	f.trouble.said = f.graph.Gaps()
-	patience, stop := context.WithTimeoutCause(ctx, f.o.timeout, errTooLong)
-	defer stop()
-	f.changes()
-	for f.reached() != nil {
-		if f.next(patience) {
-			for _, c := range f.changes() {
-				if f.o.env.Talk {
-					fmt.Fprintln(f.o.env.ErrOut, safe(c.Line(f.home)))
-				}
-			}
-			continue
-		}
-		if !errors.Is(context.Cause(patience), errTooLong) {
-			return ctx.Err()
-		}
-		if err := f.show(ctx); err != nil {
-			return err
-		}
-		return withHint(fmt.Errorf("%w: not so after %s", f.reached(), f.o.timeout), "kubectl sysop health --watch shows what goes on; --timeout waits longer")
-	}
-	return f.show(ctx)
-}
-
-var errTooLong = errors.New("the time is up")
-
 // next judges again when something has changed, or may look otherwise by now. It is false
 // when ctx has ended. What fails is told, and tried again.
 func (f *following) next(ctx context.Context) bool {
@@ -139,66 +109,4 @@ func (f *following) next(ctx context.Context) bool {
 		}
 	}
 	return false
-}
-
-// changes returns what is otherwise than the last time: parts first, in order, then
-// stacks. That something is well that was not there before is no news, nor that something
-// that was well is gone.
-func (f *following) changes() []view.HealthChange {
-	now := f.session.moment()
-	is, stacked := map[object.Ref]health.Health{}, map[object.Ref]health.Status{}
-	var out []view.HealthChange
-	for _, id := range f.looked() {
-		if h := f.assessment.Own(id); h.Status != "" {
-			is[f.graph.Ref(id)] = h
-		}
-	}
-	for _, s := range f.stacks {
-		stacked[s.Name] = s.Health.Status
-	}
-	for ref, h := range is {
-		was, known := f.was[ref]
-		if h.Status == was.Status && (h.Reason == was.Reason || h.Status == health.Healthy) || !known && h.Status == health.Healthy {
-			continue
-		}
-		out = append(out, view.HealthChange{Time: now, Object: ref, From: was.Status, To: h.Status, Reason: h.Reason, Message: h.Message})
-	}
-	for ref, was := range f.was {
-		if _, there := is[ref]; !there && was.Status != health.Healthy {
-			out = append(out, view.HealthChange{Time: now, Object: ref, From: was.Status})
-		}
-	}
-	slices.SortFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })
-	out = append(out, f.stackChanges(now, stacked)...)
-	f.was, f.stacked = is, stacked
-	return out
-}
-
-// looked are the objects of which changes are told: what counts for the stacks, or all.
-func (f *following) looked() []graph.ID {
-	ids := slices.Clone(f.objects)
-	for _, s := range f.stacks {
-		for _, p := range s.Health.Parts {
-			if p.Counts {
-				ids = append(ids, p.ID)
-			}
-		}
-	}
-	return ids
-}
-
-func (f *following) stackChanges(now time.Time, stacked map[object.Ref]health.Status) []view.HealthChange {
-	var out []view.HealthChange
-	for _, s := range f.stacks {
-		if was := f.stacked[s.Name]; was != s.Health.Status {
-			out = append(out, view.HealthChange{Time: now, Stack: view.StackName(s.Name), Object: s.Name, From: was, To: s.Health.Status, Message: f.cause(s)})
-		}
-	}
-	for name, was := range f.stacked {
-		if _, there := stacked[name]; !there {
-			out = append(out, view.HealthChange{Time: now, Stack: view.StackName(name), Object: name, From: was})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })
-	return out
 }

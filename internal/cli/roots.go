@@ -26,7 +26,9 @@ type rootArg struct {
 }
 
 // is says whether a node can be what the root names.
-func (r rootArg) is(s graph.State) bool { return s == graph.Present || r.missing && s == graph.Missing }
+func (r rootArg) is(g *graph.Graph, id graph.ID) bool {
+	return g.WasRead(id) || r.missing && g.State(id) == graph.Missing
+}
 
 // parseRoots reads TYPE/NAME..., TYPE NAME... or TYPE, as kubectl does.
 func parseRoots(args []string, kinds *object.Kinds) ([]rootArg, error) {
@@ -213,7 +215,7 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 			ref.Namespace = in
 		}
 		id, ok := g.Find(ref)
-		if !ok || !r.is(g.State(id)) {
+		if !ok || !r.is(g, id) {
 			return nil
 		}
 		return []graph.ID{id}
@@ -222,7 +224,7 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 	for id := range g.OfKind(r.kind.GroupKind()) {
 		ref := g.Ref(id)
 		switch {
-		case !r.is(g.State(id)), r.name != "" && ref.Name != r.name:
+		case !r.is(g, id), r.name != "" && ref.Name != r.name:
 		case in != "" && ref.Namespace != "" && ref.Namespace != in:
 		case selector != nil && !selector.Matches(labels.Set(g.Labels(id))):
 		default:

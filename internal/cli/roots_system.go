@@ -37,7 +37,7 @@ func (s *session) adopted(g *graph.Graph, in string) []graph.ID {
 	var out []graph.ID
 	for id := range g.OfKind(configMapKind) {
 		ref := g.Ref(id)
-		if g.State(id) == graph.Present && (in == "" || ref.Namespace == in) && system.IsParent(ref, g.Labels(id)) {
+		if g.WasRead(id) && (in == "" || ref.Namespace == in) && system.IsParent(ref, g.Labels(id)) {
 			out = append(out, id)
 		}
 	}

@@ -103,10 +103,23 @@ type learner struct {
 }
 
 func (l learner) Add(o object.Object) {
+	l.prepare(o)
+	l.Sink.Add(o)
+}
+
+// Unread hands on what was read before, to a sink that takes it.
+func (l learner) Unread(o object.Object) {
+	if sink, ok := l.Sink.(source.UnreadSink); ok {
+		l.prepare(o)
+		sink.Unread(o)
+	}
+}
+
+// prepare learns the schema of an object before the object is looked at.
+func (l learner) prepare(o object.Object) {
 	if of := l.schemas.of[o.GroupKind()]; of != nil {
 		of.once.Do(func() { l.schemas.learn(l.ctx, of, o.GroupKind(), l.Sink) })
 	}
-	l.Sink.Add(o)
 }
 
 func (s *schemas) learn(ctx context.Context, of *learned, gk schema.GroupKind, sink source.Sink) {

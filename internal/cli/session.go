@@ -99,6 +99,7 @@ func clusterOf(from source.Source) (*source.Cluster, bool) {
 func (s *session) empty() {
 	s.builder = graph.NewBuilder(s.rules, s.kinds)
 	s.inv = inventory.New(append(append(s.rules.Annotations(), graph.HelmName, graph.HelmNamespace), s.c.notes...), s.extractors()...)
+	s.inv.ExtractUnread(s.builder.Extract)
 	for _, g := range s.gaps {
 		s.inv.Gap(g)
 	}
@@ -277,6 +278,7 @@ func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.
 	err := source.Follow(ctx, s.source, first, s.schemas.before(ctx, s.inv), func() source.Ask {
 		reading()
 		build := s.c.clock.stage("build")
+		s.relearn()
 		g = s.builder.Build(s.inv)
 		of := roots(g)
 		var kinds []schema.GroupKind
@@ -295,6 +297,15 @@ func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.
 		return nil, err
 	}
 	return g, nil
+}
+
+// relearn takes over the kinds of a source that has found out, while it was read, that
+// others are served.
+func (s *session) relearn() {
+	if learned, ok := s.source.(interface{ Current() *object.Kinds }); ok && learned.Current() != s.kinds {
+		s.kinds = learned.Current()
+		s.builder.Serve(s.kinds)
+	}
 }
 
 // tell says on stderr what could not be read or understood.

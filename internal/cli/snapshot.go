@@ -182,7 +182,7 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 func (s *session) everything(g *graph.Graph) []graph.ID {
 	var out []graph.ID
 	for id := range graph.ID(g.Len()) {
-		if g.State(id) == graph.Present && (s.namespace == "" || g.Ref(id).Namespace == s.namespace) {
+		if g.WasRead(id) && (s.namespace == "" || g.Ref(id).Namespace == s.namespace) {
 			out = append(out, id)
 		}
 	}

@@ -56,7 +56,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}, ungranted: map[inventory.ID]bool{}, areas: map[inventory.ID][]area{}}
 	r.edges = make([]rawEdge, 0, len(b.links))
 	for id := range inventory.ID(inv.Len()) {
-		if !inv.Present(id) {
+		if !inv.WasRead(id) {
 			continue
 		}
 		for i := range b.linksOf(id) {
@@ -152,7 +152,7 @@ func (r *resolver) resolve(from inventory.ID, l *link) {
 		return
 	}
 	to := inventory.ID(l.target)
-	if l.flags&ifPresent != 0 && !r.inv.Present(to) {
+	if l.flags&ifPresent != 0 && !r.inv.WasRead(to) {
 		r.promise(from, to, l)
 		// What is aside makes no stack larger: it is not worth a request.
 		if !r.inv.Missing(to) && !r.rules.Rules()[l.rule].Aside {
@@ -244,7 +244,7 @@ func (r *resolver) nodes() ([]ID, []inventory.ID) {
 		if _, twin := r.alias[id]; twin {
 			return false
 		}
-		return named[id] || r.inv.Present(id)
+		return named[id] || r.inv.WasRead(id)
 	})
 	number := make([]ID, r.inv.Len())
 	for i := range number {

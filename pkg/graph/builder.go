@@ -97,6 +97,10 @@ func NewBuilder(rules *relation.Set, kinds *object.Kinds) *Builder {
 	}
 }
 
+// Serve replaces the kinds, where it has turned out that others are served. Nothing must
+// be read meanwhile.
+func (b *Builder) Serve(kinds *object.Kinds) { b.kinds = kinds }
+
 type found struct {
 	rule int
 	link relation.Link
@@ -151,7 +155,7 @@ func (b *Builder) settled(inv *inventory.Inventory, id inventory.ID) []link {
 		by, named := inv.Find(*t.KindBy)
 		gk, states := b.stated[by]
 		k, served := b.kinds.Kind(gk)
-		if !named || !inv.Present(by) || !states || !served || k.Namespaced != (t.Namespace != "") {
+		if !named || !inv.WasRead(by) || !states || !served || k.Namespaced != (t.Namespace != "") {
 			continue
 		}
 		t.Kind, t.KindBy = gk, nil

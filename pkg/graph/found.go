@@ -112,7 +112,7 @@ func (f *finder) tops() []ID {
 	for id := range ID(f.g.Len()) {
 		r := f.g.Ref(id)
 		custom := isCustom(f.g, id)
-		if f.g.State(id) != Present || !custom && !isWorkload(r) || f.within != "" && r.Namespace != f.within || IsBoundary(r) {
+		if !f.g.WasRead(id) || !custom && !isWorkload(r) || f.within != "" && r.Namespace != f.within || IsBoundary(r) {
 			continue
 		}
 		top := id
@@ -169,13 +169,13 @@ func (f *finder) carried(tops map[ID]bool) {
 // beside says why a custom resource is no top; 0 for what is one.
 func (f *finder) beside(top ID) Aside {
 	g := f.g
-	if !isCustom(g, top) || g.State(top) != Present {
+	if !isCustom(g, top) || !g.WasRead(top) {
 		return 0
 	}
 	owns, accessory := false, false
 	for i := g.out[top]; i < g.out[top+1]; i++ {
 		e := &g.edges[i]
-		if g.State(e.to) != Present || !f.opts.follows(g, e) {
+		if !g.WasRead(e.to) || !f.opts.follows(g, e) {
 			continue
 		}
 		switch {

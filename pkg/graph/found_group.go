@@ -41,7 +41,7 @@ func (f *finder) roots(stacks []Found, at map[Group]int) {
 		return
 	}
 	for id := range ID(f.g.Len()) {
-		if f.g.State(id) != Present {
+		if !f.g.WasRead(id) {
 			continue
 		}
 		for _, by := range [...]string{ByHelm, ByApp} {

@@ -146,6 +146,10 @@ func (g *Graph) State(id ID) State {
 	return Unread
 }
 
+// WasRead says that a node is Present, or that it is Unread and was read before, so that
+// what it said then of itself and of others is in the graph.
+func (g *Graph) WasRead(id ID) bool { return g.inv.WasRead(g.rows[id]) }
+
 // StateOf returns what is known of an object, whether or not it is a node.
 func (g *Graph) StateOf(r object.Ref) State {
 	if id, ok := g.Find(r); ok {

@@ -53,7 +53,7 @@ func (p Group) Ref() object.Ref {
 func (g *Graph) InGroup(by, namespace, name string, also ...ID) []ID {
 	all := slices.Clone(also)
 	for id := range ID(g.Len()) {
-		if g.State(id) != Present {
+		if !g.WasRead(id) {
 			continue
 		}
 		if p, ok := g.says(id, by); ok && p.Name == name && (namespace == "" || p.Namespace == namespace) {
@@ -68,7 +68,7 @@ func (g *Graph) InGroup(by, namespace, name string, also ...ID) []ID {
 func (g *Graph) InSet(keeper ID) []ID {
 	var all []ID
 	for i := g.out[keeper]; i < g.out[keeper+1]; i++ {
-		if e := &g.edges[i]; g.rules[e.rule].Name == relation.ApplySetMember && g.State(e.to) == Present {
+		if e := &g.edges[i]; g.rules[e.rule].Name == relation.ApplySetMember && g.WasRead(e.to) {
 			all = append(all, e.to)
 		}
 	}
@@ -103,7 +103,7 @@ func (g *Graph) says(id ID, by string) (Group, bool) {
 // keeper returns the ApplySet that a node is in; of several the first.
 func (g *Graph) keeper(id ID, o StackOptions) (Group, bool) {
 	for _, m := range g.sources(id, func(e *edge) bool { return g.rules[e.rule].Name == relation.ApplySetMember && o.follows(g, e) }) {
-		if r := g.Ref(m); g.State(m) == Present {
+		if r := g.Ref(m); g.WasRead(m) {
 			return Group{By: BySet, Namespace: r.Namespace, Name: r.Name, Keeper: r}, true
 		}
 	}

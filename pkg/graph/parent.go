@@ -54,7 +54,7 @@ func (p *parents) members() {
 	for id := range ID(p.g.Len()) {
 		group, ok := p.g.says(id, ByApp)
 		in := p.at[group]
-		if !ok || in == nil || p.g.State(id) != Present {
+		if !ok || in == nil || !p.g.WasRead(id) {
 			continue
 		}
 		in.kinds[p.g.Ref(id).GroupKind()] = true
@@ -95,7 +95,7 @@ func (p *parents) add(in *instance, id ID) {
 	group, labelled := g.says(id, ByApp)
 	_, kept := g.keeper(id, p.opts)
 	_, released := g.says(id, ByHelm)
-	if isCustom(g, id) && g.State(id) == Present && !kept && !released && (!labelled || group == in.group) {
+	if isCustom(g, id) && g.WasRead(id) && !kept && !released && (!labelled || group == in.group) {
 		in.parents = append(in.parents, id)
 	}
 }

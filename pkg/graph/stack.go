@@ -203,7 +203,7 @@ func (s *Stack) Namespaces() []string {
 	}
 	for _, id := range s.members {
 		r := s.g.Ref(id)
-		if r.Namespace == "" || out[r.Namespace] || s.Boundary(id) || s.provenance[id] || s.g.State(id) != Present {
+		if r.Namespace == "" || out[r.Namespace] || s.Boundary(id) || s.provenance[id] || !s.g.WasRead(id) {
 			continue
 		}
 		if s.isRoot(id) || s.wanted(id) && !isData(r) {

@@ -34,6 +34,7 @@ type Extractor func(o object.Object) (keep func(*Inventory, ID))
 type Inventory struct {
 	mu         sync.Mutex
 	extractors []Extractor
+	ofUnread   Extractor
 	keptNotes  map[string]string // annotation keys that selectors ask for, as noteKey
 
 	kinds    []schema.GroupKind
@@ -74,6 +75,8 @@ type row struct {
 	labels  uint32 // start in pairs
 	nlabels uint16
 	present bool
+	// unread says that the object was read before, and cannot be read now.
+	unread bool
 }
 
 // New returns an empty inventory. Each object that is added passes the
@@ -94,6 +97,32 @@ func New(notes []string, extractors ...Extractor) *Inventory {
 		inv.keptNotes[n] = noteKey(n)
 	}
 	return inv
+}
+
+// ExtractUnread sets the extractor that also takes the objects that were read before
+// and cannot be read now: what they said of others then is the best that is known. It
+// is called before anything is added.
+func (inv *Inventory) ExtractUnread(x Extractor) { inv.ofUnread = x }
+
+// Unread takes in an object as it was last read: it cannot be read now, so that it may
+// have changed, or be gone. It never replaces an object that was added.
+func (inv *Inventory) Unread(o object.Object) {
+	var keep func(*Inventory, ID)
+	if inv.ofUnread != nil {
+		keep = inv.ofUnread(o)
+	}
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	id := inv.Named(o.Ref)
+	r := &inv.rows[id]
+	if r.present {
+		return
+	}
+	r.unread = true
+	inv.describe(id, o)
+	if keep != nil {
+		keep(inv, id)
+	}
 }
 
 // Add takes in an object. An object that was added before is replaced.
@@ -179,8 +208,14 @@ func (inv *Inventory) fill(id ID, o object.Object) {
 	if !r.present {
 		inv.present++
 	}
-	r.present = true
+	r.present, r.unread = true, false
 	delete(inv.absent, id)
+	inv.describe(id, o)
+}
+
+// describe keeps the identity and the labels of an object.
+func (inv *Inventory) describe(id ID, o object.Object) {
+	r := &inv.rows[id]
 	r.version = inv.symbols.number(o.Version)
 	inv.identify(id, o.Meta.GetUID())
 	r.labels = uint32(len(inv.pairs))

@@ -62,7 +62,7 @@ func (x *Index) build() {
 		x.kinds[num] = &kindIndex{byNS: map[uint32][]ID{}}
 	}
 	for i := range x.inv.rows {
-		if r := &x.inv.rows[i]; r.present {
+		if r := &x.inv.rows[i]; r.present || r.unread {
 			k := x.kinds[r.kind]
 			k.all = append(k.all, ID(i))
 			k.byNS[r.ns] = append(k.byNS[r.ns], ID(i))

@@ -45,10 +45,14 @@ func (inv *Inventory) lookup(ref object.Ref) (ID, bool) {
 // Present says that the object of the row was read.
 func (inv *Inventory) Present(id ID) bool { return inv.rows[id].present }
 
+// WasRead says that the object of the row was read: now, or before it could not be read
+// any longer.
+func (inv *Inventory) WasRead(id ID) bool { return inv.rows[id].present || inv.rows[id].unread }
+
 // Missing says that the object of the row is not there, for certain.
 func (inv *Inventory) Missing(id ID) bool {
 	r := inv.rows[id]
-	if r.present {
+	if r.present || r.unread {
 		return false
 	}
 	gk, ns := inv.kinds[r.kind], inv.symbols.list[r.ns]

@@ -29,12 +29,12 @@ type Index struct {
 	kinds []*kindIndex
 }
 
-// Index returns an empty index over the present rows.
+// Index returns an empty index over the rows that were read.
 func (inv *Inventory) Index() *Index {
 	return &Index{inv: inv}
 }
 
-// OfKind returns the rows of a kind that were read, in a namespace or, where all
+// OfKind returns the rows of a kind that were read (see Inventory.WasRead), in a namespace or, where all
 // is set, in every one.
 func (x *Index) OfKind(gk schema.GroupKind, namespace string, all bool) []ID {
 	k := x.kind(gk)

@@ -112,7 +112,7 @@ func (inv *Inventory) holders() *holders {
 	same := map[ID][]ID{}
 	for i := range inv.rows {
 		uid := inv.rows[i].uid
-		if !inv.rows[i].present || uid == (UID{}) {
+		if !inv.WasRead(ID(i)) || uid == (UID{}) {
 			continue
 		}
 		if first, taken := h.find(inv, uid); taken {

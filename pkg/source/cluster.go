@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,6 +51,8 @@ type Cluster struct {
 	pause  func(context.Context, time.Duration) error // tests do not wait
 	kinds  *object.Kinds
 	served map[schema.GroupKind][]string // versions
+	// rechecked says that discovery was asked again; copies of a Cluster share it.
+	rechecked *atomic.Bool
 }
 
 // NewCluster returns a source for a cluster. It sends no request yet.
@@ -68,7 +71,7 @@ func NewCluster(o ClusterOptions) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up a client for %s: %w", config.Host, err)
 	}
-	return &Cluster{opts: o, base: base, client: client, pause: pause}, nil
+	return &Cluster{opts: o, base: base, client: client, pause: pause, rechecked: &atomic.Bool{}}, nil
 }
 
 // Whole returns the same cluster as a source of whole objects, as maps and lists;
@@ -90,19 +93,23 @@ func (c *Cluster) Read(ctx context.Context, ask Ask, sink Sink) error {
 			return err
 		}
 	}
+	held := &unfound{Sink: sink}
 	var jobs []job
 	for _, w := range c.lists(ask) {
 		switch {
 		case w.aggregated:
-			jobs = append(jobs, c.aggregated(w.Resource, sink))
+			jobs = append(jobs, c.aggregated(w.Resource, held))
 		case w.ns == "":
-			jobs = append(jobs, c.everywhere(w.Resource, ask.Namespaces, sink))
+			jobs = append(jobs, c.everywhere(w.Resource, ask.Namespaces, held))
 		default:
-			jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, w.Resource, w.ns, sink) })
+			jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, w.Resource, w.ns, held) })
 		}
 	}
-	jobs = append(jobs, c.gets(ask.Objects, sink)...)
-	return c.run(ctx, jobs)
+	jobs = append(jobs, c.gets(ask.Objects, held)...)
+	if err := c.run(ctx, jobs); err != nil {
+		return err
+	}
+	return c.recheck(ctx, held.gaps, sink)
 }
 
 // listed is a list that an ask means.
@@ -207,7 +214,7 @@ func (c *Cluster) listInto(ctx context.Context, r object.Resource, ns string, si
 //
 // A list that is not found is a gap, too: discovery says that it is served, so
 // either the kind is gone with its objects, or a cached discovery names a
-// version that is gone and the objects are there in another.
+// version that is gone and the objects are there in another. See recheck.
 func (c *Cluster) settle(ctx context.Context, r object.Resource, ns string, err error, sink Sink) error {
 	var gone *ConnectError
 	switch {

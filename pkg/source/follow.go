@@ -105,6 +105,13 @@ func (w *witness) Cover(gk schema.GroupKind, namespace string) {
 	w.Sink.Cover(gk, namespace)
 }
 
+// Unread hands on what was read before, to a sink that takes it.
+func (w *witness) Unread(o object.Object) {
+	if s, ok := w.Sink.(UnreadSink); ok {
+		s.Unread(o)
+	}
+}
+
 func (w *witness) kinds() map[schema.GroupKind]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -58,7 +58,7 @@ func gap(r object.Resource, ns string, err error) object.Gap {
 	case apierrors.IsMethodNotSupported(err):
 		reason = "NotListable"
 	case apierrors.IsNotFound(err):
-		reason = "NotServed"
+		reason = notServed
 	case reason == "" || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err):
 		reason = "Unavailable"
 	}

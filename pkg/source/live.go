@@ -95,7 +95,7 @@ func (l *Live) feed(s scope, r object.Resource) *feed {
 		f.stop() // The server has another version now.
 	}
 	ctx, stop := context.WithCancel(l.ctx)
-	f := &feed{live: l, scope: s, resource: r, stop: stop, first: make(chan struct{})}
+	f := &feed{live: l, scope: s, resource: r, stop: stop, first: make(chan struct{}), next: make(chan struct{})}
 	l.feeds[s] = f
 	l.running.Go(func() {
 		defer stop()

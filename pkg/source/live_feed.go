@@ -34,16 +34,30 @@ type feed struct {
 	resource object.Resource // in the version that is read
 	stop     context.CancelFunc
 	again    backoff
-	byName   bool // an object that may be got, and not listed
+	byName   bool      // an object that may be got, and not listed
+	tryAgain time.Time // when what was refused and is done in another way is tried again
 
 	first chan struct{} // closed when the first list has ended, well or not
+	next  chan struct{} // closed when the next one has; see Refresh
+	wake  func()        // ends the present pause; nil where there is none
+	hurry bool          // the list is wanted now
+	// listed is when the last list ended, and listErr how.
+	listed  time.Time
+	listErr error
 
 	// What follows is guarded by the mutex of live.
 
 	objects map[object.Ref]object.Object // nil before the first list
 	err     error                        // why there are not all objects here
-	polled  *object.Gap                  // why it is not watched
-	trouble *object.Gap                  // why it is not followed right now
+	// unread are the objects that were here until they were refused, and refusedAt is when
+	// that was.
+	unread    map[object.Ref]object.Object
+	refusedAt time.Time
+	// notFound counts the lists in a row that the server did not find, and looked is how many
+	// of them the discovery was asked about.
+	notFound, looked int
+	polled           *object.Gap // why it is not watched
+	trouble          *object.Gap // why it is not followed right now
 }
 
 func (f *feed) run(ctx context.Context) {
@@ -57,15 +71,18 @@ func (f *feed) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		wait := pollEvery
-		switch {
-		case err != nil:
+		wait, watchable := pollEvery, false
+		if err != nil {
 			wait = f.failed(objects, err)
-		case f.watched(objects, version):
+		} else {
+			watchable = f.watched(objects, version)
+		}
+		f.ended(err)
+		if watchable {
 			wait = f.follow(ctx, version)
 		}
-		if wait > 0 && f.live.pause(ctx, wait) != nil {
-			return
+		if wait > 0 {
+			f.pause(ctx, wait)
 		}
 	}
 }
@@ -80,11 +97,12 @@ func (f *feed) list(ctx context.Context) (map[object.Ref]object.Object, string, 
 	}
 	c, version := f.live.cluster, ""
 	found := &heap{objects: map[object.Ref]object.Object{}}
-	if !f.byName {
+	if !f.byName || f.isDue() {
 		part := f.selection()
 		part.version = func(v string) { version = v }
 		err := c.listSelected(ctx, f.resource, f.ns, part, f.detail, found)
 		if f.name == "" || !refused(err) {
+			f.byName = false
 			return found.objects, version, err
 		}
 		f.byName = true // Who may not list an object may still get it.
@@ -116,16 +134,19 @@ func (f *feed) watched(objects map[object.Ref]object.Object, version string) boo
 	if unversioned && !f.isPolled() {
 		f.poll(errors.New("its list has no version to go on from"))
 	}
-	if f.isPolled() {
+	if f.isPolled() && (unversioned || !f.isDue()) {
 		f.tell(nil)
 		return false
 	}
 	return true
 }
 
+// isDue says that what was refused may be tried again: rights come back.
+func (f *feed) isDue() bool { return !f.tryAgain.IsZero() && !f.live.now().Before(f.tryAgain) }
+
 // failed takes notice of a list that could not be read, and says when to read it
-// again. What is refused or gone is not there any more; of what cannot be reached
-// the last that was seen stays.
+// again. What is gone is not there any more, and what is refused is unread from now on; of
+// what cannot be reached the last that was seen stays.
 func (f *feed) failed(objects map[object.Ref]object.Object, err error) time.Duration {
 	switch {
 	case refused(err):
@@ -147,13 +168,14 @@ func (f *feed) failed(objects map[object.Ref]object.Object, err error) time.Dura
 // follow watches, through as many watches as it takes, and says when to read the list
 // again.
 func (f *feed) follow(ctx context.Context, version string) time.Duration {
-	for {
+	for opened := false; ; {
 		begun, c := f.live.now(), f.live.cluster
 		w, fail := c.watch(ctx, f.resource, f.ns, f.selection(), version, f.detail)
 		events := 0
 		if fail.err == nil {
 			f.tell(nil)
-			fail.connected = true
+			f.unpoll()
+			opened, fail.connected = true, true
 			events, fail.err = f.drain(w, &version)
 		}
 		fresh := events > 0 || f.live.now().Sub(begun) >= lively
@@ -168,6 +190,9 @@ func (f *feed) follow(ctx context.Context, version string) time.Duration {
 			return f.again.relist()
 		case refused(err), errors.Is(err, errNoEvents):
 			f.poll(err)
+			if opened { // Rights were taken away: maybe that to list, too.
+				return 0
+			}
 			return pollEvery
 		case err == nil && fresh:
 			continue // It ended as watches do.
@@ -175,7 +200,7 @@ func (f *feed) follow(ctx context.Context, version string) time.Duration {
 			fail.err = errShort
 		}
 		f.tell(c.final(fail))
-		if f.live.pause(ctx, max(fail.after, f.again.next())) != nil {
+		if f.pause(ctx, max(fail.after, f.again.next())) {
 			return 0
 		}
 	}

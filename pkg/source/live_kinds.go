@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -84,7 +85,7 @@ func (l *Live) definitions(f *feed) (out []metav1.Object, version string, err er
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all strings.Builder
-	for _, o := range (share{feed: f}).objects() {
+	for _, o := range (share{feed: f}).choose(f.objects) {
 		out = append(out, o.Meta)
 		all.WriteString(o.Name + "@" + o.Meta.GetResourceVersion() + " ")
 	}
@@ -117,17 +118,19 @@ func (l *Live) note(out []metav1.Object, version string) {
 	}
 }
 
+// mostLooks bounds how often discovery is asked again about one change.
+const mostLooks = 5
+
 // lookAgain asks whoever follows to come back, where the discovery does not know yet
 // what has come or is gone: a server takes a second or two. Some it never serves, those
 // whose names are taken; so it is done a few times only.
 func (l *Live) lookAgain() {
-	const most = 5
 	settled := true
 	for name, there := range l.known.names {
 		settled = settled && l.cluster.knows(name) == there
 	}
 	waiting := l.known.tries > 0 && !l.known.due.Swap(false)
-	if waiting || settled || l.known.tries == most {
+	if waiting || settled || l.known.tries == mostLooks {
 		return
 	}
 	wait := time.Second << l.known.tries
@@ -138,6 +141,41 @@ func (l *Live) lookAgain() {
 			l.signal()
 		}
 	})
+}
+
+// recheck asks discovery again, where the server does not find a list of a kind that
+// discovery names: what is not served any more is no gap. It is asked once for each time
+// that a list was not found, and a few times in all.
+func (r *liveRead) recheck(ctx context.Context) error {
+	if !r.lookedFor() {
+		return nil
+	}
+	r.cluster.opts.Discovery.Invalidate()
+	if err := r.discover(ctx); err != nil {
+		return ctx.Err() // The kinds stay as they are known, and the gaps.
+	}
+	r.shares = slices.DeleteFunc(r.shares, func(s share) bool {
+		is, served := r.cluster.kinds.Kind(s.asked.gk)
+		if served && is.Version != s.served.Version {
+			r.signal() // The next Read reads it in the version that there is.
+			return true
+		}
+		return r.cluster.kinds.NotServed(s.asked.gk)
+	})
+	return nil
+}
+
+// lookedFor says whether a list was not found since discovery was last asked about it.
+func (r *liveRead) lookedFor() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := false
+	for _, s := range r.shares {
+		if f := s.feed; f.gk != crdKind && f.looked < min(f.notFound, mostLooks) {
+			f.looked, found = f.notFound, true
+		}
+	}
+	return found
 }
 
 // gapList keeps gaps, and nothing else.

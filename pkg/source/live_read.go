@@ -36,6 +36,9 @@ func (l *Live) Read(ctx context.Context, ask Ask, sink Sink) error {
 	if err := r.await(ctx); err != nil {
 		return err
 	}
+	if err := r.recheck(ctx); err != nil {
+		return err
+	}
 	l.prune()
 	return r.hand(ctx)
 }
@@ -159,6 +162,7 @@ type part struct {
 	objects []object.Object
 	err     error
 	polled  *object.Gap
+	unread  []object.Object // of what is asked for, as it was last read
 }
 
 // hand hands on what all feeds have at one moment.
@@ -166,31 +170,51 @@ func (r *liveRead) hand(ctx context.Context) error {
 	jobs := make([]job, 0, len(r.shares))
 	r.mu.Lock()
 	for _, s := range r.shares {
-		p := part{s, s.objects(), s.feed.err, s.feed.polled}
+		p := part{s, s.choose(s.feed.objects), s.feed.err, s.feed.polled, r.unread(s)}
 		jobs = append(jobs, func(ctx context.Context) error { return p.hand(ctx, r.sink) })
 	}
 	r.mu.Unlock()
 	return r.cluster.run(ctx, jobs)
 }
 
-// objects returns what is asked for of a feed, in order.
-func (s share) objects() []object.Object {
+// choose returns what is asked for of some objects of a feed, in order.
+func (s share) choose(from map[object.Ref]object.Object) []object.Object {
 	var out []object.Object
 	if s.refs != nil {
 		for _, ref := range s.refs {
-			if o, ok := s.feed.objects[ref]; ok {
+			if o, ok := from[ref]; ok {
 				out = append(out, o)
 			}
 		}
 		return out
 	}
-	for _, o := range s.feed.objects {
+	for _, o := range from {
 		if s.asked.ns == "" || o.Namespace == s.asked.ns {
 			out = append(out, o)
 		}
 	}
 	slices.SortFunc(out, func(a, b object.Object) int { return object.Compare(a.Ref, b.Ref) })
 	return out
+}
+
+// unread returns what is asked for of a feed as it was last read, without what another
+// feed can read, or could later on.
+func (l *Live) unread(s share) []object.Object {
+	f := s.feed
+	if f.unread == nil {
+		return nil
+	}
+	var newer []scope
+	for other, by := range l.feeds {
+		if other.gk == f.gk && other.labels == "" && (by.objects != nil && by.err == nil || by.refusedAt.After(f.refusedAt)) {
+			newer = append(newer, other)
+		}
+	}
+	return slices.DeleteFunc(s.choose(f.unread), func(o object.Object) bool {
+		return slices.ContainsFunc(newer, func(other scope) bool {
+			return (other.ns == "" || other.ns == o.Namespace) && (other.name == "" || other.name == o.Name)
+		})
+	})
 }
 
 func (p *part) hand(ctx context.Context, sink Sink) error {
@@ -202,6 +226,11 @@ func (p *part) hand(ctx context.Context, sink Sink) error {
 	}
 	if p.err != nil {
 		sink.Gap(gap(p.feed.resource, p.asked.ns, p.err))
+		if s, ok := sink.(UnreadSink); ok {
+			for _, o := range p.unread {
+				s.Unread(o)
+			}
+		}
 		return nil
 	}
 	if p.polled != nil {

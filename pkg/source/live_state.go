@@ -3,7 +3,9 @@ package source
 import (
 	"fmt"
 	"maps"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -42,6 +44,7 @@ func (f *feed) publish(objects map[object.Ref]object.Object, err error) {
 		objects = map[object.Ref]object.Object{}
 	}
 	begun := f.objects != nil
+	f.remember(err)
 	changed := !maps.EqualFunc(f.objects, objects, same) || (f.err == nil) != (err == nil)
 	f.objects, f.err = objects, err
 	l.reached = l.reached || err == nil
@@ -50,6 +53,21 @@ func (f *feed) publish(objects map[object.Ref]object.Object, err error) {
 		close(f.first) // Somebody waits for that.
 	case changed:
 		l.signal()
+	}
+}
+
+// remember keeps what was read as unread where it is refused now, until it can be read
+// again or is known to be gone.
+func (f *feed) remember(err error) {
+	f.notFound++
+	if !apierrors.IsNotFound(err) {
+		f.notFound, f.looked = 0, 0
+	}
+	switch {
+	case err == nil, apierrors.IsNotFound(err):
+		f.unread = nil
+	case refused(err) && f.err == nil && f.objects != nil:
+		f.unread, f.refusedAt = f.objects, f.live.now()
 	}
 }
 
@@ -81,7 +99,21 @@ func (f *feed) poll(why error) {
 	defer l.mu.Unlock()
 	f.polled = &object.Gap{Resource: f.resource.String(), Namespace: f.ns, Reason: "NotWatched", Message: fmt.Sprintf(
 		"it cannot be watched, and is read every %s instead: %s", pollEvery, say(why))}
+	if refused(why) {
+		f.tryAgain = l.now().Add(refusedFor)
+	}
 	l.signal()
+}
+
+// unpoll notes that a list is watched after all.
+func (f *feed) unpoll() {
+	l := f.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f.polled != nil {
+		f.polled, f.tryAgain = nil, time.Time{}
+		l.signal()
+	}
 }
 
 func (f *feed) isPolled() bool {

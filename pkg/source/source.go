@@ -47,6 +47,15 @@ type Sink interface {
 	Gap(object.Gap)
 }
 
+// UnreadSink is a Sink that also takes what was read before and cannot be read now. Others
+// are not given that.
+type UnreadSink interface {
+	Sink
+	// Unread takes an object as it was last read, beside the gap that says why it cannot be
+	// read now. It may have changed since, or be gone.
+	Unread(object.Object)
+}
+
 // Ask says what to read. The parts add up.
 type Ask struct {
 	// All is everything that there is.

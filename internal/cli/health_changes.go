@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// seenStack is a stack as it was judged the last time.
+type seenStack struct {
+	status health.Status
+	roots  []object.Ref
+}
+
+// changes returns what differs from the last time: parts first, in order, then stacks. A
+// new part that is Healthy is no news, and neither is a Healthy one that is gone. What
+// cannot be read any longer is unread, and not gone.
+func (f *following) changes() []view.HealthChange {
+	now := f.session.moment()
+	f.failed = slices.DeleteFunc(f.graph.Gaps(), func(g object.Gap) bool { return g.Reason == "NotWatched" || g.Reason == "UnknownVersion" })
+	is := map[object.Ref]health.Health{}
+	var out []view.HealthChange
+	for _, id := range f.looked() {
+		if h := f.assessment.Own(id); h.Status != "" {
+			ref := f.graph.Ref(id)
+			if f.graph.State(id) == graph.Unread {
+				h.Message = f.whyUnread(ref, h.Message)
+			}
+			is[ref] = h
+		}
+	}
+	for ref, h := range is {
+		was, known := f.was[ref]
+		if h.Status == was.Status && (h.Reason == was.Reason || h.Status == health.Healthy) || !known && h.Status == health.Healthy {
+			continue
+		}
+		out = append(out, view.HealthChange{Time: now, Object: ref, From: was.Status, To: h.Status, Reason: h.Reason, Message: h.Message})
+	}
+	for ref, was := range f.was {
+		if _, there := is[ref]; there || was.Status == health.Healthy {
+			continue
+		}
+		change := view.HealthChange{Time: now, Object: ref, From: was.Status}
+		if f.isUnread(ref) {
+			h := health.Health{Status: health.Unknown, Reason: health.Unread, Message: f.whyUnread(ref, "it could not be read")}
+			change.To, change.Reason, change.Message = h.Status, h.Reason, h.Message
+			is[ref] = h
+			if was.Reason == h.Reason {
+				continue
+			}
+		}
+		out = append(out, change)
+	}
+	slices.SortFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })
+	f.was = is
+	return append(out, f.stackChanges(now)...)
+}
+
+// looked are the objects of which changes are shown: what counts for the stacks, or all.
+func (f *following) looked() []graph.ID {
+	ids := slices.Clone(f.objects)
+	for _, s := range f.stacks {
+		for _, p := range s.Health.Parts {
+			if p.Counts {
+				ids = append(ids, p.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// stackChanges returns the stacks that differ from the last time.
+func (f *following) stackChanges(now time.Time) []view.HealthChange {
+	stacked := map[object.Ref]seenStack{}
+	var out []view.HealthChange
+	for _, s := range f.stacks {
+		stacked[s.Name] = seenStack{s.Health.Status, f.refs(s.Stack.Roots())}
+		if was := f.stacked[s.Name].status; was != s.Health.Status {
+			change := view.HealthChange{Time: now, Stack: view.StackName(s.Name), Object: s.Name, From: was, To: s.Health.Status, Message: f.cause(s)}
+			if c, ok := s.Health.Cause(); ok && f.graph.State(c.ID) == graph.Unread {
+				ref := f.graph.Ref(c.ID)
+				change.Reason, change.Message = health.Unread, ref.String()+": "+f.whyUnread(ref, c.Health.Message)
+			}
+			out = append(out, change)
+		}
+	}
+	for name, was := range f.stacked {
+		if _, there := stacked[name]; there {
+			continue
+		}
+		change := view.HealthChange{Time: now, Stack: view.StackName(name), Object: name, From: was.status}
+		if i := slices.IndexFunc(was.roots, f.isUnread); i >= 0 {
+			change.To, change.Reason, change.Message = health.Unknown, health.Unread, f.whyUnread(was.roots[i], "it could not be read")
+			stacked[name] = seenStack{health.Unknown, was.roots}
+			if was.status == health.Unknown {
+				continue
+			}
+		}
+		out = append(out, change)
+	}
+	f.stacked = stacked
+	slices.SortStableFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })
+	return out
+}
+
+func (f *following) refs(ids []graph.ID) []object.Ref {
+	out := make([]object.Ref, 0, len(ids))
+	for _, id := range ids {
+		out = append(out, f.graph.Ref(id))
+	}
+	return out
+}
+
+// isUnread says that an object may be there, and that its kind could not be read where it
+// is.
+func (f *following) isUnread(ref object.Ref) bool {
+	_, failed := f.gapAt(ref)
+	return failed && f.graph.StateOf(ref) == graph.Unread
+}
+
+// gapAt returns why a kind cannot be read where an object of it is.
+func (f *following) gapAt(ref object.Ref) (object.Gap, bool) {
+	kind, served := f.session.kinds.Kind(ref.GroupKind())
+	i := slices.IndexFunc(f.failed, func(g object.Gap) bool {
+		return served && g.Resource == kind.String() && (g.Namespace == "" || g.Namespace == ref.Namespace)
+	})
+	if i < 0 {
+		return object.Gap{}, false
+	}
+	return f.failed[i], true
+}
+
+// whyUnread says why an object is unread, or else what is said without knowing why.
+func (f *following) whyUnread(ref object.Ref, otherwise string) string {
+	if gap, failed := f.gapAt(ref); failed {
+		return fmt.Sprintf("unread (%s)", gap.Reason)
+	}
+	return otherwise
+}

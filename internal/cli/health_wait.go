@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// refreshLimit is how long the end of a wait may take to find out what is there by then.
+const refreshLimit = 10 * time.Second
+
+var errTooLong = errors.New("the time is up")
+
+// wait ends when every stack has the wanted status. Changes until then are shown on a
+// terminal.
+func (f *following) wait(ctx context.Context) error {
+	f.trouble.said = f.graph.Gaps()
+	limited, stop := context.WithTimeoutCause(ctx, f.o.timeout, errTooLong)
+	defer stop()
+	f.changes()
+	for {
+		if f.reached() == nil && f.refresh(limited) == nil && f.reached() == nil {
+			return f.show(ctx)
+		}
+		if !f.next(limited) {
+			break
+		}
+		for _, c := range f.changes() {
+			if f.o.env.Talk {
+				fmt.Fprintln(f.o.env.ErrOut, safe(c.Line(f.home)))
+			}
+		}
+	}
+	if !errors.Is(context.Cause(limited), errTooLong) {
+		return ctx.Err()
+	}
+	return f.timedOut(ctx)
+}
+
+// timedOut shows how the stacks are when the time is up, which need not be how they were
+// when something was last seen to change.
+func (f *following) timedOut(ctx context.Context) error {
+	const hint = "kubectl sysop health --watch shows what goes on; --timeout waits longer"
+	if err := f.refresh(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return withHint(fmt.Errorf("wait for %s: not so after %s, and now: %w", f.q.want, f.o.timeout, err), hint)
+	}
+	if err := f.show(ctx); err != nil {
+		return err
+	}
+	if err := f.reached(); err != nil {
+		return withHint(fmt.Errorf("%w: not so after %s", err, f.o.timeout), hint)
+	}
+	return nil
+}
+
+// refresh judges what is there now, also of what is not watched right now. The error says
+// what of it cannot be read.
+func (f *following) refresh(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, refreshLimit)
+	defer stop()
+	stale := f.live.Refresh(ctx)
+	if len(stale) > 0 {
+		return errors.New(unseen(stale))
+	}
+	f.session = f.session.again()
+	return f.judge(ctx)
+}

@@ -1,0 +1,63 @@
+package source
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// notServed is the reason of the gap of what the server does not find, although discovery
+// names it.
+const notServed = "NotServed"
+
+// unfound is a sink that holds such gaps back.
+type unfound struct {
+	Sink
+	mu   sync.Mutex
+	gaps []object.Gap
+}
+
+// Gap hands a gap on, or keeps it.
+func (u *unfound) Gap(g object.Gap) {
+	if g.Reason != notServed {
+		u.Sink.Gap(g)
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.gaps = append(u.gaps, g)
+}
+
+// recheck asks discovery again, once in the life of a Cluster, where the server did not find
+// what discovery names: it comes from a cache of hours, or a definition was deleted since.
+// A kind that is not served any more is no gap, and one that is served in other versions
+// now is read in these. What discovery still names stays a gap.
+func (c *Cluster) recheck(ctx context.Context, gaps []object.Gap, sink Sink) error {
+	if len(gaps) == 0 {
+		return nil
+	}
+	kinds, served := c.kinds, c.served
+	if c.rechecked.CompareAndSwap(false, true) {
+		c.opts.Discovery.Invalidate()
+		if err := c.discover(ctx, sink); ctx.Err() != nil {
+			return err
+		}
+	}
+	var jobs []job
+	for _, g := range gaps {
+		was, known := kinds.Resource(schema.ParseGroupResource(g.Resource))
+		is, named := c.kinds.Kind(was.GroupKind())
+		switch {
+		case known && c.kinds.NotServed(was.GroupKind()):
+		case known && named && !slices.Equal(served[was.GroupKind()], c.served[was.GroupKind()]):
+			jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, is, g.Namespace, sink) })
+		default:
+			sink.Gap(g)
+		}
+	}
+	return c.run(ctx, jobs)
+}
