@@ -42,11 +42,11 @@ func (l *linter) health(k *catalog.Kind, where anchor) {
 		}
 		// The field of a field that is not there is not there either.
 		_, says, _ := strings.Cut(f.message, ": ")
-		if key := r.In + ": " + cmp.Or(says, f.message); told[key] {
+		key := r.In + ": " + cmp.Or(says, f.message)
+		if told[key] {
 			continue
-		} else {
-			told[key] = true
 		}
+		told[key] = true
 		at := where.below(r.In)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, r.Line, r.Column) }
 		l.add(at, false, "%s %s: %s: %s", k.Kind, strings.Join(versions, ", "), r.In, f.message)

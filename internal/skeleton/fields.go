@@ -2,6 +2,7 @@ package skeleton
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -152,9 +153,7 @@ func (s slot) put(is map[string]any) {
 		s.parent[s.key] = true
 	case s.parent == nil:
 		delete(s.schema, "type")
-		for key, value := range is {
-			s.schema[key] = value
-		}
+		maps.Copy(s.schema, is)
 	case s.name != "":
 		s.parent["properties"].(map[string]any)[s.name] = is
 	default:

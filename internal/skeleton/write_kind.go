@@ -2,6 +2,7 @@ package skeleton
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -38,10 +39,7 @@ func versionsIn(crd map[string]any, r reducer) []versionIn {
 
 // withoutCommon leaves apiVersion, kind and metadata out.
 func withoutCommon(schema map[string]any) map[string]any {
-	out := map[string]any{}
-	for key, value := range schema {
-		out[key] = value
-	}
+	out := maps.Clone(schema)
 	properties, ok := schema["properties"].(map[string]any)
 	if !ok {
 		return out

@@ -41,8 +41,8 @@ func checked(check, f any) any {
 	c, g := reflect.ValueOf(check), reflect.ValueOf(f)
 	t := g.Type()
 	in := make([]reflect.Type, 0, t.NumIn())
-	for i := range t.NumIn() {
-		in = append(in, t.In(i))
+	for p := range t.Ins() {
+		in = append(in, p)
 	}
 	failure := reflect.TypeFor[error]()
 	wrapped := reflect.FuncOf(in, []reflect.Type{t.Out(0), failure}, t.IsVariadic())

@@ -17,7 +17,7 @@ var published = map[string][]struct {
 }{
 	"prometheus-operator": {
 		{"prometheus-operator", "monitoring/prometheus-operator", "Alertmanager AlertmanagerConfig PodMonitor Probe Prometheus PrometheusRule ScrapeConfig ServiceMonitor ThanosRuler"},
-		{"gpu-operator", "gpu/gpu-operator", "ClusterPolicy"},
+		{"nvidia-gpu-operator", "gpu/gpu-operator", "ClusterPolicy"},
 	},
 	"cert-manager": {
 		{"cert-manager", "cert-manager/cert-manager cert-manager/cert-manager-webhook cert-manager/cert-manager-cainjector", "Challenge Order Certificate CertificateRequest ClusterIssuer Issuer"},

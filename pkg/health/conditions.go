@@ -73,24 +73,7 @@ const unexplainedFor = 15 * time.Minute
 // tells more is heard before what follows from a word alone, and where the object says
 // that it is well as a whole slight things do not count.
 func judgeList(list []condition, of nature) finding {
-	findings := make([]finding, len(list))
-	var well, whole, calm, quiet bool
-	seen := observedBy(list)
-	for i := range list {
-		f := list[i].judge(of)
-		if at := list[i].observed; at != 0 && at < seen {
-			// It is of a generation before that of the others.
-			f.slight, f.whole = true, false
-			if f.Status == Healthy {
-				f.Status = ""
-			}
-		}
-		fine := f.Status == Healthy && f.whole && !f.step
-		well = well || fine && plainly(list[i].kind)
-		whole = whole || fine
-		calm, quiet = calm || f.calm, quiet || f.quiet
-		findings[i] = f
-	}
+	findings, all := judgeEach(list, of)
 	var best, strange finding
 	doubt := false
 	for i, f := range findings {
@@ -98,7 +81,7 @@ func judgeList(list []condition, of nature) finding {
 			strange = f
 		}
 		doubt = doubt || f.foreign && list[i].said != yes
-		if f.Status == "" || well && f.slight && f.Status != Healthy {
+		if f.Status == "" || all.well && f.slight && f.Status != Healthy {
 			continue
 		}
 		if f.before(best) {
@@ -107,12 +90,42 @@ func judgeList(list []condition, of nature) finding {
 		}
 	}
 	switch {
-	case best.Status == "" && strange.foreign, best.Status == Healthy && doubt && !whole:
+	case best.Status == "" && strange.foreign, best.Status == Healthy && doubt && !all.whole:
 		return strange
-	case best.Status == "" && calm && quiet:
+	case best.Status == "" && all.calm && all.quiet:
 		best.Health = Health{Status: Healthy, Reason: "Settled", Message: "its conditions say that nothing goes on, and nothing is wrong"}
 	}
 	return best
+}
+
+// listState is what the conditions of a list say together.
+type listState struct {
+	well        bool // the object says of itself that it is well
+	whole       bool // one says so of the object as a whole
+	calm, quiet bool
+}
+
+// judgeEach judges the conditions of a list one by one.
+func judgeEach(list []condition, of nature) ([]finding, listState) {
+	findings := make([]finding, len(list))
+	var all listState
+	newest := observedBy(list)
+	for i := range list {
+		f := list[i].judge(of)
+		if at := list[i].observed; at != 0 && at < newest {
+			// It is of a generation before that of the others.
+			f.slight, f.whole = true, false
+			if f.Status == Healthy {
+				f.Status = ""
+			}
+		}
+		fine := f.Status == Healthy && f.whole && !f.step
+		all.well = all.well || fine && plainly(list[i].kind)
+		all.whole = all.whole || fine
+		all.calm, all.quiet = all.calm || f.calm, all.quiet || f.quiet
+		findings[i] = f
+	}
+	return findings, all
 }
 
 // observedBy is the newest generation that conditions are of.

@@ -47,7 +47,7 @@ func TestTroubles(t *testing.T) {
 		true:  "errors failed failedNamespaces failedClusters validationErrors unhealthyNodes invalidSecrets brokenMembers resourcesFailed",
 		false: "failureDomains pastFailedRunNames lastFailedStats failureMembers conditions warnings failedOver nodes violations",
 	} {
-		for _, key := range strings.Fields(keys) {
+		for key := range strings.FieldsSeq(keys) {
 			if got := troubles(key); got != want {
 				t.Errorf("%s: %t", key, got)
 			}

@@ -2,6 +2,7 @@ package health
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -202,9 +203,7 @@ func (o operand) item() operand {
 func (f *fieldReads) comprehension(c ast.ComprehensionExpr, in scope) operand {
 	over := f.value(c.IterRange(), in)
 	inner := scope{}
-	for name, bound := range in {
-		inner[name] = bound
-	}
+	maps.Copy(inner, in)
 	inner[c.IterVar()] = over.item()
 	if c.HasIterVar2() {
 		inner[c.IterVar()], inner[c.IterVar2()] = operand{}, over.item()

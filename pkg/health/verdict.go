@@ -1,6 +1,9 @@
 package health
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // judge says what a condition of an object of a certain nature means.
 func (c *condition) judge(of nature) finding {
@@ -281,7 +284,7 @@ func (c *condition) cause(of nature) (status Status, soft bool) {
 	case reason.sense == moving && c.said == no && plainTrouble(c.message),
 		reason.sense == moving && c.severity != "info" && !awaits(c.message) && grave(c.message):
 		// VerifyingFirstRun: connection refused
-		reason.sense, passes = bad, false
+		reason.sense = bad
 	case reason.sense == bad && passes && of.young:
 		return Progressing, true
 	}
@@ -305,12 +308,7 @@ func (c *condition) cause(of nature) (status Status, soft bool) {
 // awaits reports sentences that begin by waiting: of what is waited for they may tell trouble.
 func awaits(s string) bool {
 	var buf [4]string
-	for _, w := range split(buf[:0], s) {
-		if waits(w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(split(buf[:0], s), waits)
 }
 
 // absent reports reasons that say that something is not there. It may come yet.

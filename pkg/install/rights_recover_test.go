@@ -24,9 +24,12 @@ func TestRecoveryRights(t *testing.T) {
 	}}
 	got := RecoveryRights(shopHere, plan, kinds)
 	for _, want := range []regulate.Right{
-		{Verb: "create", Group: rolesGroup, Resource: "clusterroles"}, {Verb: "patch", Group: rolesGroup, Resource: "clusterroles", Name: "view"},
-		{Verb: "update", Resource: "secrets", Namespace: "apps"}, {Verb: "update", Resource: "configmaps", Namespace: "apps"},
-		{Verb: "delete", Resource: "configmaps", Namespace: "apps"}, {Verb: "delete", Resource: "namespaces", Name: "made"},
+		{Verb: "create", Group: rolesGroup, Resource: "clusterroles"},
+		{Verb: "patch", Group: rolesGroup, Resource: "clusterroles", Name: "view"},
+		{Verb: "update", Resource: "secrets", Namespace: "apps"},
+		{Verb: "update", Resource: "configmaps", Namespace: "apps"},
+		{Verb: "delete", Resource: "configmaps", Namespace: "apps"},
+		{Verb: "delete", Resource: "namespaces", Name: "made"},
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no right to %s in %v", want, got)

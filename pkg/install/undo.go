@@ -130,22 +130,18 @@ func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err er
 }
 
 func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState) error {
+	if last.Status == Uninstalled {
+		return nil // what came since is not the run's
+	}
+	if err := x.disown(ctx, s.Changed); err != nil {
+		return err
+	}
 	gone, err := x.ownedOf(ctx, last)
 	if err != nil {
 		return err
 	}
-	if last.Status != Uninstalled {
-		if err := x.disown(ctx, s.Changed); err != nil {
-			return err
-		}
-		if gone, err = x.ownedOf(ctx, last); err != nil {
-			return err
-		}
-		if err := x.uninstall(ctx, last.Release); err != nil {
-			return err
-		}
-	} else {
-		gone = nil // what came since is not the run's
+	if err := x.uninstall(ctx, last.Release); err != nil {
+		return err
 	}
 	return x.waitGone(ctx, gone, x.o.patience(0))
 }

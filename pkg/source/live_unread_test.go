@@ -23,7 +23,7 @@ type rememberer struct {
 func (r *rememberer) Unread(o object.Object) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.unread = append(r.unread, o.Ref.String())
+	r.unread = append(r.unread, o.String())
 }
 
 // remembered reads until as much is unread as is wanted, and returns what was read.
