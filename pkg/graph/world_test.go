@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -29,18 +30,20 @@ import (
 //	a manages b    a owns b, as a manager
 //	a regards b    a needs b, aside
 //	gone a         a is not there
+//	unread a       a was read before, and nobody may read its kind now
 //	a              a is there
 //
 // A name is kind:name, of the kinds in letters below; a name alone is a Thing in
 // the namespace ns, and ns/name one of another. Everything that is named is there
 // unless it is gone or of the kind u, which nobody reads.
 type world struct {
-	t     testing.TB
-	metas map[object.Ref]*metav1.PartialObjectMetadata
-	order []object.Ref
-	gone  map[object.Ref]bool
-	links map[string]map[object.Ref][]relation.Link
-	notes []string
+	t      testing.TB
+	metas  map[object.Ref]*metav1.PartialObjectMetadata
+	order  []object.Ref
+	gone   map[object.Ref]bool
+	unread map[object.Ref]bool
+	links  map[string]map[object.Ref][]relation.Link
+	notes  []string
 }
 
 var letters = map[string]object.Ref{
@@ -53,6 +56,7 @@ var letters = map[string]object.Ref{
 	"sa":   {Kind: "ServiceAccount", Namespace: "ns"},
 	"pod":  {Kind: "Pod", Namespace: "ns"},
 	"apps": {Group: "apps", Kind: "Deployment", Namespace: "ns"},
+	"rs":   {Group: "apps", Kind: "ReplicaSet", Namespace: "ns"},
 	"job":  {Group: "batch", Kind: "Job", Namespace: "ns"},
 	"sec":  {Kind: "Secret", Namespace: "ns"},
 	"cm":   {Kind: "ConfigMap", Namespace: "ns"},
@@ -102,7 +106,7 @@ func uidOf(name string) types.UID { return types.UID("uid of " + name) }
 func newWorld(t testing.TB, lines string) *world {
 	w := &world{
 		t: t, metas: map[object.Ref]*metav1.PartialObjectMetadata{},
-		gone: map[object.Ref]bool{}, links: map[string]map[object.Ref][]relation.Link{},
+		gone: map[object.Ref]bool{}, unread: map[object.Ref]bool{}, links: map[string]map[object.Ref][]relation.Link{},
 	}
 	for line := range strings.Lines(lines) {
 		line, _, _ = strings.Cut(line, "#")
@@ -112,6 +116,8 @@ func newWorld(t testing.TB, lines string) *world {
 			w.object(words[0])
 		case words[0] == "gone":
 			w.gone[refOf(words[1])] = true
+		case words[0] == "unread":
+			w.unread[refOf(words[1])] = true
 		case len(words) == 3:
 			w.edge(words[0], words[1], words[2])
 		default:
@@ -199,17 +205,24 @@ var sayings = []relation.Rule{
 func (w *world) build(random *rand.Rand) *graph.Graph {
 	b := graph.NewBuilder(w.rules(), builtInKinds())
 	inv := inventory.New(w.notes, b.Extract)
+	inv.ExtractUnread(b.Extract)
+	refused := map[schema.GroupKind]bool{{Group: "test", Kind: "Other"}: true}
 	order := slices.Clone(w.order)
 	if random != nil {
 		random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
 	for _, r := range order {
-		if m := w.metas[r]; !w.gone[r] && r.Kind != "Other" {
-			inv.Add(object.Object{Ref: r, Version: "v1", Meta: m, Body: m})
+		o := object.Object{Ref: r, Version: "v1", Meta: w.metas[r], Body: w.metas[r]}
+		switch {
+		case w.unread[r]:
+			refused[r.GroupKind()] = true
+			inv.Unread(o)
+		case !w.gone[r] && r.Kind != "Other":
+			inv.Add(o)
 		}
 	}
 	for _, r := range builtInKinds().All() {
-		if r.Kind != "Other" && r.Kind != "Unlisted" {
+		if !refused[r.GroupKind()] && r.Kind != "Unlisted" {
 			inv.Cover(r.GroupKind(), "")
 		}
 	}

@@ -39,8 +39,10 @@ type feed struct {
 
 	first chan struct{} // closed when the first list has ended, well or not
 	next  chan struct{} // closed when the next one has; see Refresh
-	wake  func()        // ends the present pause; nil where there is none
+	wake  func()        // ends the present pause, or the opening of a watch; nil where there is none
 	hurry bool          // the list is wanted now
+	// current says that a watch is open, so that what is here is what is there.
+	current bool
 	// listed is when the last list ended, and listErr how.
 	listed  time.Time
 	listErr error
@@ -169,8 +171,11 @@ func (f *feed) failed(objects map[object.Ref]object.Object, err error) time.Dura
 // again.
 func (f *feed) follow(ctx context.Context, version string) time.Duration {
 	for opened := false; ; {
-		begun, c := f.live.now(), f.live.cluster
-		w, fail := c.watch(ctx, f.resource, f.ns, f.selection(), version, f.detail)
+		begun := f.live.now()
+		w, fail, hurry := f.open(ctx, version)
+		if hurry {
+			return 0
+		}
 		events := 0
 		if fail.err == nil {
 			f.tell(nil)
@@ -199,7 +204,7 @@ func (f *feed) follow(ctx context.Context, version string) time.Duration {
 		case err == nil:
 			fail.err = errShort
 		}
-		f.tell(c.final(fail))
+		f.tell(f.live.cluster.final(fail))
 		if f.pause(ctx, max(fail.after, f.again.next())) {
 			return 0
 		}
@@ -211,7 +216,7 @@ var errShort = errors.New("the server ends the watch as soon as it has begun")
 // drain takes in the events of a watch until it ends, and returns how many there were,
 // and why it ended where that is not as it should be.
 func (f *feed) drain(w *watching, version *string) (int, error) {
-	defer w.close()
+	defer f.close(w)
 	for n := 0; ; n++ {
 		e, err := w.next()
 		switch {

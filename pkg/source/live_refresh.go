@@ -13,7 +13,7 @@ import (
 const justNow = time.Second
 
 // Refresh lists now what is not watched right now: what is refused, what is polled, and of
-// what the watch was cut. It returns, in order, what could not be reached nevertheless: of
+// what the watch has ended or is still to be opened. It returns, in order, what could not be reached nevertheless: of
 // that a Read shows what was last seen. It ends with ctx, and what was not answered until
 // then is among that.
 func (l *Live) Refresh(ctx context.Context) []object.Gap {
@@ -46,7 +46,7 @@ func (l *Live) hurry() map[*feed]chan struct{} {
 	defer l.mu.Unlock()
 	behind := map[*feed]chan struct{}{}
 	for _, f := range l.feeds {
-		if f.err == nil && f.trouble == nil && f.polled == nil || f.trouble == nil && l.now().Sub(f.listed) < justNow {
+		if f.current || f.trouble == nil && l.now().Sub(f.listed) < justNow {
 			continue
 		}
 		behind[f], f.hurry = f.next, true
@@ -64,6 +64,44 @@ func (f *feed) ended(err error) {
 	defer l.mu.Unlock()
 	close(f.next)
 	f.next, f.hurry, f.listed, f.listErr = make(chan struct{}), false, l.now(), err
+}
+
+// open opens a watch, unless the list is wanted now.
+func (f *feed) open(ctx context.Context, version string) (w *watching, fail failure, hurry bool) {
+	l := f.live
+	inner, wake := context.WithCancel(ctx)
+	l.mu.Lock()
+	if f.hurry {
+		l.mu.Unlock()
+		wake()
+		return nil, failure{}, true
+	}
+	f.wake = wake
+	l.mu.Unlock()
+	w, fail = l.cluster.watch(inner, f.resource, f.ns, f.selection(), version, f.detail)
+	l.mu.Lock()
+	f.wake, hurry = nil, f.hurry
+	f.current = fail.err == nil && !hurry
+	l.mu.Unlock()
+	switch {
+	case fail.err != nil:
+		wake()
+	case hurry:
+		w.close()
+		wake()
+	default:
+		stop := w.stop
+		w.stop = func() { stop(); wake() }
+	}
+	return w, fail, hurry
+}
+
+// close ends a watch.
+func (f *feed) close(w *watching) {
+	w.close()
+	f.live.mu.Lock()
+	defer f.live.mu.Unlock()
+	f.current = false
 }
 
 // pause waits, and says whether the list is wanted sooner.

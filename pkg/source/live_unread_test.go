@@ -164,3 +164,29 @@ func TestLiveForgetsKindsThatAreGone(t *testing.T) {
 		t.Errorf("discovery is asked %d times", n)
 	}
 }
+
+// TestLiveRefreshDoesNotWaitForAWatch has a server, or a proxy before it, that does not begin to
+// answer a watch: what is there now is listed.
+func TestLiveRefreshDoesNotWaitForAWatch(t *testing.T) {
+	f := newFake(t)
+	f.onlyPods()
+	f.put(podsOfShop, pod("shop", "a"))
+	f.fault = func(_ http.ResponseWriter, r *http.Request, _ int) bool {
+		if !r.URL.Query().Has("watch") {
+			return false
+		}
+		<-r.Context().Done()
+		return true
+	}
+	l, clock := f.live(t, ClusterOptions{}), &atomic.Int64{}
+	l.now = func() time.Time { return time.Unix(clock.Load(), 0) }
+	l.read(shop)
+	f.put(podsOfShop, pod("shop", "b"))
+	clock.Add(2)
+	for _, g := range l.Refresh(t.Context()) {
+		t.Errorf("out of reach: %v", g)
+	}
+	if got := l.read(shop); got.names() != "Pod/shop/a Pod/shop/b" || f.lists(podsOfShop) != 2 {
+		t.Errorf("read %s after %d lists", got.names(), f.lists(podsOfShop))
+	}
+}

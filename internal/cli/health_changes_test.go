@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// watched is a health --watch that a test looks at.
+type watched struct {
+	*appServer
+	*lineChannel
+	errs bytes.Buffer
+	err  error // why it has ended, once lines is closed
+}
+
+// watchHealth begins a watch, which ends with the test.
+func watchHealth(t *testing.T, output string, about ...string) *watched {
+	t.Helper()
+	w := &watched{appServer: newAppServer(), lineChannel: &lineChannel{lines: make(chan string)}}
+	o := w.health(t, w.lineChannel, &w.errs, output, about...)
+	o.watch = true
+	// A watch that says nothing more ends here, by the clock of the test.
+	ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+	go func() {
+		w.err = o.run(ctx)
+		close(w.lines)
+	}()
+	t.Cleanup(func() {
+		stop()
+		for range w.lines { // It may want to say something yet.
+			continue
+		}
+	})
+	return w
+}
+
+// line returns the next line.
+func (w *watched) line(t *testing.T) string {
+	t.Helper()
+	line, more := <-w.lines
+	if !more {
+		t.Fatalf("it has ended: %v\n%s", w.err, &w.errs)
+	}
+	t.Log(strings.TrimSuffix(line, "\n"))
+	return line
+}
+
+// until reads changes until the stack is as it is wanted, and returns that of the stack.
+func (w *watched) until(t *testing.T, to string) (reason, message string) {
+	t.Helper()
+	for {
+		var c struct{ Stack, Object, From, To, Reason, Message string }
+		if err := json.Unmarshal([]byte(w.line(t)), &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.To == "" || c.Stack != "" && c.Stack != "Deployment.apps/shop/web" {
+			t.Errorf("something is gone, or a stack is new: %+v", c)
+		}
+		if c.To == "Unknown" && (c.Reason != "NotRead" || !strings.HasSuffix(c.Message, "unread (Forbidden)")) {
+			t.Errorf("it is not unread: %+v", c)
+		}
+		if c.Stack != "" && c.To == to {
+			return c.Reason, c.Message
+		}
+	}
+}
+
+// TestWatchOfWhatMayNotBeRead takes the rights to read a part of a stack away during a watch,
+// and gives them back: nothing is gone, no other stack is found, and the documents say why.
+func TestWatchOfWhatMayNotBeRead(t *testing.T) {
+	for name, about := range map[string][]string{"the namespace": nil, "one root": {"deployment/web"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := watchHealth(t, "json", about...)
+				w.until(t, "Healthy")
+				for range 2 {
+					synctest.Wait() // All is watched.
+					w.refuse()
+					w.until(t, "Unknown")
+					w.restore()
+					w.until(t, "Healthy")
+				}
+			})
+		})
+	}
+}
+
+// TestWatchSaysUnread is the same in text.
+func TestWatchSaysUnread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watchHealth(t, "tree")
+		until := func(want string) {
+			t.Helper()
+			for {
+				line := w.line(t)
+				if strings.Contains(line, "gone") {
+					t.Errorf("something is gone: %s", line)
+				}
+				if strings.Join(strings.Fields(line)[1:], " ") == want {
+					return
+				}
+			}
+		}
+		for !strings.Contains(w.line(t), "Deployment/web") {
+			continue
+		}
+		synctest.Wait() // All is watched.
+		w.refuse()
+		until("? Unknown Deployment/web unread (Forbidden)")
+		until("? Unknown stack Deployment/web ReplicaSet.apps/shop/web-1: unread (Forbidden)")
+		w.restore()
+		until("✔ Healthy stack Deployment/web")
+	})
+}
+
+// TestWaitSaysWhatIsThereNow holds that a wait whose time is up shows what is there by then: the
+// rights to read it were taken away, it changed while it could not be watched, or nobody knows.
+func TestWaitSaysWhatIsThereNow(t *testing.T) {
+	for name, c := range map[string]struct {
+		begin, change func(*appServer)
+		want, shown   string
+	}{
+		"refused": {
+			func(*appServer) {}, func(s *appServer) { s.refused = true },
+			"wait for Degraded: Deployment.apps/shop/web is Unknown (ReplicaSet.apps/shop/web-1: it could not be read): not so after 5s", "Unknown",
+		},
+		"not watched": {
+			func(s *appServer) { s.unwatched = true }, func(s *appServer) { s.available = 0 },
+			"wait for Degraded: Deployment.apps/shop/web is Progressing (ReplicaSet.apps/shop/web-1: 0/1 replicas available): not so after 5s", "Progressing",
+		},
+		"no answer": {
+			func(*appServer) {}, func(s *appServer) { s.silent = true },
+			"wait for Degraded: not so after 5s, and now: changes are not seen right now: deployments.apps in shop and 2 more (Timeout): no answer", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newAppServer()
+				c.begin(s)
+				var out, errs bytes.Buffer
+				o := s.health(t, &out, &errs, "json", "deployment/web")
+				o.wait, o.timeout = "Degraded", 5*time.Second
+				ended := make(chan error)
+				go func() { ended <- o.run(t.Context()) }()
+				synctest.Wait() // It has read everything, and waits.
+				s.change(func() { c.change(s) })
+				err := <-ended
+				if err == nil || err.Error() != c.want {
+					t.Errorf("it ends with %v, want %s", err, c.want)
+				}
+				var answer struct{ Stacks []struct{ Health string } }
+				if err := json.Unmarshal(out.Bytes(), &answer); err != nil && c.shown != "" {
+					t.Fatalf("%v: %s", err, &out)
+				}
+				if c.shown == "" && out.Len() > 0 || c.shown != "" && (len(answer.Stacks) != 1 || answer.Stacks[0].Health != c.shown) {
+					t.Errorf("it shows\n%s\nwant %s", &out, c.shown)
+				}
+			})
+		})
+	}
+}
