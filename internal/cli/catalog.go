@@ -196,7 +196,6 @@ folder: those of relations, health rules, signals and examples.`,
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	cmd.Flags().StringVar(&o.crds, "crds", "", "check every field against the CRDs in this folder")
-	must(cmd.MarkFlagDirname("crds"))
 	return cmd
 }
 

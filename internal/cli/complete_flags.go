@@ -23,7 +23,7 @@ func fileFlags() map[string][]string {
 }
 
 // folderFlags are flags whose value is a folder.
-func folderFlags() []string { return []string{"cache-dir", "dir"} }
+func folderFlags() []string { return []string{"cache-dir", "crds", "dir"} }
 
 // plainFlags are flags of which nothing is offered, no files either, and why.
 func plainFlags() map[string]string {

@@ -56,7 +56,6 @@ YAML or JSON with CustomResourceDefinitions, and field skeletons.`,
 	o.writing(cmd)
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "check this file of rules, or catalogue entry; may be repeated")
 	cmd.Flags().StringVar(&o.crds, "crds", "", "check against the CRDs in this folder, and ask no cluster")
-	must(cmd.MarkFlagDirname("crds"))
 	cmd.Flags().BoolVar(&o.all, "all", false, "show the notes on the catalogue too: what of it does not fit the schemas here")
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if there is an error or a warning")
 	return cmd

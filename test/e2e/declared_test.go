@@ -129,6 +129,7 @@ func findings(t *testing.T, r result, origin string, severities ...string) []str
 var newer = []string{
 	"Alertmanager.monitoring.coreos.com v1: path \"spec.alertmanagerConfiguration.global.mattermost.webhookURL\"", // v0.95
 	"Alertmanager.monitoring.coreos.com v1: path \"spec.alertmanagerConfiguration.global.telegram.botToken\"",     // v0.95
+	"path \"status.bindings\"", // of what configures a Prometheus: not in the definitions that run here
 }
 
 // What the catalogue says of the operators that run here fits their definitions,
