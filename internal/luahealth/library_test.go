@@ -110,7 +110,7 @@ math.floor(2.7), math.max(1, 3, 2), math.abs(-1)
 1 == 1.0, "a" < "b", not nil
 7 % 3, 2 ^ 10, -7 % 3
 arg`
-	for _, expression := range strings.SplitSeq(expressions, "\n") {
+	for expression := range strings.SplitSeq(expressions, "\n") {
 		program := "local function all(...) local r = '' for i = 1, select('#', ...) do r = r .. ',' .. tostring((select(i, ...))) end return r end return all(" + expression + ")"
 		theirs := lua.NewState()
 		err := theirs.DoString(program)
