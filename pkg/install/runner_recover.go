@@ -59,6 +59,9 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 	switch {
 	case err != nil:
 		return "", err
+	case x.o.Seen != "" && j.Run == nil && p.Seen != x.o.Seen:
+		x.report.Result = ResultDone
+		return RecoveredNothing, nil // its process was alive, and ended it meanwhile
 	case x.o.Seen != "" && p.Seen != x.o.Seen:
 		return "", fmt.Errorf("%s in %s: %w", x.of.Name, x.of.Namespace, errOtherRun)
 	}
