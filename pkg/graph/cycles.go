@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/graph/simple"
 	"gonum.org/v1/gonum/graph/topo"
 )
 
@@ -52,10 +51,10 @@ func (g *Graph) cycles(keep func(*edge) bool) [][]ID {
 
 // components returns the strongly connected sets among the nodes that have a degree left.
 func (g *Graph) components(degree []int32, keep func(*edge) bool) [][]ID {
-	rest := simple.NewDirectedGraph()
+	rest := remainder{}
 	for i := range g.edges {
 		if e := &g.edges[i]; degree[e.from] > 0 && degree[e.to] > 0 && keep(e) {
-			rest.SetEdge(simple.Edge{F: simple.Node(e.from), T: simple.Node(e.to)})
+			rest.add(e.from, e.to)
 		}
 	}
 	var sets [][]ID
