@@ -116,19 +116,19 @@ func TestRegulateJournal(t *testing.T) {
 		t.Fatalf("%v, labels %v, held %q", err, o.Labels, o.Data["held"])
 	}
 	if !slices.ContainsFunc(o.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == "sysop.dev/regulate" && m.Operation == metav1.ManagedFieldsOperationApply
+		return m.Manager == "sysop.dev/regulate" && m.Operation == metav1.ManagedFieldsOperationUpdate
 	}) {
-		t.Errorf("it is not server-side applied: %v", o.ManagedFields)
+		t.Errorf("it is not regulation's: %v", o.ManagedFields)
 	}
 	p := proxy(t, c, "")
 	through := journalStore(t, configOf(t, p.Kubeconfig()), ns)
 	j := loaded(t, through)
-	patches := func(r *http.Request) bool { return r.Method == http.MethodPatch }
+	updates := func(r *http.Request) bool { return r.Method == http.MethodPut }
 	for n, f := range []faults.Fault{
-		{Match: patches, Times: 1, Effect: faults.Cut(0)},
-		{Match: patches, Times: 3, Effect: faults.InternalError()},
-		{Match: patches, Times: 2, Effect: faults.TooManyRequests(time.Second)},
-		{Match: patches, Times: 1, Effect: faults.Cut(50)},
+		{Match: updates, Times: 1, Effect: faults.Cut(0)},
+		{Match: updates, Times: 3, Effect: faults.InternalError()},
+		{Match: updates, Times: 2, Effect: faults.TooManyRequests(time.Second)},
+		{Match: updates, Times: 1, Effect: faults.Cut(50)},
 	} {
 		p.Reset()
 		p.Inject(f)
