@@ -2167,7 +2167,7 @@ var entries = []Entry{
 			{Preset: "pause", Mode: "suspend-run", Patch: map[string]any{"spec": map[string]any{"paused": true}}, Resume: map[string]any{"spec": map[string]any{"paused": false}}, Effect: "no new jobs are made; those that run go on", Source: "openkruise/kruise-api@d68b85d868:apps/v1alpha1/advancedcronjob_types.go (AdvancedCronJobSpec.Paused)"},
 			{Preset: "stop", Mode: "suspend-run", Patch: map[string]any{"spec": map[string]any{"paused": true}}, Resume: map[string]any{"spec": map[string]any{"paused": false}}, Effect: "no new jobs are made; those that run go on", Source: "openkruise/kruise-api@d68b85d868:apps/v1alpha1/advancedcronjob_types.go (AdvancedCronJobSpec.Paused)"},
 		}},
-		{Kind: "Rollout.rollouts.kruise.io", Plural: "rollouts", Versions: []string{"v1beta1"}, Health: health.Rule{Source: "rollouts/api/v1beta1/rollout_types.go RolloutPhase, CanaryStepState; spec.disabled", Progressing: "status.?phase.orValue(\"\") in [\"Initial\", \"Terminating\", \"Disabling\"] || status.?phase.orValue(\"\") == \"Progressing\" && ![status.?currentStepState.orValue(\"\"), status.?canaryStatus.?currentStepState.orValue(\"\"), status.?blueGreenStatus.?currentStepState.orValue(\"\")].exists(s, s == \"StepPaused\")", Suspended: "status.?phase.orValue(\"\") == \"Disabled\" || status.?phase.orValue(\"\") == \"Progressing\" && [status.?currentStepState.orValue(\"\"), status.?canaryStatus.?currentStepState.orValue(\"\"), status.?blueGreenStatus.?currentStepState.orValue(\"\")].exists(s, s == \"StepPaused\")", Healthy: "status.?phase.orValue(\"\") == \"Healthy\""}},
+		{Kind: "Rollout.rollouts.kruise.io", Plural: "rollouts", Versions: []string{"v1beta1", "v1alpha1"}, Health: health.Rule{Source: "rollouts/api/v1beta1/rollout_types.go RolloutPhase, CanaryStepState; spec.disabled", Progressing: "status.?phase.orValue(\"\") in [\"Initial\", \"Terminating\", \"Disabling\"] || status.?phase.orValue(\"\") == \"Progressing\" && ![status.?currentStepState.orValue(\"\"), status.?canaryStatus.?currentStepState.orValue(\"\"), status.?blueGreenStatus.?currentStepState.orValue(\"\")].exists(s, s == \"StepPaused\")", Suspended: "status.?phase.orValue(\"\") == \"Disabled\" || status.?phase.orValue(\"\") == \"Progressing\" && [status.?currentStepState.orValue(\"\"), status.?canaryStatus.?currentStepState.orValue(\"\"), status.?blueGreenStatus.?currentStepState.orValue(\"\")].exists(s, s == \"StepPaused\")", Healthy: "status.?phase.orValue(\"\") == \"Healthy\""}},
 		{Kind: "UnitedDeployment.apps.kruise.io", Plural: "uniteddeployments", Versions: []string{"v1alpha1"}},
 		{Kind: "SidecarSet.apps.kruise.io", Plural: "sidecarsets", Versions: []string{"v1beta1", "v1alpha1"}, ClusterScoped: true},
 		{Kind: "WorkloadSpread.apps.kruise.io", Plural: "workloadspreads", Versions: []string{"v1alpha1"}},
@@ -2185,8 +2185,7 @@ var entries = []Entry{
 		{From: []string{"UnitedDeployment.apps.kruise.io"}, Template: "spec.template.advancedStatefulSetTemplate.spec.template", Source: "apis/apps/v1alpha1/uniteddeployment_types.go"},
 		{From: []string{"StatefulSet.apps.kruise.io"}, To: []string{"Service"}, Relation: "needs", Field: "spec.serviceName", Source: "apis/apps/v1beta1/statefulset_types.go"},
 		{From: []string{"CloneSet.apps.kruise.io", "StatefulSet.apps.kruise.io"}, To: []string{"StorageClass.storage.k8s.io"}, Relation: "needs", Field: "spec.volumeClaimTemplates[].spec.storageClassName", Source: "apis/apps/v1alpha1/cloneset_types.go"},
-		{From: []string{"SidecarSet.apps.kruise.io"}, To: []string{"Pod"}, Relation: "serves", Selector: "spec.selector", When: []declare.Condition{
-			{Path: "spec.namespace"},
+		{From: []string{"SidecarSet.apps.kruise.io"}, To: []string{"Pod"}, Relation: "serves", Versions: []string{"v1beta1"}, Selector: "spec.selector", When: []declare.Condition{
 			{Path: "spec.namespaceSelector"},
 		}, Everywhere: true, Source: "apis/apps/v1beta1/sidecarset_types.go"},
 		{From: []string{"SidecarSet.apps.kruise.io"}, To: []string{"Pod"}, Relation: "serves", Selector: "spec.selector", Namespaces: "spec.namespaceSelector", Source: "apis/apps/v1beta1/sidecarset_types.go"},
@@ -2560,6 +2559,9 @@ var entries = []Entry{
 		{From: []string{"DataVolume.cdi.kubevirt.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.source.registry.secretRef", Source: "containerized-data-importer-api/pkg/apis/core/v1beta1/types.go"},
 		{From: []string{"DataVolume.cdi.kubevirt.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.source.s3.secretRef", Source: "containerized-data-importer-api/pkg/apis/core/v1beta1/types.go"},
 		{From: []string{"DataVolume.cdi.kubevirt.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.source.vddk.secretRef", Source: "containerized-data-importer-api/pkg/apis/core/v1beta1/types.go"},
+		{From: []string{"DataVolume.cdi.kubevirt.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.source.http.secretExtraHeaders[]", Source: "containerized-data-importer-api/pkg/apis/core/v1beta1/types.go"},
+		{From: []string{"DataVolume.cdi.kubevirt.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.source.vddk.extraArgs", Source: "containerized-data-importer-api/pkg/apis/core/v1beta1/types.go"},
+		{From: []string{"DataSource.cdi.kubevirt.io"}, To: []string{"DataSource.cdi.kubevirt.io"}, Relation: "needs", Field: "spec.source.dataSource", Source: "containerized-data-importer-api/pkg/apis/core/v1beta1/types.go"},
 		{From: []string{"DataVolume.cdi.kubevirt.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.source.http.certConfigMap", Source: "containerized-data-importer-api/pkg/apis/core/v1beta1/types.go"},
 		{From: []string{"DataVolume.cdi.kubevirt.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.source.imageio.certConfigMap", Source: "containerized-data-importer-api/pkg/apis/core/v1beta1/types.go"},
 		{From: []string{"DataVolume.cdi.kubevirt.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.source.registry.certConfigMap", Source: "containerized-data-importer-api/pkg/apis/core/v1beta1/types.go"},
@@ -2952,8 +2954,6 @@ var entries = []Entry{
 		{Kind: "ServiceL2Status.metallb.io", Plural: "servicel2statuses", Versions: []string{"v1beta1"}},
 		{Kind: "ServiceBGPStatus.metallb.io", Plural: "servicebgpstatuses", Versions: []string{"v1beta1"}},
 	}, Relations: []declare.Spec{
-		{From: []string{"Service"}, To: []string{"IPAddressPool.metallb.io"}, Relation: "needs", Annotation: "metallb.io/address-pool", IfPresent: true, Source: "api/internal/k8s/controllers/service_controller.go"},
-		{From: []string{"Service"}, To: []string{"IPAddressPool.metallb.io"}, Relation: "needs", Annotation: "metallb.universe.tf/address-pool", IfPresent: true, Source: "api/internal/k8s/controllers/service_controller.go"},
 		{From: []string{"L2Advertisement.metallb.io", "BGPAdvertisement.metallb.io"}, To: []string{"IPAddressPool.metallb.io"}, Relation: "serves", Field: "spec.ipAddressPools[]", Source: "api/v1beta1/l2advertisement_types.go"},
 		{From: []string{"L2Advertisement.metallb.io", "BGPAdvertisement.metallb.io"}, To: []string{"IPAddressPool.metallb.io"}, Relation: "serves", Selector: "spec.ipAddressPoolSelectors[]", Source: "api/v1beta1/l2advertisement_types.go"},
 		{From: []string{"BGPAdvertisement.metallb.io"}, To: []string{"BGPPeer.metallb.io"}, Relation: "needs", Field: "spec.peers[]", Source: "api/v1beta1/bgpadvertisement_types.go"},
