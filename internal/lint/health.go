@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -12,7 +13,43 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// health checks the fields that the expressions of a kind's rule read. A rule reads what one
+// HealthRules holds the rules of a user's file against the definitions, and evaluates their
+// expressions on objects that lack what they read. text is the file.
+func HealthRules(defs *Definitions, rules []health.Rule, text []byte) []Finding {
+	items, _ := health.RuleNodes(text)
+	l := &linter{defs: defs, doc: Document{&yaml.Node{Kind: yaml.SequenceNode, Content: items}, text}, unknown: map[schema.GroupKind]bool{}}
+	for i := range rules {
+		where := anchor{path: []any{i}, offset: -1}
+		k := catalog.Kind{Kind: rules[i].Kind, Health: rules[i]}
+		if gk := declare.GroupKind(k.Kind); defs.Complete {
+			if _, ok := defs.Kind(gk); !ok {
+				l.unknownKind(k.Kind, gk, where.below("kind"))
+			}
+		}
+		l.health(&k, where)
+	}
+	return l.findings
+}
+
+// probe evaluates the expressions of a rule on objects in which what they read is absent, null
+// or empty. What is compiled in has no place, and a test evaluates it.
+func (l *linter) probe(rule *health.Rule, where anchor) {
+	if l.doc.root == nil {
+		return
+	}
+	failures, err := rule.Probe()
+	if err != nil {
+		return // Who parses the rule says so, with its place.
+	}
+	for _, f := range failures {
+		at := where.below(f.Field)
+		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, 1, 1) }
+		l.add(at, false, "%s: %s cannot be evaluated where a field that it reads is absent, null, empty or of another value (%s): such an object is judged as if there was no rule", rule.Kind, f.Field, f.Message)
+	}
+}
+
+// health evaluates a kind's rule on objects that lack fields, and checks the fields that its
+// expressions read. A rule reads what one
 // of the versions has: what another lacks is absent, which an expression minds or not.
 func (l *linter) health(k *catalog.Kind, where anchor) {
 	rule := k.Health
@@ -20,6 +57,7 @@ func (l *linter) health(k *catalog.Kind, where anchor) {
 		return
 	}
 	rule.Kind = k.Kind
+	l.probe(&rule, where)
 	reads, err := rule.Reads()
 	if err != nil {
 		return // Who parses the rule says so, with its place.
