@@ -26,30 +26,32 @@ func HealthRules(defs *Definitions, rules []health.Rule, text []byte) []Finding 
 				l.unknownKind(k.Kind, gk, where.below("kind"))
 			}
 		}
+		l.probe(&rules[i], where)
 		l.health(&k, where)
 	}
 	return l.findings
 }
 
 // probe evaluates the expressions of a rule on objects in which what they read is absent, null
-// or empty. What is compiled in has no place, and a test evaluates it.
+// or empty. Each expression is told once, with the first that fails.
 func (l *linter) probe(rule *health.Rule, where anchor) {
-	if l.doc.root == nil {
-		return
-	}
 	failures, err := rule.Probe()
 	if err != nil {
 		return // Who parses the rule says so, with its place.
 	}
+	told := map[string]bool{}
 	for _, f := range failures {
+		if told[f.Field] {
+			continue
+		}
+		told[f.Field] = true
 		at := where.below(f.Field)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, 1, 1) }
 		l.add(at, false, "%s: %s cannot be evaluated where a field that it reads is absent, null, empty or of another value (%s): such an object is judged as if there was no rule", rule.Kind, f.Field, f.Message)
 	}
 }
 
-// health evaluates a kind's rule on objects that lack fields, and checks the fields that its
-// expressions read. A rule reads what one
+// health checks the fields that the expressions of a kind's rule read. A rule reads what one
 // of the versions has: what another lacks is absent, which an expression minds or not.
 func (l *linter) health(k *catalog.Kind, where anchor) {
 	rule := k.Health
@@ -57,7 +59,6 @@ func (l *linter) health(k *catalog.Kind, where anchor) {
 		return
 	}
 	rule.Kind = k.Kind
-	l.probe(&rule, where)
 	reads, err := rule.Reads()
 	if err != nil {
 		return // Who parses the rule says so, with its place.
