@@ -108,7 +108,7 @@ func (j *Judge) ask(s *subject) Health {
 	for _, stage := range stages() {
 		if h, ok := stage.judge(j, s); ok {
 			h.By = stage.name
-			return s.noted(j.settle(s, s.withheld(h)))
+			return s.noted(s.overdue(j.settle(s, s.withheld(h))))
 		}
 	}
 	return s.noted(s.unknown())

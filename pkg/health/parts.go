@@ -129,28 +129,54 @@ func (ps *parts) part(m map[string]any, at *partPlace, depth int) {
 	}
 	ps.budget--
 	if !ps.ends {
+		ps.named(m, at)
 		ps.word(m, at)
 		ps.count(m, at)
 	}
 	ps.read(m, at, depth+1)
 }
 
+// named looks at maps that give the state of each part by its name: serviceHealth: {web: Unhealthy}.
+func (ps *parts) named(m map[string]any, at *partPlace) {
+	if _, ok := speaks(at.key); !ok || at.index >= 0 || explanation(m) != "" {
+		return
+	}
+	for key, value := range m {
+		if _, word := value.(string); !word || apart(key) || names(key) {
+			return
+		}
+		if _, ok := speaks(key); ok {
+			return
+		}
+	}
+	for _, key := range sortedKeys(m) {
+		f, _ := partState(key, m[key].(string), m)
+		ps.note(f, at)
+	}
+}
+
 // word notes what a part says of itself. Good words count only where all parts have them.
 func (ps *parts) word(m map[string]any, at *partPlace) {
 	for key, value := range m {
-		f, known := partSays(key, value, m)
-		switch {
-		case !known || f.Status == Suspended:
-		case f.Status == "":
-			ps.unclear = true
-		case f.Status == Healthy && ps.well.Status == "":
-			ps.well = f
-			ps.well.Message = at.String() + ": " + f.Message
-		case f.Status != Healthy && (ps.worst.Status == "" || f.weight() >= ps.worst.weight()):
-			f.Message = at.String() + ": " + f.Message
-			if f.weight() > ps.worst.weight() || f.Message < ps.worst.Message {
-				ps.worst = f
-			}
+		if f, known := partSays(key, value, m); known {
+			ps.note(f, at)
+		}
+	}
+}
+
+// note keeps the worst of what parts say.
+func (ps *parts) note(f finding, at *partPlace) {
+	switch {
+	case f.Status == Suspended:
+	case f.Status == "":
+		ps.unclear = true
+	case f.Status == Healthy && ps.well.Status == "":
+		ps.well = f
+		ps.well.Message = at.String() + ": " + f.Message
+	case f.Status != Healthy && (ps.worst.Status == "" || f.weight() >= ps.worst.weight()):
+		f.Message = at.String() + ": " + f.Message
+		if f.weight() > ps.worst.weight() || f.Message < ps.worst.Message {
+			ps.worst = f
 		}
 	}
 }
@@ -191,7 +217,7 @@ func partState(key, value string, m map[string]any) (finding, bool) {
 			return finding{}, false // one of the conditions of a list by another name
 		}
 	}
-	p := state(value, false)
+	p := state(value, actionOf(key))
 	f := finding{}
 	f.Reason, f.Message = value, key+" "+value
 	if why := explanation(m); why != "" {

@@ -52,8 +52,8 @@ func TestReadTypes(t *testing.T) {
 func TestReadStates(t *testing.T) {
 	for want, states := range map[sense][]string{
 		good:   {"Running", "GREEN", "HEALTH_OK", "Cluster in healthy state", "UpToDate", "up", "Running (2/2/2)", "active", "provisioned"},
-		bad:    {"red", "Error", "HEALTH_WARN", "SUBMISSION_FAILED", "Unable to create objects", "down", "Failing over to another", "CrashLoopBackOff", "NonCompliant"},
-		moving: {"yellow", "MigratingData", "ApplyingChanges", "InstallReady", "ImportScheduled", "Waiting for the instances to become active", "new", "NotReconciled", "final" + "ising", "backing-up"},
+		bad:    {"red", "Error", "HEALTH_WARN", "SUBMISSION_FAILED", "Unable to create objects", "down", "Failing over to another", "CrashLoopBackOff", "NonCompliant", "FailedNonRetriable"},
+		moving: {"yellow", "MigratingData", "ApplyingChanges", "InstallReady", "ImportScheduled", "Waiting for the instances to become active", "new", "NotReconciled", "final" + "ising", "backing-up", "ReadyToStart", "TransitioningToGreen"},
 		halted: {"Paused", "hibernated", "off", "scaled to zero"},
 		mute:   {"3", "v1.2.3", "AtLatestKnown", "string", "a text that says that all is well and nothing goes on, at much too great a length for a state"},
 	} {

@@ -19,6 +19,7 @@ type speech struct {
 	doubts  [ranks]bool // where words are that nobody knows
 	late    finding     // of the last operation
 	trouble finding
+	outcome finding // a bad one, of what is over
 }
 
 // word notes a word that says in which state something is.
@@ -42,7 +43,7 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 	case bad:
 		f.Status = Degraded
 		if rank == 1 && outcome(key) {
-			rank = 0 // phase: Done tells that it is over, this of how it went
+			sp.outcome = f // phase: Done tells that it is over, this of how it went
 		}
 		if strings.EqualFold(value, string(Missing)) {
 			f.Status = Missing
@@ -190,6 +191,9 @@ func (sp *speech) verdict() finding {
 				best = f
 			}
 		}
+	}
+	if best.Status == Healthy && sp.outcome.Status != "" {
+		return sp.outcome
 	}
 	return best
 }

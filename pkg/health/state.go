@@ -61,6 +61,21 @@ func imminent(s string) bool {
 	return false
 }
 
+// actionOf reports fields that tell the state of something that is done to an object, and is to end:
+// actionState, operationStatus. Running, it is under way.
+func actionOf(key string) bool {
+	var buf [longestPhrase]string
+	words := split(buf[:0], key)
+	if len(words) < 2 {
+		return false
+	}
+	switch words[len(words)-2] {
+	case "action", "operation", "task", "step", "migration", "rebalance":
+		return true
+	}
+	return false
+}
+
 // underwayTo reports states of what is ready for its next step only, or goes to where it will be
 // well: ReadyToStart, TransitioningToGreen.
 func underwayTo(words []string) bool {
@@ -93,7 +108,8 @@ const maxState = 64
 // unfinished reports states in which what is to end has not ended.
 func unfinished(s string) bool {
 	switch strings.ToLower(lastWord(s)) {
-	case "running", "active", "started", "created", "accepted", "admitted", "initialized", "enabled", "working", "live", "joined":
+	case "running", "active", "started", "created", "accepted", "admitted", "initialized", "enabled", "working", "live", "joined",
+		"validated", "valid", "verified", "authorized", "permitted", "allowed":
 		return true
 	}
 	return false

@@ -102,7 +102,7 @@ func stops(key string, value bool) bool {
 		"suspendcompute", "suspendall", "pauserollout", "deactivated", "suspenddispatching", "freeze", "frozen", "onhold", "hold", "pauseupdates",
 		"pausedeployment", "pauserollouts", "suspendreconcile", "suspendschedule", "maintenancemode":
 		return value
-	case "enabled", "active", "running", "powered", "poweredon", "activate", "reconcile":
+	case "enable", "enabled", "active", "running", "powered", "poweredon", "activate", "reconcile":
 		return !value
 	}
 	return false

@@ -17,7 +17,7 @@ func (c *condition) judge(of nature) finding {
 		f.Message = c.spoken()
 	}
 	switch {
-	case of.ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind):
+	case of.ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind) && (c.said == yes || p.trait&awaited != 0):
 		if c.said == yes {
 			f.Status, f.step = Healthy, true
 		}

@@ -83,7 +83,9 @@ var senses = []entryOfLexicon{
 		unready unsynced outofsync unreconciled incomplete unbound notstarted maintenance uninitialized
 		unprovisioned unstarted requeued rebooting booting yet setup refreshing replacing adding removing
 		attaching detaching binding registering allocating assigning waitingforfirstconsumer backingup
-		healing evicting resyncing rebuilding growing cancelling canceling aborting transient partial partially being delayed remediating invalidating requeueing`},
+		healing evicting resyncing rebuilding growing cancelling canceling aborting transient partial partially being delayed remediating invalidating requeueing
+		executing copying transferring uploading scanning evaluating compacting repairing reindexing converting
+		relocating evacuating activating`},
 	{word{halted, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
 		hibernate stopped held cordoned parked asleep sleeping deactivated deallocated poweroff poweredoff disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
 	{word{unsure, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
@@ -136,6 +138,9 @@ var joined = map[[2]string]string{
 	{"not", "permitted"}:      "denied",
 	{"not", "allowed"}:        "denied",
 	{"failed", "over"}:        "failedover",
+	{"not", "enough"}:         "insufficient",
+	{"no", "enough"}:          "insufficient",
+	{"no", "space"}:           "exhausted",
 	{"in", "sync"}:            "synced",
 	{"split", "brain"}:        "faulty",
 	{"of", "memory"}:          "exhausted",
