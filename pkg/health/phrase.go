@@ -80,6 +80,10 @@ func leave(words []string) bool {
 		switch w {
 		case "approval", "approvals", "confirmation", "manual", "manually", "acknowledgement", "acknowledgment", "signoff", "judgement", "judgment":
 			asked = i
+		case "approved", "acknowledged":
+			if i > 0 && words[i-1] == "not" {
+				return true
+			}
 		case "approve", "confirm":
 			if i > 0 && (words[i-1] == "to" || words[i-1] == "manually") {
 				return true

@@ -90,7 +90,7 @@ func (c *condition) undecided(p phrase, of nature, f *finding) {
 	status, soft := c.cause(of)
 	switch reason := read(c.reason); {
 	case soft:
-	case status == Suspended && reason.sense == halted && strings.EqualFold(lastWord(c.reason), "stopped") && !p.whole:
+	case status == Suspended && reason.sense == halted && strings.EqualFold(lastWord(c.reason), "stopped") && !(p.whole && reason.whole):
 		// Who should tell has stopped: LeaseUpdateStopped.
 		f.Status, f.soft = Degraded, false
 	case status == Suspended:
@@ -272,6 +272,8 @@ func (c *condition) strange(f *finding) {
 	}
 	p := read(c.reason)
 	switch {
+	case c.said == no && awaitsLeave(c.reason):
+		f.Status = Suspended
 	case c.said == no && (p.sense == mute || p.sense == good) && text(c.message) == bad:
 		f.Status, f.slight = Degraded, offer || !grave(c.message)
 	case p.sense == bad && !p.negated && c.said != unclear:
