@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// DeadlineExceeded: it was to be done by a time that its spec says, and is not.
+// DeadlineExceeded is the reason of what was to be done by a time that its spec says, and is not.
 const DeadlineExceeded = "DeadlineExceeded"
 
 // overdue says Degraded of a custom resource that is on its way, by what general rules read, where a

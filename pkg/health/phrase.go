@@ -77,23 +77,14 @@ func and(words []string, i int) bool { return i > 0 && words[i-1] == "and" }
 func leave(words []string) bool {
 	asked, wanted := -leaveWithin-1, -leaveWithin-1
 	for i, w := range words {
+		if somebody(w) && i+1 < len(words) && words[i+1] == "to" {
+			asked = i
+		}
 		switch w {
 		case "approval", "approvals", "confirmation", "manual", "manually", "acknowledgement", "acknowledgment", "signoff", "judgement", "judgment":
 			asked = i
-		case "approved", "acknowledged":
-			if i > 0 && words[i-1] == "not" {
-				return true
-			}
-		case "approve", "confirm":
-			if i > 0 && (words[i-1] == "to" || words[i-1] == "manually") {
-				return true
-			}
 		case "input", "decision", "review", "action":
 			if i > 0 && (words[i-1] == "user" || words[i-1] == "human" || words[i-1] == "admin" || words[i-1] == "operator") {
-				asked = i
-			}
-		case "user", "human", "admin", "administrator", "person", "somebody", "someone":
-			if i+1 < len(words) && words[i+1] == "to" {
 				asked = i
 			}
 		case "requires", "required", "require", "needs", "needed", "need":
@@ -102,9 +93,32 @@ func leave(words []string) bool {
 		if waits(w) {
 			wanted = i
 		}
+		if i > 0 && gives(words[i-1], w) {
+			return true
+		}
 		if asked-wanted <= leaveWithin && wanted-asked <= leaveWithin && len(words) > 1 && asked >= 0 && wanted >= 0 {
 			return true
 		}
+	}
+	return false
+}
+
+// gives reports two words that say by themselves that leave is to be given: not approved, to approve.
+func gives(before, w string) bool {
+	switch w {
+	case "approved", "acknowledged":
+		return before == "not"
+	case "approve", "confirm":
+		return before == "to" || before == "manually"
+	}
+	return false
+}
+
+// somebody reports words for people.
+func somebody(w string) bool {
+	switch w {
+	case "user", "human", "admin", "administrator", "person", "somebody", "someone":
+		return true
 	}
 	return false
 }

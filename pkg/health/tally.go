@@ -11,7 +11,6 @@ import (
 // failures are bygone, and no capacity, of which some is always free.
 func (ps *parts) count(m map[string]any, at *partPlace) {
 	total, ready, readyKey := int64(-1), int64(-1), ""
-	desired, available, availableKey := int64(-1), int64(-1), ""
 	for key, value := range m {
 		n, ok := number(value)
 		if !ok {
@@ -25,11 +24,6 @@ func (ps *parts) count(m map[string]any, at *partPlace) {
 		switch roleOf(key) {
 		case wantedCount:
 			total = max(total, n)
-			if !strings.HasPrefix(key, "total") {
-				desired = max(desired, n)
-			}
-		case availableCount:
-			available, availableKey = n, key
 		case readyCount:
 			if ready < 0 || n < ready {
 				ready, readyKey = n, key
@@ -44,21 +38,29 @@ func (ps *parts) count(m map[string]any, at *partPlace) {
 		}
 		return
 	}
-	if available >= 0 && desired >= 0 {
-		ps.tally(at, availableKey, available, desired, true)
+	ps.countTrouble(m, at)
+	if ready >= 0 {
+		ps.tally(at, readyKey, ready, total, true)
 	}
+}
+
+// countTrouble looks at the counts beside that of all parts: of those in trouble, and of those that are
+// available of what is desired; of a total these are what is free.
+func (ps *parts) countTrouble(m map[string]any, at *partPlace) {
 	for key, value := range m {
 		n, ok := number(value)
 		switch role := roleOf(key); {
-		case !ok || n <= 0:
+		case !ok:
+		case role == availableCount:
+			if want, ok := number(m["desired"+strings.TrimPrefix(key, "available")]); ok {
+				ps.tally(at, key, n, want, true)
+			}
+		case n <= 0:
 		case role == failedCount:
 			ps.shortOf(at, Degraded, key, n)
 		case role == lackingCount:
 			ps.shortOf(at, Progressing, key, n)
 		}
-	}
-	if ready >= 0 {
-		ps.tally(at, readyKey, ready, total, true)
 	}
 }
 

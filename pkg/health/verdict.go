@@ -90,7 +90,7 @@ func (c *condition) undecided(p phrase, of nature, f *finding) {
 	status, soft := c.cause(of)
 	switch reason := read(c.reason); {
 	case soft:
-	case status == Suspended && reason.sense == halted && strings.EqualFold(lastWord(c.reason), "stopped") && !(p.whole && reason.whole):
+	case status == Suspended && reason.sense == halted && strings.EqualFold(lastWord(c.reason), "stopped") && (!p.whole || !reason.whole):
 		// Who should tell has stopped: LeaseUpdateStopped.
 		f.Status, f.soft = Degraded, false
 	case status == Suspended:
