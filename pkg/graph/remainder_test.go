@@ -26,7 +26,7 @@ func TestRemainder(t *testing.T) {
 	if a, b := ids(own.Nodes()), ids(theirs.Nodes()); !slices.Equal(a, b) {
 		t.Fatalf("nodes %v, want %v", a, b)
 	}
-	for from := int64(0); from < 7; from++ {
+	for from := range int64(7) {
 		if (own.Node(from) == nil) != (theirs.Node(from) == nil) {
 			t.Errorf("node %d: %v, want %v", from, own.Node(from), theirs.Node(from))
 		}
@@ -36,7 +36,7 @@ func TestRemainder(t *testing.T) {
 		if a, b := ids(own.To(from)), ids(theirs.To(from)); !slices.Equal(a, b) {
 			t.Errorf("to %d: %v, want %v", from, a, b)
 		}
-		for to := int64(0); to < 7; to++ {
+		for to := range int64(7) {
 			if own.HasEdgeBetween(from, to) != theirs.HasEdgeBetween(from, to) || (own.Edge(from, to) == nil) != (theirs.Edge(from, to) == nil) {
 				t.Errorf("edge %d to %d differs", from, to)
 			}

@@ -74,7 +74,7 @@ func (l *limited) without(taken ...string) {
 			group, resource, _ := strings.Cut(r, "/")
 			_, err := l.client.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}).Namespace(l.ns).List(l.t.Context(), metav1.ListOptions{})
 			if want := slices.Contains(taken, r); apierrors.IsForbidden(err) != want || err != nil && !want {
-				return fmt.Errorf("%s: taken %t: %v", r, want, err)
+				return fmt.Errorf("%s: taken %t: %w", r, want, err)
 			}
 		}
 		return nil
@@ -223,7 +223,7 @@ func TestHealthDefinitionsDeleted(t *testing.T) {
 	patched(t, c, deployments, ns, "web", failing)
 	for _, watch := range watches {
 		watch.says("Pod/"+ns+"/web-*", "Degraded", "")
-		for _, line := range strings.Split(watch.stderr.String(), "\n") {
+		for line := range strings.SplitSeq(watch.stderr.String(), "\n") {
 			if strings.Contains(line, "kilns."+ns) && strings.Contains(line, "not read") {
 				t.Errorf("%v: %s", watch.cmd.Args[2:], line)
 			}

@@ -94,7 +94,7 @@ func (s *tea) gated() *gate {
 	cluster.Eventually(s.t, limit, func() error { // the API server takes a moment
 		_, err := admin(s.c).CoreV1().Namespaces().Create(s.t.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil || g.asked.Load() == 0 {
-			return fmt.Errorf("the gate is not asked: %v", err)
+			return fmt.Errorf("the gate is not asked: %w", err)
 		}
 		return nil
 	})
@@ -171,8 +171,11 @@ func TestUpgradeRefusedByWebhook(t *testing.T) {
 		resource, name string
 		operation      admissionv1.Operation
 	}{
-		{"services", "water", admissionv1.Update}, {"kettles", "water", admissionv1.Update}, {"configmaps", "tea", admissionv1.Update},
-		{"secrets", "sh.helm.release.v1.tea-water", admissionv1.Create}, {"secrets", "sh.helm.release.v1.tea-tea", admissionv1.Create},
+		{"services", "water", admissionv1.Update},
+		{"kettles", "water", admissionv1.Update},
+		{"configmaps", "tea", admissionv1.Update},
+		{"secrets", "sh.helm.release.v1.tea-water", admissionv1.Create},
+		{"secrets", "sh.helm.release.v1.tea-tea", admissionv1.Create},
 	} {
 		t.Run(of.resource+" "+of.name, func(t *testing.T) {
 			once, refuse := true, writing(of.resource, of.name, of.operation)
@@ -236,7 +239,7 @@ func TestInstallQuotaFills(t *testing.T) {
 	cluster.Eventually(t, limit, func() error {
 		q, err := quotas.Get(t.Context(), "few", metav1.GetOptions{})
 		if err != nil || len(q.Status.Used) == 0 {
-			return fmt.Errorf("nothing is counted: %v", err)
+			return fmt.Errorf("nothing is counted: %w", err)
 		}
 		return nil
 	})
