@@ -154,12 +154,14 @@ func (o *healthOptions) run(ctx context.Context) error {
 	if o.drawn() {
 		return o.draw(ctx)
 	}
-	h, err := o.begin(ctx, q)
+	opening, stop := o.opening(ctx, q)
+	defer stop()
+	h, err := o.begin(opening, q)
 	if err != nil {
-		return err
+		return o.late(opening, q, err)
 	}
 	if o.from == "" && (o.watch || q.want != "") {
-		return o.follow(ctx, h)
+		return o.follow(ctx, opening, h)
 	}
 	if err := h.judge(ctx); err != nil {
 		return err

@@ -217,3 +217,23 @@ func TestWaitSaysWhatIsThereNow(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitOfASilentServer holds that the time of a wait counts from its beginning: a server that
+// never answers does not make it longer.
+func TestWaitOfASilentServer(t *testing.T) {
+	s := newAppServer()
+	s.silent = true
+	var out, errs bytes.Buffer
+	o := s.health(t, &out, &errs, "json", "deployment/web")
+	o.wait, o.timeout = "Healthy", 300*time.Millisecond
+	began := time.Now()
+	err := o.run(t.Context())
+	const soon = 10 * time.Second // discovery alone would take three times that
+	if took := time.Since(began); took < o.timeout || took > soon {
+		t.Errorf("it ends after %s, want %s", took, o.timeout)
+	}
+	const want = "wait for Healthy: nothing is known after 300ms: the API server has not told what there is"
+	if err == nil || err.Error() != want || out.Len() > 0 {
+		t.Errorf("it ends with %v, want %s; it shows %q", err, want, &out)
+	}
+}

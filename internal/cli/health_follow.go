@@ -33,14 +33,15 @@ type following struct {
 	failed []object.Gap
 }
 
-// follow judges what changes, until it is interrupted or as it is waited for.
-func (o *healthOptions) follow(ctx context.Context, h *judged) error {
+// follow judges what changes, until it is interrupted or as it is waited for. What is there at
+// first is read within opening.
+func (o *healthOptions) follow(ctx, opening context.Context, h *judged) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
 	live := h.session.live(ctx)
 	f := &following{judged: h, live: live, trouble: &watching{c: o.common, live: live}}
-	if err := h.judge(ctx); err != nil {
-		return err
+	if err := h.judge(opening); err != nil {
+		return o.late(opening, h.q, err)
 	}
 	if o.watch {
 		return f.watch(ctx)

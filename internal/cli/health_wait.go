@@ -17,6 +17,22 @@ var (
 	errSilent  = errors.New("no answer from the API server: what was last seen may be so no more")
 )
 
+// opening is the time in which a wait has to find out what there is.
+func (o *healthOptions) opening(ctx context.Context, q *healthQuestion) (context.Context, context.CancelFunc) {
+	if q.want == "" {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, o.timeout, errTooLong)
+}
+
+// late says of what failed in the opening whether it did because the time was up.
+func (o *healthOptions) late(opening context.Context, q *healthQuestion, err error) error {
+	if !errors.Is(context.Cause(opening), errTooLong) {
+		return err
+	}
+	return fmt.Errorf("wait for %s: nothing is known after %s: the API server has not told what there is", q.want, o.timeout)
+}
+
 // wait ends when every stack has the wanted status. Changes until then are shown on a
 // terminal.
 func (f *following) wait(ctx context.Context) error {

@@ -193,7 +193,7 @@ func TestHealthDefinitionsDeleted(t *testing.T) {
 		return definitionsOf(c).Delete(ctx, definitions[0].GetName(), metav1.DeleteOptions{})
 	}
 	t.Cleanup(func() { deleted(t, remove(context.Background())) })
-	make := func() {
+	serve := func() {
 		t.Helper()
 		if _, err := c.Apply(t.Context(), definitions); err != nil {
 			t.Fatal(err)
@@ -201,7 +201,7 @@ func TestHealthDefinitionsDeleted(t *testing.T) {
 		cluster.Eventually(t, limit, func() error { return served(c, definitions, true) })
 		applyText(t, c, ownObject(ns, "Kiln", "hot", notReady))
 	}
-	make()
+	serve()
 	w := newWire(t, c, c.Kubeconfig)
 	watches := []*watched{
 		watchHealth(t, w.kubeconfig, "-n", ns),
@@ -235,7 +235,7 @@ func TestHealthDefinitionsDeleted(t *testing.T) {
 			t.Errorf("a gap of what is gone: %+v", g)
 		}
 	}
-	make()
+	serve()
 	for _, watch := range watches[:1] {
 		watch.says(kiln, "Degraded", "")
 	}
