@@ -300,7 +300,9 @@ func (s *tea) refusesForged(p *tenant, f forgery) {
 func (s *tea) leavesForged(f forgery) {
 	s.t.Helper()
 	home := "tea-" + s.unit
-	but := func(o *unstructured.Unstructured) bool { return s.threatened(o) && o.GetName() != "sysop-install-tea" && !strings.HasPrefix(o.GetName(), "sysop-install-tea-was-") }
+	but := func(o *unstructured.Unstructured) bool {
+		return s.threatened(o) && o.GetName() != "sysop-install-tea" && !strings.HasPrefix(o.GetName(), "sysop-install-tea-was-")
+	}
 	before := versions(s.t, s.c, but)
 	for _, args := range [][]string{
 		{"uninstall", "tea", "-n", home, "--print-rbac"},
