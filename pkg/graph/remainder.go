@@ -10,7 +10,7 @@ import (
 
 // remainder is what gonum's algorithms see of a graph: the successors of each
 // node, in order. Package simple of gonum would do as well, and brings LAPACK
-// along, which is 1.5 MB of the binary.
+// along, which is 2 MB of the binary.
 type remainder map[int64][]gonum.Node
 
 type remainderNode int64
