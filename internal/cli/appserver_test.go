@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,8 +26,8 @@ type appServer struct {
 	// refused says that nothing in apps may be read, unwatched that it may only be listed, and
 	// silent that nothing is answered.
 	refused, unwatched, silent bool
-	// without is a resource that may not be read, and gone says that nothing is there.
-	without string
+	// without are resources that may not be read, and gone says that nothing is there.
+	without []string
 	gone    bool
 	// available is how many pods the Deployment has.
 	available int
@@ -81,7 +82,7 @@ func (s *appServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	const resource = `{"name":%q,"namespaced":true,"kind":%q,"verbs":["get","list","watch"]}`
 	listed := name == "pods" || name == "deployments" || name == "replicasets"
-	mayNot := strings.HasPrefix(r.URL.Path, "/apis/apps/v1/") && (s.refused || watch && s.unwatched) || name == s.without
+	mayNot := strings.HasPrefix(r.URL.Path, "/apis/apps/v1/") && (s.refused || watch && s.unwatched) || slices.Contains(s.without, name)
 	w := httptest.NewRecorder()
 	w.Header().Set("Content-Type", "application/json")
 	switch {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -34,6 +35,7 @@ func (f *following) changes() []view.HealthChange {
 			is[ref] = h
 		}
 	}
+	f.hidden(is)
 	for ref, h := range is {
 		was, known := f.was[ref]
 		if h.Status == was.Status && (h.Reason == was.Reason || h.Status == health.Healthy) || !known && h.Status == health.Healthy {
@@ -61,6 +63,24 @@ func (f *following) changes() []view.HealthChange {
 	slices.SortFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })
 	f.was = is
 	return append(out, f.stackChanges(now)...)
+}
+
+// hidden adds what was looked at the last time and is there, where a part is unread: that it is no
+// part any longer is not known.
+func (f *following) hidden(is map[object.Ref]health.Health) {
+	unread := func(ref object.Ref) bool { return is[ref].Reason == health.Unread || f.isUnread(ref) }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(f.was)), unread) {
+		return
+	}
+	for ref := range f.was {
+		id, named := f.graph.Find(ref)
+		if _, there := is[ref]; there || !named || f.graph.State(id) != graph.Present {
+			continue
+		}
+		if h := f.assessment.Own(id); h.Status != "" {
+			is[ref] = h
+		}
+	}
 }
 
 // looked are the objects of which changes are shown: what counts for the stacks, or all.

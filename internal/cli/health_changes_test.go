@@ -105,19 +105,26 @@ func (w *watched) sees(t *testing.T, object, stack, to string) (reason, message 
 }
 
 // TestWatchOfAHealthyPart holds that a part which is Healthy and may not be read any longer is
-// unread, although what is above it stays Healthy.
+// unread, although what is above it stays Healthy, or was unread before.
 func TestWatchOfAHealthyPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const pod = "Pod/shop/web-1-a"
+		const pod, replicas = "Pod/shop/web-1-a", "ReplicaSet.apps/shop/web-1"
 		w := watchHealth(t, "json", "deployment/web")
 		w.until(t, "Healthy")
-		synctest.Wait() // All is watched.
-		w.change(func() { w.without = "pods" })
-		if reason, message := w.sees(t, pod, "", "Unknown"); reason != "NotRead" || message != "unread (Forbidden)" {
-			t.Errorf("it is %s, %s", reason, message)
+		for _, above := range [][]string{nil, {"replicasets"}} {
+			synctest.Wait() // All is watched.
+			if above != nil {
+				w.change(func() { w.without = above })
+				w.sees(t, replicas, "", "Unknown")
+				synctest.Wait()
+			}
+			w.change(func() { w.without = append(above, "pods") })
+			if reason, message := w.sees(t, pod, "", "Unknown"); reason != "NotRead" || message != "unread (Forbidden)" {
+				t.Errorf("it is %s, %s", reason, message)
+			}
+			w.change(func() { w.without = nil })
+			w.sees(t, pod, "", "Healthy")
 		}
-		w.change(func() { w.without = "" })
-		w.sees(t, pod, "", "Healthy")
 	})
 }
 
@@ -188,7 +195,7 @@ func TestWaitSaysWhatIsThereNow(t *testing.T) {
 		},
 		"no answer": {
 			func(*appServer) {}, func(s *appServer) { s.silent = true },
-			"wait for Degraded: not so after 5s, and now: changes are not seen right now: deployments.apps in shop and 2 more (Timeout): no answer", "",
+			"wait for Degraded: not so after 5s, and now: changes are not seen right now: customresourcedefinitions.apiextensions.k8s.io and 3 more (Timeout): no answer", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

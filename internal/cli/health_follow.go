@@ -40,13 +40,23 @@ func (o *healthOptions) follow(ctx, opening context.Context, h *judged) error {
 	defer stop() // which ends the watches
 	live := h.session.live(ctx)
 	f := &following{judged: h, live: live, trouble: &watching{c: o.common, live: live}}
-	if err := h.judge(opening); err != nil {
+	if err := f.judge(opening); err != nil {
 		return o.late(opening, h.q, err)
 	}
 	if o.watch {
 		return f.watch(ctx)
 	}
 	return f.wait(ctx)
+}
+
+// judge judges what is there now.
+func (f *following) judge(ctx context.Context) error {
+	s, err := f.session.renewed(ctx)
+	if err != nil {
+		return err
+	}
+	f.session = s
+	return f.judged.judge(ctx)
 }
 
 // watch shows how all is, and then every change.
@@ -97,7 +107,6 @@ func (f *following) write(changes []view.HealthChange) error {
 // when ctx has ended. What fails is told, and tried again.
 func (f *following) next(ctx context.Context) bool {
 	for f.trouble.await(ctx) {
-		f.session = f.session.again()
 		err := f.judge(ctx)
 		if ctx.Err() != nil {
 			return false

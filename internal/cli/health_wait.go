@@ -91,7 +91,6 @@ func (f *following) refresh(ctx context.Context) error {
 	if _, err := f.live.Cluster().Get(ctx, "/version", nil); err != nil && !answered(err) {
 		return errSilent
 	}
-	f.session = f.session.again()
 	return f.judge(ctx)
 }
 

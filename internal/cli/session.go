@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +41,9 @@ type session struct {
 	declared []annotations.Declaration
 	schemas  *schemas     // of the kinds for which nothing is declared
 	gaps     []object.Gap // of the discovery
+	// files are the user's rules, and learned are the definitions that the rules were learned of.
+	files   []rulesFile
+	learned string
 }
 
 // open connects to the source, and learns its kinds and its rules.
@@ -110,6 +114,35 @@ func (s *session) again() *session {
 	fresh := *s
 	fresh.empty()
 	return &fresh
+}
+
+// renewed is again for a session that may follow its cluster: it has the kinds and rules of now,
+// since definitions come and go while it is followed.
+func (s *session) renewed(ctx context.Context) (*session, error) {
+	live, ok := s.source.(*source.Live)
+	if !ok {
+		return s.again(), nil
+	}
+	fresh, early := *s, &early{}
+	definitions, err := live.Definitions(ctx, early)
+	if err != nil {
+		return nil, err
+	}
+	if kinds := live.Current(); kinds != s.kinds || stateOfAll(definitions) != s.learned {
+		fresh.kinds, fresh.gaps, fresh.declared, fresh.findings = kinds, early.gaps, nil, nil
+		fresh.learn(definitions, s.files)
+	}
+	fresh.empty()
+	return &fresh, nil
+}
+
+// stateOfAll tells one state of the definitions from another.
+func stateOfAll(definitions []metav1.Object) string {
+	var b strings.Builder
+	for _, crd := range definitions {
+		b.WriteString(crd.GetName() + "@" + crd.GetResourceVersion() + " ")
+	}
+	return b.String()
 }
 
 // live has the session follow its cluster, until ctx ends. It is nil for a snapshot, which
@@ -203,6 +236,7 @@ const mostDeclared = relation.MostRules / 2
 // learn collects the rules: the built-in ones, what the user's files say, what the
 // CRDs declare, those of the catalogue.
 func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
+	s.files, s.learned = files, stateOfAll(definitions)
 	rules := relation.BuiltIn()
 	for _, f := range files {
 		rules = append(rules, declare.Rules(f.specs, filepath.Base(f.name), "file "+f.name, s.kinds)...)

@@ -73,7 +73,10 @@ func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemLook, e
 
 // look reads how the apps are. It can be called again.
 func (l *systemLook) look(ctx context.Context) error {
-	s := l.session.again()
+	s, err := l.session.renewed(ctx)
+	if err != nil {
+		return err
+	}
 	l.session = s
 	roots := l.roots()
 	ask := s.ask(roots)

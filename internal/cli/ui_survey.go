@@ -100,7 +100,10 @@ func (v *survey) look(ctx context.Context) (*view.Picture, error) {
 	collector := &metrics.Collector{}
 	v.o.collect, v.o.include = collector.Add, v.o.include[:v.include]
 	q := *v.q
-	v.session = v.session.again()
+	var err error
+	if v.session, err = v.session.renewed(ctx); err != nil {
+		return nil, err
+	}
 	l := &surveyed{measured: &measured{o: v.o, q: &q, session: v.session}}
 	if q.find == nil && len(v.o.args) == 0 && !v.byPods {
 		q.find = l.find

@@ -236,7 +236,7 @@ func TestHealthDefinitionsDeleted(t *testing.T) {
 		}
 	}
 	serve()
-	for _, watch := range watches[:1] {
+	for _, watch := range watches {
 		watch.says(kiln, "Degraded", "")
 	}
 	for _, watch := range watches {
