@@ -49,7 +49,7 @@ writes nothing, and shows no values of Secrets; of variables and annotations it 
 the names by which an edge is known, and nothing else.
 
 It is served at 127.0.0.1 alone. The address that is printed works once, and lets one
-page in, and the tabs that this page opens; whoever else reaches the port gets nothing.
+page in, with the tabs beside it; whoever else reaches the port gets nothing.
 --open hands the address to the browser by a file that you alone may read. Ctrl-C ends
 it, and so do 8 hours without an open page.
 
