@@ -68,7 +68,7 @@ func (h *Helm) act(ctx context.Context, namespace string, m Marks) (*act, error)
 	client := kube.New(g)
 	client.Namespace = namespace
 	client.SetLogger(h.log)
-	secrets := driver.NewSecrets(set.CoreV1().Secrets(namespace))
+	secrets := driver.NewSecrets(boundedSecrets{set.CoreV1().Secrets(namespace)})
 	secrets.SetLogger(h.log)
 	c := action.NewConfiguration(action.ConfigurationSetLogger(h.log))
 	c.RESTClientGetter, c.KubeClient = g, client
