@@ -54,7 +54,7 @@ func samples() map[string][]view.Answer {
 	}
 	undoing := *journal
 	undoing.Run = &install.Run{ID: "o", Action: install.Upgrade, Undoing: true, Why: "so", By: "ada", Started: time.Unix(9, 0)}
-	out["install-history"] = []view.Answer{view.InstallHistory(journal, time.Unix(99, 0)), view.InstallHistory(&undoing, time.Unix(99, 0)), view.InstallHistory(&install.Journal{Installation: of}, time.Unix(99, 0))}
+	out["install-history"] = []view.Answer{view.InstallHistory(journal, install.Running, time.Unix(99, 0)), view.InstallHistory(&undoing, install.Interrupted, time.Unix(99, 0)), view.InstallHistory(&install.Journal{Installation: of}, "", time.Unix(99, 0))}
 	out["install-diff"] = []view.Answer{
 		view.InstallDiff(of, nil),
 		view.InstallDiff(of, []install.Difference{
