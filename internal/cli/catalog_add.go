@@ -133,21 +133,25 @@ func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error
 	}
 	var csv []byte
 	var others [][]byte
+	names := []string{""} // the file of the ClusterServiceVersion, then those of the others
 	for _, file := range files {
 		data, err := readFile(ctx, file, largestEntry, "manifest")
 		if err != nil {
 			return fmt.Errorf("read the bundle: %w", err)
 		}
 		if csv == nil && strings.Contains(string(data), "ClusterServiceVersion") {
-			csv = data
+			csv, names[0] = data, file
 			continue
 		}
-		others = append(others, data)
+		others, names = append(others, data), append(names, file)
 	}
 	if csv == nil {
 		return withHint(errors.New("none of the files is a ClusterServiceVersion"), "it is in manifests/ of an OLM bundle")
 	}
 	im, err := catalog.ParseCSV(csv, others...)
+	if invalid, ok := errors.AsType[*catalog.InvalidError](err); ok && invalid.Manifest < len(names) {
+		return &catalog.InvalidError{File: names[invalid.Manifest], Manifest: invalid.Manifest, Problems: invalid.Problems}
+	}
 	if err != nil {
 		return err
 	}
