@@ -66,7 +66,7 @@ func (l *limited) without(taken ...string) {
 			group, resource, _ := strings.Cut(r, "/")
 			_, err := l.client.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}).Namespace(l.ns).List(l.t.Context(), metav1.ListOptions{})
 			if want := slices.Contains(taken, r); apierrors.IsForbidden(err) != want || err != nil && !want {
-				return fmt.Errorf("%s: taken %t: %w", r, want, err)
+				return fmt.Errorf("%s: taken %t: %v", r, want, err)
 			}
 		}
 		return nil
