@@ -279,11 +279,9 @@ func (s *tea) refusesForged(p *tenant, f forgery) {
 	for _, args := range [][]string{
 		{"uninstall", "tea", "-n", home, "--yes"},
 		{"uninstall", "tea", "-n", home, "--print-rbac"},
-		{"uninstall", "tea", "-n", home, "--dry-run=client"},
 		{"rollback", "tea", "-n", home, "--unfinished", "--yes"},
 		{"rollback", "tea", "-n", home, "--unfinished", "--dry-run=client"},
 		s.args("install"),
-		s.args("install", "--print-rbac"),
 	} {
 		s.refused(f.words, args...)
 	}
