@@ -127,7 +127,7 @@ func (o *regulateRunOptions) run(ctx context.Context, command []string) error {
 // hold plans to hold the neighbours. One that cannot be held keeps the command from being
 // run, unless that is meant.
 func (r *running) hold(b *regulated, now time.Time) (*regulate.Planned, error) {
-	p, err := regulate.HoldForRun(b.world, b.system, b.journal, r.o.app, r.o.signal, r.id, strings.Join(r.command, " "), r.o.who(), now)
+	p, err := regulate.HoldForRun(b.world, b.system, b.journal, r.o.app, r.o.signal, r.id, r.command[0], r.o.who(), now) // Arguments may be secrets.
 	if err != nil {
 		return nil, err
 	}

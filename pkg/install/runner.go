@@ -9,6 +9,7 @@ import (
 	"helm.sh/helm/v4/pkg/postrenderer"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -191,7 +192,7 @@ type FailedError struct {
 }
 
 func (e *FailedError) Error() string {
-	text := e.Err.Error()
+	text := field.HostsOnly(e.Err.Error())
 	if e.Step != "" {
 		text = e.Step + ": " + text
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -218,7 +219,7 @@ func (x *run) step(ctx context.Context, s *Step) error {
 
 // fail undoes what was done, unless it is to be kept or is not ours to undo any more.
 func (x *run) fail(ctx context.Context, step string, failed error) error {
-	x.j.Run.Why = failed.Error()
+	x.j.Run.Why = field.HostsOnly(failed.Error()) // it is kept
 	x.report.Why = x.j.Run.Why
 	as := func(result string, err error) error {
 		x.reportSteps(result)

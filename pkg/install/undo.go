@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -63,7 +64,7 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 			return errors.Join(context.Cause(ctx), fmt.Errorf("%s is not undone yet", s.ID))
 		}
 		if err != nil {
-			why = err.Error()
+			why = field.HostsOnly(err.Error())
 		}
 		s.Phase, s.Note = Undone, ""
 		if why != "" {
