@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -18,22 +17,14 @@ import (
 type regulating struct {
 	*common
 	file string // of the manifest
+	// systemName is --system, and app --app.
+	systemName, app string
 	// lease is how long a run that has died keeps others out.
 	lease time.Duration
 }
 
 func newRegulating(env Env, formats ...string) *regulating {
 	return &regulating{common: newCommon(env, formats...)}
-}
-
-// naming adds the flags of which System is meant, and of how it is read.
-func (o *regulating) naming(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&o.file, "filename", "f", "", `the manifest of the System: FILE, "-" or "demo", instead of the NAME of one that was adopted`)
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
-	o.connecting(cmd)
-	f.StringArrayVar(&o.rulesFiles, "rules", nil, "relationship rules of your own, from a YAML FILE; may be repeated")
-	f.BoolVar(&o.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
 }
 
 // regulated is a System and how its apps are.
