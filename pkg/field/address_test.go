@@ -4,7 +4,7 @@ import "testing"
 
 func TestHostsOnly(t *testing.T) {
 	for in, want := range map[string]string{
-		`Post "https://hooks.example.com/T0/B0/secret?token=a": EOF`:       `Post "https://hooks.example.com": EOF`,
+		`Post "https://hooks.example.com/T0/B0/secret?token=a": EOF`:        `Post "https://hooks.example.com": EOF`,
 		"get https://ann:pw@charts.example.com:8443/x.tgz: 401":             "get https://charts.example.com:8443 401",
 		"see http://user:pw@host":                                           "see http://host",
 		"see http://user:pw@host:80 now":                                    "see http://host:80 now",

@@ -223,7 +223,7 @@ func (x *run) fail(ctx context.Context, step string, failed error) error {
 	x.report.Why = x.j.Run.Why
 	as := func(result string, err error) error {
 		x.reportSteps(result)
-		return &FailedError{Step: step, Result: result, Err: err}
+		return &FailedError{Step: step, Result: result, Err: err, Restored: x.report.Restored}
 	}
 	switch {
 	case errors.As(failed, new(*regulate.ConflictError)):
@@ -274,7 +274,7 @@ func (x *run) afterLoss(ctx context.Context, failed error) error {
 		if err != nil {
 			return err
 		}
-		return &FailedError{Result: result, Err: failed}
+		return &FailedError{Result: result, Err: failed, Restored: x.report.Restored}
 	})
 	if done := new(FailedError); errors.As(err, &done) {
 		return done

@@ -29,6 +29,9 @@ func (x *run) undo(ctx context.Context) (result string, err error) {
 			return "", err
 		}
 	}
+	if x.report.Restored, err = x.lookAtRestored(ctx); err != nil {
+		return "", errors.Join(err, errors.New("all is taken back, and whether it is Healthy is not known"))
+	}
 	result = ResultUndone
 	for _, s := range r.Steps {
 		if s.Phase == Left {

@@ -148,7 +148,7 @@ func TestExec(t *testing.T) {
 func TestExecFails(t *testing.T) {
 	for word, act := range map[string]system.Action{
 		"sh: exit status 3": {Exec: &system.Exec{Command: []string{"sh", "-c", "echo why; exit 3"}}},
-		"was killed":         {Exec: &system.Exec{Command: []string{"sh", "-c", "sleep 60 & wait"}}, Timeout: 200 * time.Millisecond},
+		"was killed":        {Exec: &system.Exec{Command: []string{"sh", "-c", "sleep 60 & wait"}}, Timeout: 200 * time.Millisecond},
 	} {
 		b := newBench()
 		b.runner = func(r *Runner) { r.AllowExec = true }
