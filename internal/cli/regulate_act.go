@@ -22,6 +22,8 @@ type acting struct {
 	dryRun    string
 	allowExec bool
 	force     bool
+	// silent leaves out what is said while it is done: what was done is told afterwards.
+	silent bool
 }
 
 func newActing(env Env, formats ...string) *acting {
@@ -220,7 +222,7 @@ func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned
 
 // progress says what was done, while it is done.
 func (o *acting) progress(r regulate.Record) {
-	if o.env.Talk {
+	if o.env.Talk && !o.silent {
 		fmt.Fprintf(o.env.ErrOut, "%s %s: %s\n", safe(r.Signal), safe(strings.TrimSuffix(r.App+" "+r.Target, " ")), safe(r.Result))
 	}
 }

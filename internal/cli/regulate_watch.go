@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,13 +78,16 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 	if !o.elect {
 		return w.until(ctx, forever)
 	}
-	election, err := regulate.NewElection(w.b.config, w.b.system.Name, w.b.namespace, o.lockOptions())
+	election, err := regulate.NewElection(w.b.config, w.b.system.Name, w.b.namespace, w.standby())
 	if err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
 		// Who loses the election stands for it again.
-		err := election.Do(ctx, func(ctx context.Context) error { return w.until(ctx, forever) })
+		err := election.Do(ctx, func(ctx context.Context) error {
+			fmt.Fprintln(o.env.ErrOut, "this one acts: it was elected")
+			return w.until(ctx, forever)
+		})
 		w.trouble.failure(err)
 	}
 	return ctx.Err()
@@ -97,7 +101,8 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 		return nil, err
 	}
 	w := newRegulateWatcher(o.acting, b)
-	w.show = true
+	w.show, o.silent = true, true
+	w.announce()
 	if o.yes {
 		return w, nil
 	}
@@ -132,6 +137,33 @@ type regulateWatcher struct {
 	did func(*done)
 	// refused is what was refused in the last turn.
 	refused map[string]bool
+	// why is the cause that was told last.
+	why string
+}
+
+// announce says at once what is watched: the first answer may take a while, and nothing more is
+// said until something is to be done.
+func (w *regulateWatcher) announce() {
+	s := w.b.system
+	rules := "no rules: it holds nobody"
+	if n := len(s.Regulation.Rules); n > 0 {
+		rules = plural(n, "rule")
+	}
+	fmt.Fprintf(w.o.env.ErrOut, "watching the System %s%s: %s (%s), %s; an interrupt ends it\n",
+		safe(s.Name), safe(inNamespace(w.b.namespace)), plural(len(s.Apps), "app"), safe(strings.Join(s.AppNames(), ", ")), rules)
+}
+
+// standby are the options of the election: who waits says that it stands by, and for whom.
+func (w *regulateWatcher) standby() regulate.LockOptions {
+	options := w.o.lockOptions()
+	options.Waiting = func(holder string, since time.Time) {
+		at := ""
+		if !since.IsZero() {
+			at = " since " + since.Local().Format(time.TimeOnly)
+		}
+		fmt.Fprintf(w.o.env.ErrOut, "standing by: %s watches%s, and this one acts when that one goes\n", safe(holder), at)
+	}
+	return options
 }
 
 func newRegulateWatcher(o *acting, b *regulated) *regulateWatcher {
@@ -277,5 +309,18 @@ func (w *regulateWatcher) tell(d *done) error {
 		}
 		return w.o.write(a)
 	}
+	w.once(a.Table)
 	return w.o.writeUnder(a, false)
+}
+
+// once leaves a cause out that was told last, by the last column.
+func (w *regulateWatcher) once(t *view.Table) {
+	for _, row := range t.Rows {
+		cell := &row[len(row)-1]
+		if cell.Text == w.why {
+			cell.Text = ""
+			continue
+		}
+		w.why = cell.Text
+	}
 }
