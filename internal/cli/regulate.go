@@ -114,6 +114,9 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 	if err := b.observe(ctx); err != nil {
 		return err
 	}
+	if err := b.drift(ctx); err != nil {
+		return err
+	}
 	p := regulate.Plan(b.world, b.system, b.journal, b.session.moment())
 	b.session.tell(b.graph)
 	if err := o.write(view.Plan(p, b.world, b.options())); err != nil {
@@ -163,6 +166,9 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if err := b.observe(ctx); err != nil {
+		return err
+	}
+	if err := b.drift(ctx); err != nil {
 		return err
 	}
 	now := b.session.moment()

@@ -35,6 +35,8 @@ type regulated struct {
 	store   regulate.Store
 	config  *rest.Config
 	journal *regulate.Journal
+	// drifts are what somebody changed of what is held, where that was looked at.
+	drifts []regulate.Drift
 }
 
 // errNoSystem is that neither a name nor a manifest says which System is meant.
@@ -110,6 +112,20 @@ func (b *regulated) observe(ctx context.Context) error {
 	return b.remember(ctx)
 }
 
+// drift looks at what is held, and whether somebody has changed it since.
+func (b *regulated) drift(ctx context.Context) error {
+	b.drifts = nil
+	if b.store == nil || len(b.journal.Holds) == 0 {
+		return nil
+	}
+	client, err := regulate.NewClient(b.config)
+	if err != nil {
+		return err
+	}
+	b.drifts = regulate.Drifts(ctx, client, b.journal)
+	return nil
+}
+
 // remember reads the journal. There is none of a snapshot.
 func (b *regulated) remember(ctx context.Context) error {
 	if b.store == nil {
@@ -123,5 +139,5 @@ func (b *regulated) remember(ctx context.Context) error {
 
 // options are how what is known of the System is shown.
 func (b *regulated) options() view.RegulationOptions {
-	return view.RegulationOptions{System: b.system.Name, Namespace: b.namespace, Gaps: b.graph.Gaps()}
+	return view.RegulationOptions{System: b.system.Name, Namespace: b.namespace, Gaps: b.graph.Gaps(), Drifts: b.drifts}
 }

@@ -137,6 +137,8 @@ type regulateWatcher struct {
 	did func(*done)
 	// refused is what was refused in the last turn.
 	refused map[string]bool
+	// changed is what was changed of what is held, in the last turn.
+	changed map[string]bool
 	// why is the cause that was told last.
 	why string
 }
@@ -200,6 +202,7 @@ func (w *regulateWatcher) until(ctx context.Context, end func(*regulate.Planned)
 		w.meter.Turned(w.b.journal, p, err)
 		if p != nil && w.show {
 			w.refusals(p)
+			w.drifted(ctx)
 		}
 		if err == nil {
 			w.trouble.gaps(w.b.graph.Gaps())
@@ -281,6 +284,27 @@ func (w *regulateWatcher) refusals(p *regulate.Planned) {
 		}
 	}
 	w.refused = now
+}
+
+// drifted tells what somebody changed of what is held, with what can be done, each once while it
+// is so.
+func (w *regulateWatcher) drifted(ctx context.Context) {
+	if err := w.b.drift(ctx); err != nil || ctx.Err() != nil {
+		return
+	}
+	now := map[string]bool{}
+	for i := range w.b.drifts {
+		d := &w.b.drifts[i]
+		text := fmt.Sprintf("%s of app %s: %s", d.Target, d.App, d.Text())
+		if now[text] = true; w.changed[text] {
+			continue
+		}
+		fmt.Fprintf(w.o.env.ErrOut, "warning: %s\n", safe(text))
+		for _, c := range d.Choices(w.b.system.Name) {
+			fmt.Fprintf(w.o.env.ErrOut, "  %s: %s\n", safe(c.What), safe(c.Command))
+		}
+	}
+	w.changed = now
 }
 
 // plan says what the rules ask for, or what of it lets go.
