@@ -32,11 +32,13 @@ type regulated struct {
 	*systemLook
 	o *regulating
 	// store is nil for a snapshot, which has no journal.
-	store   regulate.Store
+	store   *regulate.ConfigMapStore
 	config  *rest.Config
 	journal *regulate.Journal
 	// drifts are what somebody changed of what is held, where that was looked at.
 	drifts []regulate.Drift
+	// distrusted says that it was told how far the journal is to be believed.
+	distrusted bool
 }
 
 // errNoSystem is that neither a name nor a manifest says which System is meant.
@@ -133,7 +135,9 @@ func (b *regulated) remember(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	b.journal, err = b.store.Load(ctx)
+	if b.journal, err = b.store.Load(ctx); err == nil {
+		b.trust()
+	}
 	return err
 }
 

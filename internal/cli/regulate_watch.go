@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -54,6 +55,7 @@ manifests prints what that takes.`,
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
 	f.BoolVar(&o.elect, "leader-elect", false, "of several that watch the System, let one act")
 	f.StringVar(&o.address, "metrics-address", "", "serve /metrics (OpenMetrics), /healthz and /readyz at this ADDRESS (127.0.0.1:8080)")
+	o.trusting(cmd)
 	o.locking(cmd)
 	return cmd
 }
@@ -120,6 +122,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if sure, err := o.env.ask(ctx, "Do this, and from now on whatever the rules ask for?"); err != nil || !sure {
 		return nil, err
 	}
+	b.accept()
 	return w, nil
 }
 
@@ -156,7 +159,7 @@ func (w *regulateWatcher) announce() {
 }
 
 // standby are the options of the election: who waits says that it stands by, and for whom.
-func (w *regulateWatcher) standby() regulate.LockOptions {
+func (w *regulateWatcher) standby() journal.LockOptions {
 	options := w.o.lockOptions()
 	options.Waiting = func(holder string, since time.Time) {
 		at := ""

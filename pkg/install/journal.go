@@ -3,6 +3,7 @@ package install
 import (
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -28,8 +29,7 @@ type Journal struct {
 	// Manifest is the text of the System as it was installed last.
 	Manifest string `json:"manifest,omitempty"`
 
-	// version is that of the ConfigMap it was read from; empty for one that is not there yet.
-	version string
+	journal.Revision `json:"-"`
 }
 
 // Run is what was begun.
@@ -40,12 +40,14 @@ type Run struct {
 	Undoing bool `json:"undoing,omitempty"`
 	// Committed says that all of it is done: nothing is undone any more, only what was kept
 	// for undoing is cleared away.
-	Committed   bool        `json:"committed,omitempty"`
-	Why         string      `json:"why,omitempty"`
-	Fingerprint string      `json:"fingerprint"`
-	By          string      `json:"by"`
-	Started     time.Time   `json:"started"`
-	Steps       []StepState `json:"steps"`
+	Committed   bool   `json:"committed,omitempty"`
+	Why         string `json:"why,omitempty"`
+	Fingerprint string `json:"fingerprint"`
+	// To is the revision of the history that a rollback goes back to; 0 for none.
+	To      int         `json:"to,omitempty"`
+	By      string      `json:"by"`
+	Started time.Time   `json:"started"`
+	Steps   []StepState `json:"steps"`
 	// Writers are names of the programs that the run brings: what they write into a namespace
 	// that the run made is not somebody else's.
 	Writers []string `json:"writers,omitempty"`
@@ -59,8 +61,10 @@ type StepState struct {
 	Release   string   `json:"release,omitempty"`
 	Namespace string   `json:"namespace,omitempty"`
 	Was       int      `json:"was,omitempty"`
-	Phase     Phase    `json:"phase"`
-	Note      string   `json:"note,omitempty"`
+	// Removed says that there was no release before the step but records of one.
+	Removed bool   `json:"removed,omitempty"`
+	Phase   Phase  `json:"phase"`
+	Note    string `json:"note,omitempty"`
 	// Irreversible says what undoing cannot bring back.
 	Irreversible string `json:"irreversible,omitempty"`
 	// Revision is the one that the step made, known when it is Done.
@@ -69,14 +73,8 @@ type StepState struct {
 	Changed  []Before     `json:"changed,omitempty"` // objects that were
 }
 
-// Before says where an object that was changed is kept as it was: a key of a ConfigMap beside the journal.
-type Before struct {
-	Object object.Ref `json:"object"`
-	// Kept is the name of the ConfigMap beside the journal, or secret/NAME.
-	Kept string `json:"kept"`
-	// sum is that of what this process kept itself; empty for what a journal says was kept.
-	sum string
-}
+// Before says where an object that was changed is kept as it was.
+type Before = journal.BeforeImage
 
 // Past is a run that ended.
 type Past struct {
@@ -89,6 +87,11 @@ type Past struct {
 	// Result is "done", "undone" or "left" (something could not be undone).
 	Result string `json:"result"`
 	Why    string `json:"why,omitempty"`
+	// To is the revision that a rollback went back to; 0 for none, or for one of an older version.
+	To int `json:"to,omitempty"`
+	// Lost says what data the run deleted, or which claims a run that was undone left, a line each.
+	Lost   []string `json:"lost,omitempty"`
+	Stayed []string `json:"stayed,omitempty"`
 	// Left says what was not undone, and why, a line each.
 	Left []string `json:"left,omitempty"`
 	// Releases are the releases as they were when it ended.

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -189,12 +190,12 @@ func (x *run) fateOf(ctx context.Context, list []Record, s *StepState) (what fat
 	last := list[len(list)-1]
 	others := fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status)
 	mine := last.Marks.Run == x.j.Run.ID
-	if s.Kind == InstallRelease {
-		if !x.isOurs(last, s) {
-			return fateLeave, others
-		}
-		if last.Status == Uninstalled {
+	if s.Kind == InstallRelease || s.Removed && s.Kind == RollbackRelease {
+		switch {
+		case last.Status == Uninstalled:
 			return fateTidy, ""
+		case !x.isOurs(last, s):
+			return fateLeave, others
 		}
 		return fateUninstall, ""
 	}
@@ -238,6 +239,11 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it came no further
 	case fateReturned:
 		return "", x.afterReturn(ctx, list, s)
+	case fateUninstall: // it was made again of its records
+		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
+			return "", err
+		}
+		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
 	}
 	if err := x.holdOn(ctx, s.Changed); err != nil {
 		return "", err
@@ -359,14 +365,14 @@ func (x *run) restoreAll(ctx context.Context, kept []Before) error {
 }
 
 func (x *run) restore(ctx context.Context, b Before) error {
-	if why := x.left[b.Object]; why != "" && b.sum == "" {
+	if why := x.left[b.Object]; why != "" && b.Sum == "" {
 		return errors.New(why)
 	}
 	was, err := x.Store.Kept(ctx, b)
 	if err != nil {
 		return err
 	}
-	if b.sum != "" && sumOf(was) != b.sum {
+	if b.Sum != "" && journal.Sum(was) != b.Sum {
 		return fmt.Errorf("what is kept of it (%s) was changed by somebody", b.Kept)
 	}
 	for try := 0; ; try++ {
