@@ -231,6 +231,9 @@ func (o *installOptions) finish(of install.Installation, report install.Report, 
 	if err != nil {
 		return withHint(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", of.Name, of.Namespace))
 	}
+	if r := report.Restored; r != nil && !r.Healthy {
+		return withHint(fmt.Errorf("what was brought back is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
+	}
 	if o.human() {
 		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(of.Name), map[install.Action]string{
 			install.Install: "installed", install.Upgrade: "upgraded", install.Rollback: "rolled back", install.Uninstall: "uninstalled",

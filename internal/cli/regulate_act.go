@@ -22,6 +22,8 @@ type acting struct {
 	dryRun    string
 	allowExec bool
 	force     bool
+	// silent leaves out what is said while it is done: what was done is told afterwards.
+	silent bool
 	// acceptUnsigned acts by a journal that is not signed.
 	acceptUnsigned bool
 }
@@ -223,15 +225,22 @@ func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned
 	runner := &regulate.Runner{
 		Client: client, Store: b.store, Teller: teller, Kinds: b.session.kinds, System: b.system, Now: o.env.Now,
 		Signals: b.signalsOf(b.session.kinds), Pods: b.podsOf,
-		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Progress: o.progress,
+		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Progress: o.progress, Output: o.heard,
 	}
 	return runner.Do(ctx, p, b.journal)
 }
 
 // progress says what was done, while it is done.
 func (o *acting) progress(r regulate.Record) {
-	if o.env.Talk {
+	if o.env.Talk && !o.silent {
 		fmt.Fprintf(o.env.ErrOut, "%s %s: %s\n", safe(r.Signal), safe(strings.TrimSuffix(r.App+" "+r.Target, " ")), safe(r.Result))
+	}
+}
+
+// heard shows what a command of an app wrote, each line with the app before it.
+func (o *acting) heard(app, text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(app), safe(strings.TrimRight(line, "\r\n")))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -218,11 +219,11 @@ func (x *run) step(ctx context.Context, s *Step) error {
 
 // fail undoes what was done, unless it is to be kept or is not ours to undo any more.
 func (x *run) fail(ctx context.Context, step string, failed error) error {
-	x.j.Run.Why = failed.Error()
+	x.j.Run.Why = field.HostsOnly(failed.Error()) // it is kept
 	x.report.Why = x.j.Run.Why
 	as := func(result string, err error) error {
 		x.reportSteps(result)
-		return &FailedError{Step: step, Result: result, Err: err}
+		return &FailedError{Step: step, Result: result, Err: err, Restored: x.report.Restored}
 	}
 	switch {
 	case errors.As(failed, new(*journal.ConflictError)):
@@ -273,7 +274,7 @@ func (x *run) afterLoss(ctx context.Context, failed error) error {
 		if err != nil {
 			return err
 		}
-		return &FailedError{Result: result, Err: failed}
+		return &FailedError{Result: result, Err: failed, Restored: x.report.Restored}
 	})
 	if done := new(FailedError); errors.As(err, &done) {
 		return done

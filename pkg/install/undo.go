@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -28,6 +29,9 @@ func (x *run) undo(ctx context.Context) (result string, err error) {
 		if err := x.undoOne(ctx, &r.Steps[i]); err != nil {
 			return "", err
 		}
+	}
+	if x.report.Restored, err = x.lookAtRestored(ctx); err != nil {
+		return "", errors.Join(err, errors.New("all is taken back, and whether it is Healthy is not known"))
 	}
 	result = ResultUndone
 	for _, s := range r.Steps {
@@ -64,7 +68,7 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 			return errors.Join(context.Cause(ctx), fmt.Errorf("%s is not undone yet", s.ID))
 		}
 		if err != nil {
-			why = err.Error()
+			why = field.HostsOnly(err.Error())
 		}
 		s.Phase, s.Note = Undone, ""
 		if why != "" {

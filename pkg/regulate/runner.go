@@ -60,6 +60,9 @@ type Runner struct {
 	Now  func() time.Time
 	// Progress is told of each thing that was done; it may be nil.
 	Progress func(Record)
+	// Output is told what a command of an app wrote, the end of it: for who sits there, it is
+	// written down nowhere. It may be nil.
+	Output func(app, text string)
 	// Parallel is how many targets are written at a time; 0 for 16.
 	Parallel  int
 	AllowExec bool
