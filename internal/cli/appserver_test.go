@@ -25,6 +25,9 @@ type appServer struct {
 	// refused says that nothing in apps may be read, unwatched that it may only be listed, and
 	// silent that nothing is answered.
 	refused, unwatched, silent bool
+	// without is a resource that may not be read, and gone says that nothing is there.
+	without string
+	gone    bool
 	// available is how many pods the Deployment has.
 	available int
 	changed   chan struct{}
@@ -78,7 +81,7 @@ func (s *appServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	const resource = `{"name":%q,"namespaced":true,"kind":%q,"verbs":["get","list","watch"]}`
 	listed := name == "pods" || name == "deployments" || name == "replicasets"
-	mayNot := strings.HasPrefix(r.URL.Path, "/apis/apps/v1/") && (s.refused || watch && s.unwatched)
+	mayNot := strings.HasPrefix(r.URL.Path, "/apis/apps/v1/") && (s.refused || watch && s.unwatched) || name == s.without
 	w := httptest.NewRecorder()
 	w.Header().Set("Content-Type", "application/json")
 	switch {
@@ -97,6 +100,8 @@ func (s *appServer) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp := w.Result()
 		resp.Body = watchUntil(r.Context(), s.changed)
 		return resp, nil
+	case listed && s.gone:
+		fmt.Fprint(w, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[]}`)
 	case listed:
 		fmt.Fprintf(w, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"%d"},"items":[%s]}`, s.available+1, s.objects(name))
 	default:

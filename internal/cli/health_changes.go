@@ -42,11 +42,13 @@ func (f *following) changes() []view.HealthChange {
 		out = append(out, view.HealthChange{Time: now, Object: ref, From: was.Status, To: h.Status, Reason: h.Reason, Message: h.Message})
 	}
 	for ref, was := range f.was {
-		if _, there := is[ref]; there || was.Status == health.Healthy {
+		_, there := is[ref]
+		unread := !there && f.isUnread(ref)
+		if there || was.Status == health.Healthy && !unread {
 			continue
 		}
 		change := view.HealthChange{Time: now, Object: ref, From: was.Status}
-		if f.isUnread(ref) {
+		if unread {
 			h := health.Health{Status: health.Unknown, Reason: health.Unread, Message: f.whyUnread(ref, "it could not be read")}
 			change.To, change.Reason, change.Message = h.Status, h.Reason, h.Message
 			is[ref] = h

@@ -90,6 +90,59 @@ func TestWatchOfWhatMayNotBeRead(t *testing.T) {
 	}
 }
 
+// sees reads changes until there is one of an object, or of a stack, to a status.
+func (w *watched) sees(t *testing.T, object, stack, to string) (reason, message string) {
+	t.Helper()
+	for {
+		var c struct{ Stack, Object, To, Reason, Message string }
+		if err := json.Unmarshal([]byte(w.line(t)), &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Stack == stack && (stack != "" || c.Object == object) && c.To == to {
+			return c.Reason, c.Message
+		}
+	}
+}
+
+// TestWatchOfAHealthyPart holds that a part which is Healthy and may not be read any longer is
+// unread, although what is above it stays Healthy.
+func TestWatchOfAHealthyPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const pod = "Pod/shop/web-1-a"
+		w := watchHealth(t, "json", "deployment/web")
+		w.until(t, "Healthy")
+		synctest.Wait() // All is watched.
+		w.change(func() { w.without = "pods" })
+		if reason, message := w.sees(t, pod, "", "Unknown"); reason != "NotRead" || message != "unread (Forbidden)" {
+			t.Errorf("it is %s, %s", reason, message)
+		}
+		w.change(func() { w.without = "" })
+		w.sees(t, pod, "", "Healthy")
+	})
+}
+
+// TestWatchOfARootThatGoes holds that a root which is deleted during a watch is gone, which is
+// a change and no error, and that it is judged again when it comes back.
+func TestWatchOfARootThatGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const stack = "Deployment.apps/shop/web"
+		w := watchHealth(t, "json", "deployment/web")
+		w.until(t, "Healthy")
+		for range 2 {
+			synctest.Wait() // All is watched.
+			w.change(func() { w.gone = true })
+			w.sees(t, "", stack, "")
+			w.change(func() { w.gone = false })
+			w.sees(t, "", stack, "Healthy")
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.errs.Len() > 0 {
+			t.Errorf("it says:\n%s", &w.errs)
+		}
+	})
+}
+
 // TestWatchSaysUnread is the same in text.
 func TestWatchSaysUnread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -26,6 +26,8 @@ type judged struct {
 	objects    []graph.ID // that --all is about
 	home       string
 	events     map[object.Ref][]view.Event
+	// roots are what a watch is about: they were found once, and may be gone since.
+	roots []rootArg
 }
 
 // begin connects, and learns what the judging needs.
@@ -95,7 +97,7 @@ func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.S
 		h.home = s.home(g, roots)
 		return found, nil
 	}
-	roots, err := selectedRoots(o.args, q.selector, s.kinds)
+	roots, err := h.asked()
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +105,11 @@ func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.S
 	if err != nil {
 		return nil, err
 	}
-	if err := s.missing(g, roots, q.selector); err != nil {
+	if err := s.missing(g, h.sought(g, roots), q.selector); err != nil {
 		return nil, err
+	}
+	if o.watch && h.roots == nil {
+		h.roots = roots
 	}
 	h.graph, h.home = g, s.home(g, s.resolve(g, roots, q.selector))
 	var found []metrics.Stack
@@ -116,6 +121,30 @@ func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.S
 		}
 	}
 	return found, nil
+}
+
+// asked are the roots that are asked about: in a watch those of the beginning, of kinds that
+// are served yet.
+func (h *judged) asked() ([]rootArg, error) {
+	if h.roots == nil {
+		return selectedRoots(h.o.args, h.q.selector, h.session.kinds)
+	}
+	return slices.DeleteFunc(slices.Clone(h.roots), func(r rootArg) bool {
+		_, served := h.session.kinds.Kind(r.kind.GroupKind())
+		return r.group == "" && !served
+	}), nil
+}
+
+// sought are the roots that must be there. What goes during a watch is a change, unless its
+// kind cannot be read: then nobody knows.
+func (h *judged) sought(g *graph.Graph, roots []rootArg) []rootArg {
+	if h.roots == nil {
+		return roots
+	}
+	return slices.DeleteFunc(slices.Clone(roots), func(r rootArg) bool {
+		_, unread := h.session.gapOf(g, r.kind, h.session.in(r))
+		return r.group == "" && !unread
+	})
 }
 
 // fine says whether all that was asked about is as somebody wants it: Healthy or

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
@@ -89,6 +90,9 @@ func claimsRest(ctx context.Context, c *cluster.Cluster, ns string) (not []strin
 
 func certificatesRest(ctx context.Context, c *cluster.Cluster, ns string) (not []string, err error) {
 	issued, err := dynamic.NewForConfigOrDie(c.Config()).Resource(certificates).Namespace(ns).List(ctx, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil // a cluster without cert-manager
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@
 // with real operators, and looks at what it says, what it asks the API server
 // for, and how it bears that server's moods.
 //
-// The plugin is built once, with the race detector. Each run is a process of
+// The plugin is built once, with the race detector if the tests are. Each run is a process of
 // its own, with a home directory of its own, so that no cache outlives it. A
 // test works in a namespace of its own, except for the example (examples/demo),
 // whose namespace is called moodle and which one test applies for all.
@@ -65,7 +65,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	plugin = filepath.Join(dir, "kubectl-sysop")
-	build := exec.CommandContext(context.Background(), "go", "build", "-race", "-o", plugin, "github.com/kubectl-sysop/kubectl-sysop/cmd/kubectl-sysop")
+	build := exec.CommandContext(context.Background(), "go", "build", fmt.Sprintf("-race=%t", raced), "-o", plugin, "github.com/kubectl-sysop/kubectl-sysop/cmd/kubectl-sysop")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the plugin:", err)
