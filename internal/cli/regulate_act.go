@@ -223,7 +223,7 @@ func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned
 	}
 	defer flush()
 	runner := &regulate.Runner{
-		Client: client, Store: b.store, Teller: teller, Kinds: b.session.kinds, System: b.system, Now: o.env.Now,
+		Client: client, Store: b.store, Teller: teller, Kinds: b.session.kinds, System: b.system, World: b.world, Now: o.env.Now,
 		Signals: b.signalsOf(b.session.kinds), Pods: b.podsOf,
 		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Progress: o.progress, Output: o.heard,
 	}

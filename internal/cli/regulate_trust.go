@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -34,6 +35,9 @@ func (b *regulated) trust() {
 	}
 	b.distrusted = true
 	fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(text))
+	for _, line := range regulate.PendingIn(b.journal) {
+		fmt.Fprintf(b.o.env.ErrOut, "  %s\n", safe(line))
+	}
 }
 
 // accept notes that somebody has seen what is planned by the journal as it is, and agreed.

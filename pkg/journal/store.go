@@ -32,8 +32,8 @@ type Revision struct {
 	// digest is that of the text that was read.
 	digest string
 	trust  Trust
-	// pending says that there was something to act on.
-	pending bool
+	// pending says that there was something to act on, accepted that somebody has seen it.
+	pending, accepted bool
 	// key is the one that it is signed with; keyless says that there is none, and none can be made.
 	key     *key
 	keyless bool
@@ -44,14 +44,17 @@ func (r *Revision) Trust() Trust { return r.trust }
 
 // NeedsConsent says that what the document says was begun is not signed, so that nothing is
 // done by it before somebody has seen it and agreed (Accept).
-func (r *Revision) NeedsConsent() bool { return r.trust == Unsigned && r.pending }
+func (r *Revision) NeedsConsent() bool { return r.trust == Unsigned && r.pending && !r.accepted }
 
 // Version is the resourceVersion that the document was read or written with; empty for one
 // that is not there yet.
 func (r *Revision) Version() string { return r.version }
 
-// SetVersion is for a store that keeps documents elsewhere than in a cluster.
+// SetVersion and SetTrust are for a store that keeps documents elsewhere than in a cluster.
 func (r *Revision) SetVersion(version string) { r.version = version }
+
+// SetTrust says how far a document is its own.
+func (r *Revision) SetTrust(t Trust) { r.trust = t }
 
 func (r *Revision) set(o *corev1.ConfigMap) {
 	r.version, r.labels, r.annotations = o.ResourceVersion, o.Labels, o.Annotations
@@ -135,9 +138,8 @@ func (s *Store[T]) Load(ctx context.Context) (*T, error) {
 	r.set(o)
 	r.digest, r.trust, r.key = digest(text), trust, k
 	r.pending = s.format.Pending != nil && s.format.Pending(d)
-	if own := s.own.Load(); own != nil && *own == r.version && trust == Unsigned {
-		r.trust = Verified
-	}
+	own := s.own.Load()
+	r.accepted = own != nil && *own == r.version
 	return d, nil
 }
 
@@ -145,7 +147,7 @@ func (s *Store[T]) Load(ctx context.Context) (*T, error) {
 // when it is saved.
 func (s *Store[T]) Accept(d *T) {
 	r := s.format.Revision(d)
-	r.trust = Verified
+	r.accepted = true
 	s.own.Store(&r.version)
 }
 

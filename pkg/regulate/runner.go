@@ -52,6 +52,8 @@ type Runner struct {
 	Teller Teller // may be nil
 	Kinds  *object.Kinds
 	System *system.System
+	// World is how the apps are: what a journal says was done to objects is held against it.
+	World *World
 	// Signals are asked for the signal of a manager that is suspended first.
 	Signals Signals
 	// Pods returns the names of the pods that belong to an object, for the few signals that
