@@ -85,6 +85,10 @@ func leave(words []string) bool {
 			if i > 0 && (words[i-1] == "user" || words[i-1] == "human" || words[i-1] == "admin" || words[i-1] == "operator") {
 				asked = i
 			}
+		case "user", "human", "admin", "administrator", "person", "somebody", "someone":
+			if i+1 < len(words) && words[i+1] == "to" {
+				asked = i
+			}
 		case "requires", "required", "require", "needs", "needed", "need":
 			wanted = i
 		}
@@ -187,6 +191,9 @@ func text(s string) sense {
 		}
 		if m.sense == bad && denied(words, i) {
 			continue
+		}
+		if ceased(words, i) {
+			return bad
 		}
 		fine := m.sense == good && m.trait&awaited == 0
 		m, _ = deny(m, negatedAt(words, i))
