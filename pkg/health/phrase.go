@@ -1,6 +1,9 @@
 package health
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // phrase is what a type, a reason or a state says as a whole.
 type phrase struct {
@@ -128,6 +131,9 @@ func filler(w string) bool {
 func offers(words []string) bool {
 	if len(words) < 2 {
 		return false
+	}
+	if slices.ContainsFunc(words, func(w string) bool { m, _ := meaning(w); return m.sense == bad && m.trait&passing == 0 }) {
+		return false // FailedNonRetriable
 	}
 	last := words[len(words)-1]
 	if _, known := meaning(last); !known && strings.HasSuffix(last, "able") {

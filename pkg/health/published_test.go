@@ -58,6 +58,7 @@ func measured(t testing.TB) []measure {
 		{"published, held out", judgeAt(of(published, 1), snapshotTime, nil)},
 		{"published, later", judgeAt(later, snapshotTime, nil)},
 		{"published, third, tuned on", judgeAt(of(third, 0), snapshotTime, nil)},
+		{"published, third, held out", judgeAt(of(third, 1), snapshotTime, nil)},
 	}
 }
 

@@ -167,6 +167,7 @@ var alone = map[string]word{
 	"true": {good, 0}, "yes": {good, 0}, "normal": {good, 0},
 	"false": {moving, 0}, "insync": {good, 0}, "open": {good, 0}, "opened": {good, 0},
 	"closed": {halted, 0}, "scheduling": {moving, 0}, "staging": {moving, 0},
+	"retry": {moving, 0},
 }
 
 // nouns end in ing, and are no activity.
