@@ -88,7 +88,7 @@ func speaks(key string) (rank int, ok bool) {
 	switch key {
 	case "phase", "state", "health", "status":
 		return 0, true
-	case "stage", "robustness", "compliance", "result", "outcome", "lifecycle":
+	case "stage", "robustness", "compliance", "result", "outcome", "verdict", "conclusion", "lifecycle":
 		return 1, true
 	}
 	var buf [longestPhrase]string
@@ -171,8 +171,8 @@ func (sp *speech) labelled() {
 
 // names reports the fields that hold a text only where something went wrong.
 func names(key string) bool {
-	switch key {
-	case "error", "errorMessage", "failureMessage", "failureReason", "errorReason", "lastError", "lastErrorMessage", "failure", "errorMsg":
+	switch squeeze(key) {
+	case "error", "errormessage", "failuremessage", "failurereason", "errorreason", "lasterror", "lasterrormessage", "failure", "errormsg", "errmsg":
 		return true
 	}
 	// reconcileError, syncErrorMessage: of whatever went wrong.

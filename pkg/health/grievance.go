@@ -25,6 +25,9 @@ func weigh(s string) int {
 	words := join(split(buf[:0], s))
 	found := 0
 	for i, w := range words {
+		if ceased(words, i) {
+			return 2
+		}
 		m, known := meaning(w)
 		if !known || m.sense != bad || denied(words, i) {
 			continue
@@ -35,6 +38,12 @@ func weigh(s string) int {
 		found = 1
 	}
 	return found
+}
+
+// ceased reports words that say that somebody no longer does what they should: the kubelet stopped
+// posting its status. That is no stop on purpose.
+func ceased(words []string, i int) bool {
+	return words[i] == "stopped" && i+1 < len(words) && strings.HasSuffix(words[i+1], "ing") && activity(words[i+1]) && !denied(words, i)
 }
 
 // denied reports whether words around a word for trouble take it back: no errors, 0 failed, failed:

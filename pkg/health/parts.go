@@ -215,7 +215,7 @@ func partState(key, value string, m map[string]any) (finding, bool) {
 
 // partFlag reads a boolean of a part: ready, healthy, applied, failed.
 func partFlag(key string, value bool, m map[string]any) (finding, bool) {
-	p := read(key)
+	p := read(asked(key))
 	if key == "health" {
 		p = read("healthy")
 	}

@@ -1,6 +1,9 @@
 package health
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // phrase is what a type, a reason or a state says as a whole.
 type phrase struct {
@@ -85,6 +88,10 @@ func leave(words []string) bool {
 			if i > 0 && (words[i-1] == "user" || words[i-1] == "human" || words[i-1] == "admin" || words[i-1] == "operator") {
 				asked = i
 			}
+		case "user", "human", "admin", "administrator", "person", "somebody", "someone":
+			if i+1 < len(words) && words[i+1] == "to" {
+				asked = i
+			}
 		case "requires", "required", "require", "needs", "needed", "need":
 			wanted = i
 		}
@@ -124,6 +131,9 @@ func filler(w string) bool {
 func offers(words []string) bool {
 	if len(words) < 2 {
 		return false
+	}
+	if slices.ContainsFunc(words, func(w string) bool { m, _ := meaning(w); return m.sense == bad && m.trait&passing == 0 }) {
+		return false // FailedNonRetriable
 	}
 	last := words[len(words)-1]
 	if _, known := meaning(last); !known && strings.HasSuffix(last, "able") {
@@ -187,6 +197,9 @@ func text(s string) sense {
 		}
 		if m.sense == bad && denied(words, i) {
 			continue
+		}
+		if ceased(words, i) {
+			return bad
 		}
 		fine := m.sense == good && m.trait&awaited == 0
 		m, _ = deny(m, negatedAt(words, i))

@@ -45,6 +45,7 @@ func readPublished(t testing.TB, file string) []known {
 // measured are the figures of general rules alone that docs/health.md says, a row each, in order.
 func measured(t testing.TB) []measure {
 	cases, published, later := readCases(t), readPublished(t, "published.txtar"), readPublished(t, "published-later.txtar")
+	third := readPublished(t, "published-third.txtar")
 	of := func(cases []known, n int) []known {
 		return only(cases, func(k known) bool { return half(k.group) == n })
 	}
@@ -56,6 +57,8 @@ func measured(t testing.TB) []measure {
 		{"published, tuned on", judgeAt(of(published, 0), snapshotTime, nil)},
 		{"published, held out", judgeAt(of(published, 1), snapshotTime, nil)},
 		{"published, later", judgeAt(later, snapshotTime, nil)},
+		{"published, third, tuned on", judgeAt(of(third, 0), snapshotTime, nil)},
+		{"published, third, held out", judgeAt(of(third, 1), snapshotTime, nil)},
 	}
 }
 

@@ -41,6 +41,9 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 		}
 	case bad:
 		f.Status = Degraded
+		if rank == 1 && outcome(key) {
+			rank = 0 // phase: Done tells that it is over, this of how it went
+		}
 		if strings.EqualFold(value, string(Missing)) {
 			f.Status = Missing
 		}
@@ -56,6 +59,15 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 		return
 	}
 	sp.note(told{f, rank})
+}
+
+// outcome reports fields that tell what came of a thing that is over.
+func outcome(key string) bool {
+	switch key {
+	case "result", "outcome", "verdict", "conclusion":
+		return true
+	}
+	return false
 }
 
 // hindered is the status of what is on its way by its state, and may have met with an error: by the
@@ -105,7 +117,7 @@ func stepOf(key string) string {
 
 // flag notes a boolean whose name says what is so: ready, readyToUse, failed.
 func (sp *speech) flag(key string, value bool, beside map[string]any) {
-	p := read(key)
+	p := read(asked(key))
 	if !p.whole && (value || p.trait&plain == 0) {
 		return
 	}
@@ -138,6 +150,16 @@ func (sp *speech) flag(key string, value bool, beside map[string]any) {
 		f.Message = key + " is " + map[bool]string{true: "true", false: "false"}[value]
 	}
 	sp.note(told{f, rank})
+}
+
+// asked is what a boolean asks whose name is written as one word: ready, of isready.
+func asked(key string) string {
+	if rest, ok := strings.CutPrefix(key, "is"); ok {
+		if _, known := meaning(rest); known {
+			return rest
+		}
+	}
+	return key
 }
 
 // note keeps, of words equally near to the top, the weightiest one.

@@ -48,12 +48,32 @@ func imminent(s string) bool {
 			return true
 		}
 	}
+	if underwayTo(words) {
+		return true
+	}
 	if len(words) < 2 || words[len(words)-1] != "ready" {
 		return false
 	}
 	switch words[len(words)-2] {
 	case "install", "deploy", "apply", "start", "upgrade", "update", "provision", "bind", "launch", "create", "restore", "import", "clone":
 		return true
+	}
+	return false
+}
+
+// underwayTo reports states of what is ready for its next step only, or goes to where it will be
+// well: ReadyToStart, TransitioningToGreen.
+func underwayTo(words []string) bool {
+	for i := 1; i+1 < len(words); i++ {
+		if words[i] != "to" {
+			continue
+		}
+		switch before, after := words[i-1], words[i+1]; {
+		case before == "ready":
+			return after != "use" && after != "serve" && after != "go"
+		case activity(before):
+			return true
+		}
 	}
 	return false
 }

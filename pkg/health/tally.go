@@ -11,6 +11,7 @@ import (
 // failures are bygone, and no capacity, of which some is always free.
 func (ps *parts) count(m map[string]any, at *partPlace) {
 	total, ready, readyKey := int64(-1), int64(-1), ""
+	desired, available, availableKey := int64(-1), int64(-1), ""
 	for key, value := range m {
 		n, ok := number(value)
 		if !ok {
@@ -24,6 +25,11 @@ func (ps *parts) count(m map[string]any, at *partPlace) {
 		switch roleOf(key) {
 		case wantedCount:
 			total = max(total, n)
+			if !strings.HasPrefix(key, "total") {
+				desired = max(desired, n)
+			}
+		case availableCount:
+			available, availableKey = n, key
 		case readyCount:
 			if ready < 0 || n < ready {
 				ready, readyKey = n, key
@@ -33,7 +39,13 @@ func (ps *parts) count(m map[string]any, at *partPlace) {
 		}
 	}
 	if total < 0 {
+		if ready >= 0 {
+			ps.ofExpected(m, at, readyKey, ready)
+		}
 		return
+	}
+	if available >= 0 && desired >= 0 {
+		ps.tally(at, availableKey, available, desired, true)
 	}
 	for key, value := range m {
 		n, ok := number(value)
@@ -47,6 +59,22 @@ func (ps *parts) count(m map[string]any, at *partPlace) {
 	}
 	if ready >= 0 {
 		ps.tally(at, readyKey, ready, total, true)
+	}
+}
+
+// ofExpected compares how many are well with a number that names what they are: currentHealthy, of
+// expectedMachines.
+func (ps *parts) ofExpected(m map[string]any, at *partPlace, key string, have int64) {
+	for _, wanted := range sortedKeys(m) {
+		n, ok := number(m[wanted])
+		if !ok {
+			continue
+		}
+		var buf [longestPhrase]string
+		words := join(split(buf[:0], wanted))
+		if len(words) == 2 && words[0] == "expected" && parted(words[1]) {
+			ps.tally(at, key, have, n, true)
+		}
 	}
 }
 
@@ -133,6 +161,7 @@ const (
 	readyCount
 	failedCount
 	lackingCount
+	availableCount // of what is desired; of a total it is what is free
 )
 
 // roleOf tells what a field of a summary counts, by its name alone: total, desiredReady, readyNum,
@@ -144,12 +173,15 @@ func roleOf(key string) countRole {
 		switch words[len(words)-1] {
 		case "num", "count", "number":
 			words = words[:len(words)-1]
+			if len(words) == 1 && words[0] == "available" {
+				return availableCount
+			}
 		}
 	}
 	switch strings.Join(words, "") {
-	case "total", "desired", "expected", "desiredready":
+	case "total", "desired", "expected", "desiredready", "desiredhealthy":
 		return wantedCount
-	case "ready", "healthy":
+	case "ready", "healthy", "currenthealthy":
 		return readyCount
 	case "failed", "failing", "errored", "unhealthy", "broken", "degraded", "errapplied":
 		return failedCount

@@ -33,9 +33,7 @@ func (c *condition) judge(of nature) finding {
 	case p.sense == moving:
 		c.underway(&f)
 	case p.sense == halted:
-		if c.said == yes {
-			f.Status = Suspended
-		}
+		c.stopped(&f)
 	case p.sense == unsure:
 		f.slight = true
 		if c.said == yes {
@@ -49,6 +47,18 @@ func (c *condition) judge(of nature) finding {
 		f.Status, f.foreign = "", true
 	}
 	return f
+}
+
+// stopped judges a condition that is True while nothing is done for the object. Who stopped for
+// what is wrong is in trouble: Disabled, because of TemplateNotFound.
+func (c *condition) stopped(f *finding) {
+	if c.said != yes {
+		return
+	}
+	f.Status = Suspended
+	if p := read(c.reason); p.sense == bad && !p.negated || grave(c.message) {
+		f.Status = Degraded
+	}
 }
 
 // positive judges a condition that is True where all is well.
@@ -159,12 +169,29 @@ func (c *condition) negative(p phrase, of nature, f *finding) {
 	switch c.said {
 	case yes, broken:
 		f.Status = Degraded
-		if p.trait&passing != 0 && of.young {
+		switch {
+		case p.trait&passing != 0 && asleep(c.reason):
+			f.Status = Suspended
+		case p.trait&passing != 0 && of.young:
 			f.Status, f.soft = Progressing, true
 		}
 	case no:
 		f.quiet = f.whole
 	}
+}
+
+// asleep reports reasons that say that somebody stopped it, and of no trouble: HibernatingOrStopping.
+func asleep(reason string) bool {
+	var buf [longestPhrase]string
+	stopped := false
+	for _, w := range join(split(buf[:0], reason)) {
+		m, _ := meaning(w)
+		if m.sense == bad || negators[w] {
+			return false
+		}
+		stopped = stopped || m.sense == halted
+	}
+	return stopped
 }
 
 // over reports reasons that say that something has come to its end.

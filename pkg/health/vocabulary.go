@@ -48,13 +48,13 @@ var senses = []entryOfLexicon{
 	{word{good, plain | awaited}, "ready"},
 	{word{good, 0}, `available healthy valid accepted programmed resolved established
 		online connected reachable ok okay green normal operational functional serving alive passed
-		passing verified validated compliant successful successfully success succeeded succeed succeeds
+		pass passing verified validated compliant successful successfully success succeeded succeed succeeds
 		attached enforced admitted effective satisfied optimal live published stable steady usable
-		nominal working listening schedulable permitted authorized trusted unsealed`},
+		nominal working listening schedulable permitted allowed authorized trusted unsealed`},
 	{word{good, awaited}, `synced synchronized reconciled complete completed completes finished done bound
 		installed deployed rolledout updated uptodate applied released promoted joined loaded restored
 		merged upgraded started finalized current idle imported exported mounted associated propagated
-		settled converged migrated optimized warmed`},
+		settled converged migrated optimized warmed failedover relocated`},
 	{word{good, awaited | idle}, `active running recovered managing watching replicating streaming receiving following forwarding
 		balancing protecting enforcing operating functioning tracking`},
 	{word{good, awaited | step}, `initialized provisioned launched bootstrapped configured generated
@@ -74,7 +74,7 @@ var senses = []entryOfLexicon{
 		inaccessible unhealthy deleted terminated stale tainted red critical pressure orphan orphaned lost dead
 		undefined unstable fallback dropped terminal exceptions overlapped`},
 	{word{moving, 0}, `reconciling progressing progress inprogress creating updating upgrading rolling pending deleting
-		initializing scaling waiting wait awaiting starting stopping terminating provisioning
+		initializing scaling waiting wait awaiting awaited starting stopping terminating provisioning
 		deprovisioning installing uninstalling deploying applying syncing synchronizing queued preparing
 		launching bootstrapping configuring migrating restarting resuming recovering rebalancing processing
 		validating verifying building pulling downloading restoring cloning resizing expanding rollingout
@@ -135,6 +135,7 @@ var joined = map[[2]string]string{
 	{"not", "authorized"}:     "unauthorized",
 	{"not", "permitted"}:      "denied",
 	{"not", "allowed"}:        "denied",
+	{"failed", "over"}:        "failedover",
 	{"in", "sync"}:            "synced",
 	{"split", "brain"}:        "faulty",
 	{"of", "memory"}:          "exhausted",
@@ -166,6 +167,7 @@ var alone = map[string]word{
 	"true": {good, 0}, "yes": {good, 0}, "normal": {good, 0},
 	"false": {moving, 0}, "insync": {good, 0}, "open": {good, 0}, "opened": {good, 0},
 	"closed": {halted, 0}, "scheduling": {moving, 0}, "staging": {moving, 0},
+	"retry": {moving, 0},
 }
 
 // nouns end in ing, and are no activity.
