@@ -164,6 +164,9 @@ func (p *proposal) agree(ctx context.Context) (bool, error) {
 
 // showPlan writes a plan: for people with its notes.
 func (o *installOptions) showPlan(planned *install.Planned, fetched map[string]string) error {
+	for _, line := range view.GrantLines(planned) { // of an upgrade the new ones are in front of all
+		fmt.Fprintln(o.env.ErrOut, safe(line))
+	}
 	if o.human() || o.dryRun != "none" || len(planned.Refusals) > 0 {
 		if err := o.write(view.InstallPlanned(view.InstallPlan{Planned: planned, DryRun: o.dryRun, Fetched: fetched})); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, er
 	}
 	sources, notes := o.near(s.catalogues)
 	for _, address := range o.catalogs {
-		sources = append(sources, catalogueSource{address, o.key})
+		sources = append(sources, catalogueSource{address: address, key: o.key})
 	}
 	all := &catalogues{Catalogue: catalog.Embedded(), notes: notes}
 	if all.options, err = o.fetching(c); err != nil {
@@ -78,7 +78,7 @@ func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, er
 	if o.bundle == "" {
 		return all, nil
 	}
-	layer, err := all.bundleLayer(ctx, catalogueSource{o.bundle, o.key})
+	layer, err := all.bundleLayer(ctx, catalogueSource{address: o.bundle, key: o.key})
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +110,9 @@ func (a *catalogues) reader(ctx context.Context, from catalogueSource) (*fetch.F
 	if from.key != "" {
 		key, err := readFile(ctx, from.key, largestKey, "public key")
 		if err != nil {
-			return nil, fmt.Errorf("read the key of the catalogue %s: %w", from.address, err)
+			return nil, fmt.Errorf("read the key of the catalogue %s: %w", fetch.Shown(from.address), err)
 		}
-		options.Key = key
+		options.Key, options.Name = key, from.name
 	}
 	return fetch.New(options)
 }
@@ -128,7 +128,7 @@ func (a *catalogues) layer(ctx context.Context, from catalogueSource) (*catalog.
 		return nil, err
 	}
 	a.notes = append(a.notes, artifact.Notes...)
-	return layerOf(files, from.address)
+	return layerOf(files, fetch.Shown(from.address))
 }
 
 // layerOf reads the entries of a layer: any problem refuses it.

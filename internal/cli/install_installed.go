@@ -143,8 +143,42 @@ func (c *installCluster) installedRelease(ctx context.Context, name install.Rele
 	if r.Status == install.Uninstalled || r.Marks.Package == "" {
 		return installedPackage{}, false, nil
 	}
-	return installedPackage{
+	out := installedPackage{
 		name: r.Marks.Package, version: cmp.Or(r.Marks.Version, r.Version), release: r.Release.Name, namespace: r.Release.Namespace,
-		revision: r.Revision, status: r.Status, values: r.Values, marks: r.Marks,
-	}, true, nil
+		revision: r.Revision, status: r.Status, marks: r.Marks,
+	}
+	// Values of a revision that never was whole are nobody's wish.
+	if is, ok := install.DeployedRecord(list, ""); ok {
+		out.version, out.values = cmp.Or(is.Marks.Version, is.Version), is.Values
+	}
+	return out, true, nil
+}
+
+// beforeRun makes of what a run that is not ended has changed what it was before: versions and
+// values of a half-done run are not inherited. It says whether there was any.
+func (p *proposal) beforeRun(ctx context.Context) (bool, error) {
+	r := p.journal.Run
+	if r == nil || r.Committed {
+		return false, nil
+	}
+	changed := false
+	for _, name := range slices.Sorted(maps.Keys(p.there)) {
+		is := p.there[name]
+		if is.marks.Run != r.ID {
+			continue
+		}
+		list, err := p.cluster.engine.History(ctx, install.ReleaseName{Name: is.release, Namespace: is.namespace})
+		if err != nil {
+			return false, err
+		}
+		changed = true
+		was, ok := install.DeployedRecord(list, r.ID)
+		if !ok {
+			delete(p.there, name)
+			continue
+		}
+		is.version, is.revision, is.values = cmp.Or(was.Marks.Version, was.Version), was.Revision, was.Values
+		p.there[name] = is
+	}
+	return changed, nil
 }

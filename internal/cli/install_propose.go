@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -76,10 +78,20 @@ func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
 		return nil, err
 	}
 	p.place()
+	if err := p.known(ctx); err != nil {
+		return nil, err
+	}
+	if again, err := p.beforeRun(ctx); err != nil {
+		return nil, err
+	} else if again {
+		if err := p.solve(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.compose(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.known(ctx); err != nil {
+	if err := p.alone(ctx); err != nil {
 		return nil, err
 	}
 	return p, p.plan(ctx)
@@ -256,7 +268,7 @@ func (p *proposal) compose(ctx context.Context) error {
 	return p.made.apps(ctx)
 }
 
-// known reads the journal, and sees that nobody else is at work on the same.
+// known reads the journal.
 func (p *proposal) known(ctx context.Context) error {
 	var err error
 	if p.runner, err = p.cluster.runner(p.of); err != nil {
@@ -268,7 +280,7 @@ func (p *proposal) known(ctx context.Context) error {
 		}
 		return err
 	}
-	return p.alone(ctx)
+	return nil
 }
 
 // alone sees that no other run is at work on a release of a part: by the journal of the
@@ -331,7 +343,7 @@ func (p *proposal) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := install.MakeOptions{TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before}
+	o := install.MakeOptions{TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before, Arguments: p.arguments()}
 	if !p.o.noAnnotate {
 		o.Annotate = p.annotate
 	}
@@ -353,6 +365,7 @@ func (p *proposal) plan(ctx context.Context) error {
 		return err
 	}
 	p.claimed()
+	p.hidden()
 	p.planned.Stays = stays
 	for _, s := range stays {
 		p.planned.Unchanged = append(p.planned.Unchanged, s.Part)
@@ -366,6 +379,20 @@ func (p *proposal) claimed() {
 		if hint := p.found.hint(part.Name); hint != "" && !part.App {
 			p.planned.Notes = append(p.planned.Notes, hint)
 		}
+	}
+}
+
+// hidden notes parts whose entry in a further catalogue stands in the place of a built-in one.
+func (p *proposal) hidden() {
+	builtIn := catalog.Embedded()
+	for _, part := range p.planned.Parts {
+		was, hides := builtIn.Find(part.Name)
+		is, found := p.cats.Find(part.Name)
+		if part.App || !hides || !found || reflect.DeepEqual(was, is) {
+			continue
+		}
+		origin := p.cats.Origin(part.Name)
+		p.planned.Notes = append(p.planned.Notes, fmt.Sprintf("%s is the entry of the catalogue %s, which hides the built-in one of that name", part.Name, origin))
 	}
 }
 

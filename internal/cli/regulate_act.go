@@ -22,6 +22,8 @@ type acting struct {
 	dryRun    string
 	allowExec bool
 	force     bool
+	// acceptUnsigned acts by a journal that is not signed.
+	acceptUnsigned bool
 }
 
 func newActing(env Env, formats ...string) *acting {
@@ -38,6 +40,7 @@ func (o *acting) doing(cmd *cobra.Command) {
 	f.StringVar(&o.dryRun, "dry-run", "none", "client: show what would be done; server: have the API server admit all of it, and keep nothing")
 	f.Lookup("dry-run").NoOptDefVal = "client"
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
+	o.trusting(cmd)
 	o.locking(cmd)
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -173,7 +176,11 @@ func (o *acting) confirm(ctx context.Context, p *regulate.Planned, b *regulated)
 	if err := o.showPlan(p, b); err != nil {
 		return false, err
 	}
-	return o.env.ask(ctx, "Do it?")
+	sure, err := o.env.ask(ctx, "Do it?")
+	if err == nil && sure {
+		b.accept()
+	}
+	return sure, err
 }
 
 // showPlan writes a plan where there are no done things to show instead.
@@ -198,6 +205,9 @@ func writtenTo(p *regulate.Planned) string {
 
 // carryOut does what is planned. The lock is held.
 func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned) (*regulate.Outcome, error) {
+	if err := o.believed(b); err != nil {
+		return nil, err
+	}
 	if err := b.allowed(ctx, p); err != nil {
 		return nil, err
 	}

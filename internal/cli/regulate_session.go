@@ -41,9 +41,11 @@ type regulated struct {
 	*systemLook
 	o *regulating
 	// store is nil for a snapshot, which has no journal.
-	store   regulate.Store
+	store   *regulate.ConfigMapStore
 	config  *rest.Config
 	journal *regulate.Journal
+	// distrusted says that it was told how far the journal is to be believed.
+	distrusted bool
 }
 
 // errNoSystem is that neither a name nor a manifest says which System is meant.
@@ -126,7 +128,9 @@ func (b *regulated) remember(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	b.journal, err = b.store.Load(ctx)
+	if b.journal, err = b.store.Load(ctx); err == nil {
+		b.trust()
+	}
 	return err
 }
 

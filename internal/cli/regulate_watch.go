@@ -49,6 +49,7 @@ manifests prints what that takes.`,
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
 	f.BoolVar(&o.elect, "leader-elect", false, "of several that watch the System, let one act")
 	f.StringVar(&o.address, "metrics-address", "", "serve /metrics (OpenMetrics), /healthz and /readyz at this ADDRESS (127.0.0.1:8080)")
+	o.trusting(cmd)
 	o.locking(cmd)
 	return cmd
 }
@@ -111,6 +112,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if sure, err := o.env.ask(ctx, "Do this, and from now on whatever the rules ask for?"); err != nil || !sure {
 		return nil, err
 	}
+	b.accept()
 	return w, nil
 }
 

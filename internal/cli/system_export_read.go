@@ -146,20 +146,29 @@ func (x *exporting) secrets(ctx context.Context, p *parts, out *system.Exported)
 		case err != nil:
 			x.notice(ref, "the names of its keys could not be read: those that are named elsewhere are taken")
 		default:
-			of, _, _ := unstructured.NestedString(o.Object, "type")
-			if of == "kubernetes.io/service-account-token" || strings.HasPrefix(of, "helm.sh/release") || len(o.GetOwnerReferences()) > 0 {
+			if !takeKeys(&in, o) {
 				out.Made[ref.Namespace+"/"+ref.Name] = true
 				continue
-			}
-			data, _ := o.Object["data"].(map[string]any)
-			in.Keys = slices.Sorted(maps.Keys(data))
-			if of != "" && of != "Opaque" {
-				in.Description = strings.TrimPrefix(in.Description+", of the type "+of, ", ")
 			}
 		}
 		out.Inputs = append(out.Inputs, in)
 	}
 	return nil
+}
+
+// takeKeys takes the names of the keys of a Secret, and its type; false where something has made
+// the Secret, so that it is no input.
+func takeKeys(in *system.Input, secret *unstructured.Unstructured) bool {
+	of, _, _ := unstructured.NestedString(secret.Object, "type")
+	if of == "kubernetes.io/service-account-token" || strings.HasPrefix(of, "helm.sh/release") || len(secret.GetOwnerReferences()) > 0 {
+		return false
+	}
+	data, _ := secret.Object["data"].(map[string]any)
+	in.Keys = slices.Sorted(maps.Keys(data))
+	if of != "" && of != "Opaque" {
+		in.Description = strings.TrimPrefix(in.Description+", of the type "+of, ", ")
+	}
+	return true
 }
 
 // neededBy says who reads a Secret.

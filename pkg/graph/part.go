@@ -2,6 +2,8 @@ package graph
 
 import (
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -38,8 +40,17 @@ func (p Part) Owned() bool { return p.e != nil && p.e.to == p.To && p.g.owns(p.e
 // Maker says that the part makes the member, and is in the stack for that.
 func (p Part) Maker() bool { return p.e != nil && p.e.from == p.To && p.g.owns(p.e) }
 
-// Scales says that the part sets the size of the member, as an autoscaler does.
-func (p Part) Scales() bool { return p.e != nil && p.e.from == p.To && p.g.rules[p.e.rule].Scales() }
+// Scales says that the part sets the size of the member, as an autoscaler does: by the field
+// of all that write through the scale subresource (HorizontalPodAutoscaler, KEDA, Knative), or
+// as a VerticalPodAutoscaler, whose targetRef policies have as well.
+func (p Part) Scales() bool {
+	if p.e == nil || p.e.from != p.To || p.g.relation(p.e) != relation.Serves {
+		return false
+	}
+	fields := strings.Split(p.g.inv.Text(p.e.field), ".")
+	return slices.Contains(fields, "scaleTargetRef") ||
+		slices.Contains(fields, "targetRef") && p.g.Ref(p.To).Group == "autoscaling.k8s.io"
+}
 
 // Parts yields the members of the stack that a member leads to, by the edges by which
 // stacks are followed: what it owns and needs, what it stands for, who makes it, and who

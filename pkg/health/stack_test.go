@@ -37,6 +37,8 @@ func TestStack(t *testing.T) {
 		"one that is not judged":         {"b scales a\nb is Unknown", "a", health.Healthy, ""},
 		"one that is on its way":         {"b scales a\nb is Progressing", "a", health.Healthy, ""},
 		"an autoscaler explains nothing": {"b scales a\nb is Degraded\na is Degraded", "a", health.Degraded, "b@1 a@0"},
+		"one that sets requests":         {"VerticalPodAutoscaler:b targets a\nVerticalPodAutoscaler:b is Degraded", "a", health.Degraded, "VerticalPodAutoscaler:b@1"},
+		"a policy that targets":          {"b targets a\nb is Degraded", "a", health.Healthy, ""},
 		"of what is optional":            {"a needs? c\nb scales c\nb is Degraded", "a", health.Healthy, ""},
 		"the deepest first":              {"a owns b\nb owns c\na owns d\nc is Degraded\nd is Degraded", "a", health.Degraded, "c@2 d@1"},
 		"explained by what is below":     {"a owns b\nb owns c\na is Degraded\nb is Degraded\nc is Degraded", "a", health.Degraded, "c@2"},

@@ -39,7 +39,7 @@ type world struct {
 	own   map[object.Ref]health.Health
 }
 
-var groups = map[string]string{"Thing": "test", "Job": "batch", "CronJob": "batch", "ReplicaSet": "apps", "PodDisruptionBudget": "policy"}
+var groups = map[string]string{"Thing": "test", "Job": "batch", "CronJob": "batch", "ReplicaSet": "apps", "PodDisruptionBudget": "policy", "VerticalPodAutoscaler": "autoscaling.k8s.io"}
 
 func refOf(name string) object.Ref {
 	kind, rest, ok := strings.Cut(name, ":")
@@ -138,7 +138,7 @@ func (w *world) edge(from, word, to string) {
 	}
 	l := relation.Link{
 		Target: relation.Target{Kind: target.GroupKind(), Namespace: target.Namespace, Name: target.Name},
-		Field:  "spec." + word, Value: target.Name, Optional: word == "needs?",
+		Field:  cmp.Or(map[string]string{"scales": "spec.scaleTargetRef.name", "targets": "spec.targetRef.name"}[word], "spec."+word), Value: target.Name, Optional: word == "needs?",
 	}
 	word = strings.TrimSuffix(word, "?")
 	if w.links[word] == nil {
@@ -149,10 +149,9 @@ func (w *world) edge(from, word, to string) {
 
 func (w *world) graph() *graph.Graph {
 	rules := slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Name != "owner-reference" })
-	for name, r := range map[string]relation.Relation{"needs": relation.Needs, "serves": relation.Serves, "scales": relation.Serves, "makes": relation.Owns} {
+	for name, r := range map[string]relation.Relation{"needs": relation.Needs, "serves": relation.Serves, "scales": relation.Serves, "targets": relation.Serves, "makes": relation.Owns} {
 		said := w.links[name]
-		field := map[string]string{"scales": "spec.scaleTargetRef"}[name]
-		rules = append(rules, relation.Rule{Name: "test-" + name, Relation: r, Field: field, Via: relation.Spec, Links: func(o object.Object, emit relation.Emit) {
+		rules = append(rules, relation.Rule{Name: "test-" + name, Relation: r, Via: relation.Spec, Links: func(o object.Object, emit relation.Emit) {
 			for _, l := range said[o.Ref] {
 				emit(l)
 			}

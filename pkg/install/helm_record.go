@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // marking puts the marks of the run on every record that is made: also on that of a
@@ -142,6 +144,9 @@ const policyAnnotation = "helm.sh/resource-policy"
 
 // objectsOf reads a manifest; what has no namespace and needs one gets that of the release.
 func (a *act) objectsOf(manifest, namespace string) ([]*unstructured.Unstructured, error) {
+	if err := strict.CheckBounds([]byte(manifest)); err != nil {
+		return nil, err
+	}
 	var out []*unstructured.Unstructured
 	d := yaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(manifest), 4096)
 	for {

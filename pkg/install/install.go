@@ -145,6 +145,8 @@ type Step struct {
 	Definitions []*unstructured.Unstructured
 	// Timeout bounds it.
 	Timeout time.Duration
+	// Removed says that the release was uninstalled, and its records were kept.
+	Removed bool
 	// Irreversible says what undoing cannot bring back; empty for nothing.
 	Irreversible string
 }
@@ -163,8 +165,14 @@ type Planned struct {
 	Stays []ReleaseState
 	// Refusals are why it must not be begun. While there is one, nothing is written.
 	Refusals []Refusal
+	// Changes are what becomes of which object, Grants every rule of RBAC that is granted, the
+	// new ones in front.
+	Changes []ObjectChange
+	Grants  []Grant
 	// Notes are worth knowing.
 	Notes []string
+	// To is the revision of the history that a rollback goes back to.
+	To int
 	// Fingerprint is of what is wanted (parts, versions, charts, values), not of what is
 	// there: a run that was killed is resumed by one of the same.
 	Fingerprint string

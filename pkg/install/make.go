@@ -27,6 +27,9 @@ type MakeOptions struct {
 	// Annotate returns the relationship annotations for a definition that carries none; nil
 	// for not to annotate.
 	Annotate func(*unstructured.Unstructured) map[string]string
+	// Arguments is a digest of what the run was asked for with: a run is resumed by the same
+	// arguments alone.
+	Arguments string
 	// Set is the ID of the ApplySet of the System, whose label its own objects may carry.
 	Set string
 	// Resume is the ID of the run that is gone on with: releases that it left pending are its own.
@@ -37,8 +40,9 @@ type MakeOptions struct {
 	// Before are the releases of the installation when its last run ended, in the order in
 	// which they were made (Journal).
 	Before []ReleaseState
-	// To is what is rolled back to, in the same order.
-	To []ReleaseState
+	// To is what is rolled back to, in the same order; ToRevision is its revision of the history.
+	To         []ReleaseState
+	ToRevision int
 }
 
 // maker makes one plan.
@@ -81,6 +85,8 @@ func Make(action Action, in Installation, parts []*Part, state State, o MakeOpti
 	default:
 		m.install()
 	}
+	m.plan.Changes, m.plan.Grants = m.objectChanges(), m.grants()
+	m.plan.To = o.ToRevision
 	m.plan.Fingerprint = fingerprint(action, in, m.plan.Parts, o)
 	return m.plan
 }

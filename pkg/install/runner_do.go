@@ -134,7 +134,7 @@ func (x *run) do(ctx, undoing context.Context) error {
 		j.Installation = x.of
 		j.Run = &Run{ID: x.id, Action: x.p.Action, Started: x.now().UTC().Truncate(time.Second)}
 	}
-	j.Run.By, j.Run.Fingerprint, j.Run.Why = x.By, x.p.Fingerprint, ""
+	j.Run.By, j.Run.Fingerprint, j.Run.To, j.Run.Why = x.By, x.p.Fingerprint, x.p.To, ""
 	j.Run.Writers = writers(x.p.Parts, j.Run.Writers)
 	if err := x.adoptNamespace(ctx); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (x *run) step(ctx context.Context, s *Step) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	state := StepState{ID: s.ID, Kind: s.Kind, Part: s.Part, Release: s.Release, Namespace: s.Namespace, Was: s.Was, Phase: Begun, Irreversible: s.Irreversible}
+	state := StepState{ID: s.ID, Kind: s.Kind, Part: s.Part, Release: s.Release, Namespace: s.Namespace, Was: s.Was, Removed: s.Removed, Phase: Begun, Irreversible: s.Irreversible}
 	if s.Kind == MakeNamespace && s.Namespace == "" {
 		state.Namespace = s.Release
 	}

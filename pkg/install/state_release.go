@@ -17,6 +17,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // mostRecord bounds what a record may unpack to: more than a Secret can hold, and less than a trap.
@@ -195,6 +196,9 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 
 // objectsIn reads the documents of a manifest that are objects.
 func objectsIn(manifest string) ([]*unstructured.Unstructured, error) {
+	if err := strict.CheckBounds([]byte(manifest)); err != nil {
+		return nil, err
+	}
 	var out []*unstructured.Unstructured
 	d := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(manifest)), 4096)
 	for {

@@ -186,12 +186,12 @@ func (x *run) fateOf(ctx context.Context, list []Record, s *StepState) (what fat
 	last := list[len(list)-1]
 	others := fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status)
 	mine := last.Marks.Run == x.j.Run.ID
-	if s.Kind == InstallRelease {
-		if !x.isOurs(last, s) {
-			return fateLeave, others
-		}
-		if last.Status == Uninstalled {
+	if s.Kind == InstallRelease || s.Removed && s.Kind == RollbackRelease {
+		switch {
+		case last.Status == Uninstalled:
 			return fateTidy, ""
+		case !x.isOurs(last, s):
+			return fateLeave, others
 		}
 		return fateUninstall, ""
 	}
@@ -235,6 +235,11 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it came no further
 	case fateReturned:
 		return "", x.afterReturn(ctx, list, s)
+	case fateUninstall: // it was made again of its records
+		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
+			return "", err
+		}
+		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
 	}
 	if err := x.holdOn(ctx, s.Changed); err != nil {
 		return "", err
