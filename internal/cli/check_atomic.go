@@ -28,6 +28,8 @@ type atomicOptions struct {
 	// footprints is a file that says what custom resources run.
 	footprints string
 	autoscaler bool
+	// manager is who would write the batch; empty for nobody in particular.
+	manager string
 }
 
 func (o *atomicOptions) flags(cmd *cobra.Command) {

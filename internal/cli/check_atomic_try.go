@@ -84,7 +84,7 @@ func (a *foreseen) try(ctx context.Context, cluster *source.Cluster, all []*tria
 // trialOf says how an object is tried.
 func (a *foreseen) trialOf(item *preflight.Item, cluster *source.Cluster) *trial {
 	gvk := item.Object.GroupVersionKind()
-	t := &trial{item: item, Trial: source.Trial{Object: item.Object, Exists: item.Exists}}
+	t := &trial{item: item, Trial: source.Trial{Object: item.Object, Exists: item.Exists, Manager: a.o.manager}}
 	refused := func(reason, format string, args ...any) *trial {
 		t.known, t.said.Reason, t.said.Message = true, reason, fmt.Sprintf(format, args...)
 		return t

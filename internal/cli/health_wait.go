@@ -5,12 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // refreshLimit is how long the end of a wait may take to find out what is there by then.
 const refreshLimit = 10 * time.Second
 
-var errTooLong = errors.New("the time is up")
+var (
+	errTooLong = errors.New("the time is up")
+	errSilent  = errors.New("no answer from the API server: what was last seen may be so no more")
+)
 
 // wait ends when every stack has the wanted status. Changes until then are shown on a
 // terminal.
@@ -66,6 +71,16 @@ func (f *following) refresh(ctx context.Context) error {
 	if len(stale) > 0 {
 		return errors.New(unseen(stale))
 	}
+	// A watch that is open says nothing of whether there is still somebody at its other end.
+	if _, err := f.live.Cluster().Get(ctx, "/version", nil); err != nil && !answered(err) {
+		return errSilent
+	}
 	f.session = f.session.again()
 	return f.judge(ctx)
+}
+
+// answered says that an error is the answer of the API server.
+func answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
 }

@@ -50,6 +50,9 @@ func (p *proposal) annotate(d *unstructured.Unstructured) map[string]string {
 	return nil
 }
 
+// helmManager is who writes the objects of releases.
+const helmManager = "helm"
+
 // foresee asks whether all of it would start, as check --atomic does: what cannot is a
 // refusal, what nobody can tell a note.
 func (p *proposal) foresee(ctx context.Context) error {
@@ -59,7 +62,7 @@ func (p *proposal) foresee(ctx context.Context) error {
 	}
 	fresh := newCommon(p.o.env)
 	fresh.config, fresh.clock = p.o.config, p.o.clock
-	o := &atomicOptions{common: fresh, on: true, docs: docs}
+	o := &atomicOptions{common: fresh, on: true, docs: docs, manager: helmManager}
 	a, err := o.ofManifests(ctx)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,9 @@ type Trial struct {
 	// New says that it is created even where there is one of its name: the answer is then a
 	// refusal.
 	New bool
+	// Manager is who would write it; FieldManager where that is empty. What that manager
+	// applied before and Object lacks is taken away, as it will be.
+	Manager string
 }
 
 // Tried is what the API server said of a trial. Exactly one of Admitted, Reason and
@@ -90,7 +94,7 @@ func (c *Cluster) try(ctx context.Context, t *Trial) (*unstructured.Unstructured
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("no JSON can be made of it: %v", err))
 	}
-	w := writing{accept: jsonType, query: url.Values{"dryRun": {"All"}, "fieldManager": {FieldManager}}, body: body}
+	w := writing{accept: jsonType, query: url.Values{"dryRun": {"All"}, "fieldManager": {cmp.Or(t.Manager, FieldManager)}}, body: body}
 	if neverWhole(t.Resource.GroupKind()) {
 		// The answer to an apply would have what others wrote into it.
 		w.accept += asMetadata

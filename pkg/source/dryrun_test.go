@@ -78,7 +78,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	})
 	c, _ := f.cluster(t, ClusterOptions{})
 	there := podTrialOf("there")
-	there.Exists = true
+	there.Exists, there.Manager = true, "helm"
 	tried, err := c.DryRun(t.Context(), []Trial{podTrialOf("web"), there})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,11 @@ func TestDryRunWritesNothing(t *testing.T) {
 	methods := map[string]int{}
 	for _, a := range *asked {
 		methods[a.method+" "+a.path+" "+a.contentType]++
-		if !slices.Equal(a.query["dryRun"], []string{"All"}) || !slices.Equal(a.query["fieldManager"], []string{"kubectl-sysop"}) {
+		manager := "kubectl-sysop"
+		if strings.HasSuffix(a.path, "/there") {
+			manager = "helm"
+		}
+		if !slices.Equal(a.query["dryRun"], []string{"All"}) || !slices.Equal(a.query["fieldManager"], []string{manager}) {
 			t.Errorf("%s %s: %v", a.method, a.path, a.query)
 		}
 		meta, _ := a.object["metadata"].(map[string]any)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,6 +27,13 @@ type limited struct {
 	kubeconfig string
 	client     dynamic.Interface
 }
+
+const (
+	// longRun is for a watch from which rights are taken again and again.
+	longRun = 6 * time.Minute
+	// refusedFor is about how long what may not be read is not asked for again.
+	refusedFor = 50 * time.Second
+)
 
 // stackResources are those of the stack of a Deployment.
 var stackResources = []string{"apps/deployments", "apps/replicasets", "/pods"}
@@ -83,10 +91,10 @@ func TestHealthRightsTakenAway(t *testing.T) {
 	stack := "Deployment.apps/" + ns + "/web"
 	w := newWire(t, c, l.kubeconfig)
 	watches := []*watched{
-		watchHealth(t, w.kubeconfig, "deployment/web", "-n", ns),
-		watchHealth(t, w.kubeconfig, "-n", ns),
+		{startFor(t, longRun, w.kubeconfig, "health", "--watch", "-o", "json", "deployment/web", "-n", ns), t, 0},
+		{startFor(t, longRun, w.kubeconfig, "health", "--watch", "-o", "json", "-n", ns), t, 0},
 	}
-	text := start(t, w.kubeconfig, "health", "--watch", "-n", ns)
+	text := startFor(t, longRun, w.kubeconfig, "health", "--watch", "-n", ns)
 	all := func(to, reason string, of ...string) {
 		t.Helper()
 		for _, watch := range watches {
@@ -95,7 +103,7 @@ func TestHealthRightsTakenAway(t *testing.T) {
 	}
 	all("Healthy", "", "")
 	objects := map[string]string{"apps/deployments": stack, "apps/replicasets": "ReplicaSet.apps/" + ns + "/web-*", "/pods": "Pod/" + ns + "/web-*"}
-	for _, taken := range [][]string{{"apps/replicasets"}, {"/pods"}, {"apps/deployments"}, stackResources} {
+	for _, taken := range [][]string{{"apps/replicasets", "/pods"}, {"apps/deployments"}, stackResources} {
 		var of []string
 		for _, resource := range taken {
 			of = append(of, objects[resource])
@@ -107,6 +115,7 @@ func TestHealthRightsTakenAway(t *testing.T) {
 		w.cut() // An API server does not look again who may watch what is watched.
 		all("Unknown", "NotRead", of...)
 		l.without()
+		time.Sleep(refusedFor)
 		all("Healthy", "", of...)
 	}
 	for _, watch := range watches {

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -39,7 +41,8 @@ spec:
 			annotations, deadline, want = "{sysop.dev/fail: ImagePullBackOff}", "activeDeadlineSeconds: 1", "Degraded"
 		}
 		name := fmt.Sprintf("backup-%d", i)
-		applyText(t, c, fmt.Sprintf(`
+		job := new(batchv1.Job) // apply leaves out what a controller owns
+		text := fmt.Sprintf(`
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -53,7 +56,13 @@ spec:
   template:
     metadata: {annotations: %s}
     spec: {restartPolicy: Never, containers: [{name: x, image: example.com/backup}]}
-`, name, ns, cron.UID, deadline, annotations))
+`, name, ns, cron.UID, deadline, annotations)
+		if err := yaml.UnmarshalStrict([]byte(text), job); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := admin(c).BatchV1().Jobs(ns).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 		cluster.Eventually(t, limit, func() error {
 			d := healthOf(t, c.Kubeconfig, "cronjob/backup", "-n", ns)
 			job, s := d.object("Job.batch/"+ns+"/"+name), d.stack(t)

@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"golang.org/x/sync/errgroup"
 
@@ -33,7 +34,7 @@ webhooks:
   sideEffects: None
   admissionReviewVersions: [v1]
   matchConditions:
-  - {name: unit, expression: "request.name.contains('UNIT') || request.namespace.contains('UNIT')"}
+  - {name: unit, expression: "has(request.name) && request.name.contains('UNIT') || has(request.namespace) && request.namespace.contains('UNIT')"}
   rules:
   - {apiGroups: ["", apps, batch, apiextensions.k8s.io, UNIT.example.com], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [namespaces, serviceaccounts, configmaps, secrets, services, deployments, jobs, customresourcedefinitions, kettles]}
   clientConfig: {caBundle: BUNDLE, service: {namespace: NAMESPACE, name: hook, port: PORT}}
@@ -121,10 +122,7 @@ func TestInstallRefusedByWebhook(t *testing.T) {
 	} {
 		for _, mutates := range []bool{false, true} {
 			work.Go(func() error {
-				unit := "gate-" + step
-				if mutates {
-					unit += "-mut"
-				}
+				unit := "gate-" + step + map[bool]string{true: "-m", false: "-p"}[mutates] // none is in the name of another
 				t.Run(unit, func(t *testing.T) {
 					s := newTea(t, c, unit, "")
 					s.brew()
@@ -189,6 +187,9 @@ func TestUpgradeRefusedByWebhook(t *testing.T) {
 			r := s.run(s.args("upgrade")...)
 			g.refuse.Store(nil)
 			s.failed(r, "the gate refuses it")
+			if once {
+				t.Error("nothing was refused")
+			}
 			if err := unequal(before, s.lasting()); err != nil {
 				t.Errorf("%v\nit says:\n%s", err, r.stderr)
 			}
@@ -240,7 +241,8 @@ func TestInstallQuotaFills(t *testing.T) {
 		return nil
 	})
 	t.Cleanup(func() { forgotten(t, c, home) })
-	s.remember()
+	unquoted := func(o *unstructured.Unstructured) bool { return s.mine(o) && o.GetKind() != "ResourceQuota" } // it counts
+	before := snapshotOf(t, c, unquoted)
 	filler := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "filler"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 	services := admin(c).CoreV1().Services(home)
 	s.whenProgramIsMade(func() {
@@ -253,7 +255,7 @@ func TestInstallQuotaFills(t *testing.T) {
 	if err := services.Delete(t.Context(), "filler", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.nothing()
+	asBefore(t, c, before, unquoted)
 }
 
 // Somebody deletes a namespace in the middle of an install, that of an operator or that of the

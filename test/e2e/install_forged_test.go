@@ -158,6 +158,8 @@ type forgery struct {
 	name  string
 	text  string
 	words []string // why it is refused
+	// left says that it is no refusal: nothing of what it names is touched, and that is told.
+	left bool
 }
 
 // forgeries are journals of every kind that a tenant could write.
@@ -190,35 +192,36 @@ func (s *tea) forgeries(p *tenant) []forgery {
 	}
 	unbelieved := []string{"the journal is not believed", "nothing was written"}
 	unreadable := []string{"not a journal that can be read"}
+	untouched := []string{"left: release/water: release ", "which this run did not make"}
 	const other = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"victim","namespace":"planted-%s"},"data":{"of":"the tenant"}}`
 	return []forgery{
-		{"an id of nobody", s.forged("abc", made(binding)), unbelieved},
-		{"a binding that a run made", s.forged(own, made(binding)), unbelieved},
-		{"a binding that the last run made", s.forged(past, made(binding)), unbelieved},
-		{"a binding that there was", s.forged(past, changed(past, planted, power)), unbelieved},
-		{"a binding that was another", s.forged(own, changed(own, binding, strings.ReplaceAll(power, planted.Name, binding.Name))), unbelieved},
-		{"an object of another namespace", s.forged(past, made(victim)), unbelieved},
-		{"an object of another namespace that was another", s.forged(past, changed(past, victim, fmt.Sprintf(other, s.unit))), unbelieved},
-		{"the program of an operator", s.forged(past, made(program)), unbelieved},
-		{"what is no release's", s.forged(past, made(account)), unbelieved},
-		{"a webhook", s.forged(past, made(hook)), unbelieved},
+		{"an id of nobody", s.forged("abc", made(binding)), unbelieved, false},
+		{"a binding that a run made", s.forged(own, made(binding)), untouched, true},
+		{"a binding that the last run made", s.forged(past, made(binding)), unbelieved, false},
+		{"a binding that there was", s.forged(past, changed(past, planted, power)), unbelieved, false},
+		{"a binding that was another", s.forged(own, changed(own, binding, strings.ReplaceAll(power, planted.Name, binding.Name))), untouched, true},
+		{"an object of another namespace", s.forged(past, made(victim)), unbelieved, false},
+		{"an object of another namespace that was another", s.forged(past, changed(past, victim, fmt.Sprintf(other, s.unit))), unbelieved, false},
+		{"the program of an operator", s.forged(past, made(program)), unbelieved, false},
+		{"what is no release's", s.forged(past, made(account)), unbelieved, false},
+		{"a webhook", s.forged(past, made(hook)), unbelieved, false},
 		{"a release of another namespace", s.forged(own, app(func(st *install.StepState) {
 			st.Release, st.Namespace, st.Made = kettle, kettle, []object.Ref{program}
-		})), unbelieved},
-		{"a revision that never was", s.forged(past, app(func(st *install.StepState) { st.Kind, st.Was = install.UpgradeRelease, 7 })), unbelieved},
-		{"a step that makes nothing", s.forged(past, of(install.Await, func(st *install.StepState) { st.Made = []object.Ref{binding} })), unbelieved},
-		{"deletes with images", s.forged(past, of(install.DeleteObjects, func(st *install.StepState) { st.Changed = []install.Before{p.image(home, past, planted, power)} })), unbelieved},
-		{"a namespace of others", s.forged(past, of(install.MakeNamespace, func(st *install.StepState) { st.Made = []object.Ref{{Kind: "Namespace", Name: "planted-" + s.unit}} })), unbelieved},
-		{"a definition that is none", s.forged(past, of(install.ApplyDefinitions, func(st *install.StepState) { st.Made = []object.Ref{binding} })), unbelieved},
+		})), untouched, true},
+		{"a revision that never was", s.forged(past, app(func(st *install.StepState) { st.Kind, st.Was = install.UpgradeRelease, 7 })), unbelieved, false},
+		{"a step that makes nothing", s.forged(past, of(install.Await, func(st *install.StepState) { st.Made = []object.Ref{binding} })), unbelieved, false},
+		{"deletes with images", s.forged(past, of(install.DeleteObjects, func(st *install.StepState) { st.Changed = []install.Before{p.image(home, past, planted, power)} })), unbelieved, false},
+		{"a namespace of others", s.forged(past, of(install.MakeNamespace, func(st *install.StepState) { st.Made = []object.Ref{{Kind: "Namespace", Name: "planted-" + s.unit}} })), unbelieved, false},
+		{"a definition that is none", s.forged(past, of(install.ApplyDefinitions, func(st *install.StepState) { st.Made = []object.Ref{binding} })), unbelieved, false},
 		{"a definition that was another", s.forged(past, of(install.ApplyDefinitions, func(st *install.StepState) {
 			st.Changed = []install.Before{p.image(home, past, object.Ref{Kind: "ConfigMap", Namespace: home, Name: "x"}, "{}")}
 			st.Changed[0].Object = definition
-		})), unreadable},
+		})), unreadable, false},
 		{"a release of others in the past", strings.Replace(s.forged(past), `"run":{`,
-			`"past":[{"revision":1,"id":"x","action":"install","by":"x","started":"2026-01-01T00:00:00Z","ended":"2026-01-01T00:00:00Z","result":"done","releases":[{"part":"water","app":true,"release":"`+kettle+`","namespace":"`+kettle+`","version":"1.0.0","revision":1}]}],"run":{`, 1), unreadable},
-		{"another kind", strings.Replace(s.forged(own), install.JournalKind, "Journal", 1), unreadable},
-		{"the journal of another", strings.Replace(s.forged(own), `"tea-`+s.unit+`"`, `"kube-system"`, 1), unreadable},
-		{"no JSON", "{", unreadable},
+			`"past":[{"revision":1,"id":"x","action":"install","by":"x","started":"2026-01-01T00:00:00Z","ended":"2026-01-01T00:00:00Z","result":"done","releases":[{"part":"water","app":true,"release":"`+kettle+`","namespace":"`+kettle+`","version":"1.0.0","revision":1}]}],"run":{`, 1), unreadable, false},
+		{"another kind", strings.Replace(s.forged(own), install.JournalKind, "Journal", 1), unreadable, false},
+		{"the journal of another", strings.Replace(s.forged(own), `"tea-`+s.unit+`"`, `"kube-system"`, 1), unreadable, false},
+		{"no JSON", "{", unreadable, false},
 	}
 }
 
@@ -275,6 +278,10 @@ func (s *tea) refusesForged(p *tenant, f forgery) {
 	s.t.Helper()
 	home := "tea-" + s.unit
 	p.journal("tea", home, f.text)
+	if f.left {
+		s.leavesForged(f)
+		return
+	}
 	before := versions(s.t, s.c, s.threatened)
 	for _, args := range [][]string{
 		{"uninstall", "tea", "-n", home, "--yes"},
@@ -285,7 +292,42 @@ func (s *tea) refusesForged(p *tenant, f forgery) {
 	} {
 		s.refused(f.words, args...)
 	}
-	after := versions(s.t, s.c, s.threatened)
+	s.sameVersions(before, s.threatened)
+}
+
+// leavesForged fails the test unless a run is closed of which the cluster knows nothing, and no
+// object but the journal is another one afterwards.
+func (s *tea) leavesForged(f forgery) {
+	s.t.Helper()
+	home := "tea-" + s.unit
+	but := func(o *unstructured.Unstructured) bool { return s.threatened(o) && o.GetName() != "sysop-install-tea" }
+	before := versions(s.t, s.c, but)
+	for _, args := range [][]string{
+		{"uninstall", "tea", "-n", home, "--print-rbac"},
+		{"rollback", "tea", "-n", home, "--unfinished", "--dry-run=client"},
+		{"rollback", "tea", "-n", home, "--unfinished", "--yes"},
+	} {
+		s.proxy.Reset()
+		r := s.run(args...).succeeds(s.t)
+		yes := slices.Contains(args, "--yes")
+		for _, w := range f.words {
+			if yes && !strings.Contains(r.stderr, w) {
+				s.t.Errorf("%v: no %q in:\n%s", args, w, r.stderr)
+			}
+		}
+		for _, w := range s.writes() {
+			if !yes || !strings.Contains(w, "/sysop-install-tea") && !strings.HasSuffix(w, "/leases") {
+				s.t.Errorf("%v wrote %s", args, w)
+			}
+		}
+	}
+	s.sameVersions(before, but)
+}
+
+// sameVersions fails the test unless each object is the one that it was, and none is new.
+func (s *tea) sameVersions(before map[string]string, mine func(*unstructured.Unstructured) bool) {
+	s.t.Helper()
+	after := versions(s.t, s.c, mine)
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if before[name] != after[name] {
 			s.t.Errorf("%s has version %q, and had %q", name, after[name], before[name])
