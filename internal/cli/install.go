@@ -164,18 +164,29 @@ func (p *proposal) agree(ctx context.Context) (bool, error) {
 
 // showPlan writes a plan: for people with its notes.
 func (o *installOptions) showPlan(planned *install.Planned, fetched map[string]string) error {
-	for _, line := range view.GrantLines(planned) { // of an upgrade the new ones are in front of all
-		fmt.Fprintln(o.env.ErrOut, safe(line))
-	}
+	fresh, rest := view.GrantLines(planned)
+	o.lines(fresh) // in front of all, so that they are seen
 	if o.human() || o.dryRun != "none" || len(planned.Refusals) > 0 {
 		if err := o.write(view.InstallPlanned(view.InstallPlan{Planned: planned, DryRun: o.dryRun, Fetched: fetched})); err != nil {
 			return err
 		}
 	}
+	o.lines(view.ChangeLines(planned))
+	o.lines(rest)
 	for _, n := range planned.Notes {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n))
 	}
 	return nil
+}
+
+// lines tells people of a plan, a line each: documents have it all themselves.
+func (o *installOptions) lines(all []string) {
+	if !o.human() {
+		return
+	}
+	for _, line := range all {
+		fmt.Fprintln(o.env.ErrOut, safe(line))
+	}
 }
 
 // refusalError is why a plan is not done; nil where nothing stands against it.

@@ -157,8 +157,8 @@ func InstallHistory(j *install.Journal, process install.Liveness, now time.Time)
 	return a
 }
 
-// resultWords are the result of a run for people: what stayed of one that was undone, which
-// revision a rollback went back to, and whether one that is not ended is running.
+// resultWords are the result of a run for people: what stayed of one that was undone, what
+// data is lost, and whether one that is not ended is running.
 func resultWords(d InstallPastDocument) string {
 	switch {
 	case d.Process != "" && d.Process != string(install.LivenessUnknown) && d.Result == install.ResultOpen:
@@ -169,8 +169,6 @@ func resultWords(d InstallPastDocument) string {
 		return d.Result + "; stayed: " + strings.Join(d.Stayed, ", ")
 	case len(d.Lost) > 0:
 		return d.Result + "; lost: " + strings.Join(d.Lost, ", ")
-	case d.To > 0:
-		return fmt.Sprintf("%s, to %d", d.Result, d.To)
 	}
 	return d.Result
 }

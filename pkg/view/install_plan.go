@@ -136,23 +136,21 @@ func InstallPlanned(p InstallPlan) Answer {
 			a.Names = append(a.Names, s.ID)
 		}
 	}
-	a.Wide = &Table{Columns: t.Columns, Rows: slices.Concat(t.Rows, changeRows(p.Changes, false))}
-	t.Rows = append(t.Rows, changeRows(p.Changes, true)...)
-	a.Table = t
+	a.Table, a.Wide = t, t
 	return a
 }
 
 // changeWords are what becomes of objects, for people.
 var changeWords = map[string]string{install.ObjectAdded: "new", install.ObjectChanged: "changed", install.ObjectRemoved: "deleted"}
 
-// changeRows tell of objects by kind; of many of a kind the first few, if asked.
-func changeRows(all []install.ObjectChange, few bool) [][]Cell {
+// ChangeLines say which objects a plan makes, changes and deletes, by kind; of many of a kind
+// the first few: the document has them all.
+func ChangeLines(p *install.Planned) []string {
 	const most = 5
-	tones := map[string]Tone{install.ObjectRemoved: Bad, install.ObjectChanged: Warn, install.ObjectAdded: Good}
-	var out [][]Cell
+	var out []string
 	for _, what := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
 		names := map[string][]string{}
-		for _, c := range all {
+		for _, c := range p.Changes {
 			if c.Change == what {
 				kind := strings.TrimSuffix(c.Object.Kind+"."+c.Object.Group, ".")
 				name := strings.TrimPrefix(c.Object.Namespace+"/"+c.Object.Name, "/")
@@ -165,26 +163,26 @@ func changeRows(all []install.ObjectChange, few bool) [][]Cell {
 		for _, kind := range slices.Sorted(maps.Keys(names)) {
 			these := names[kind]
 			text := strings.Join(these, ", ")
-			if few && len(these) > most {
+			if len(these) > most {
 				text = fmt.Sprintf("%s and %d more", strings.Join(these[:most], ", "), len(these)-most)
 			}
-			out = append(out, []Cell{{changeWords[what], tones[what]}, {fmt.Sprintf("%d %s: %s", len(these), kind, text), Plain}, {}, {}})
+			out = append(out, fmt.Sprintf("%s: %d %s: %s", changeWords[what], len(these), kind, text))
 		}
 	}
 	return out
 }
 
-// GrantLines say every rule that a plan grants, the new ones in front.
-func GrantLines(p *install.Planned) []string {
-	var out []string
+// GrantLines say every rule that a plan grants: those that an installation did not grant
+// before apart, and those of a first one with the rest.
+func GrantLines(p *install.Planned) (fresh, rest []string) {
 	for _, g := range p.Grants {
-		word := "grants"
 		if g.New && p.Action != install.Install {
-			word = "new right"
+			fresh = append(fresh, fmt.Sprintf("new right: %s: %s", g.Part, g))
+		} else {
+			rest = append(rest, fmt.Sprintf("grants: %s: %s", g.Part, g))
 		}
-		out = append(out, fmt.Sprintf("%s: %s: %s", word, g.Part, g))
 	}
-	return out
+	return fresh, rest
 }
 
 func partOf(p *install.Planned, name string) *install.Part {
