@@ -147,6 +147,8 @@ type Step struct {
 	Timeout time.Duration
 	// Irreversible says what undoing cannot bring back; empty for nothing.
 	Irreversible string
+	// Data are the custom resources, claims and definitions that it deletes (Planned.Losses).
+	Data []object.Ref
 }
 
 // Planned is what is to be done, in order, and why not.

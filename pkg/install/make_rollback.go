@@ -76,7 +76,7 @@ func (m *maker) back(to ReleaseState) {
 			step.Objects = append(step.Objects, m.placed(u, to.Namespace))
 		}
 		sortRefs(step.Objects)
-		step.Irreversible = m.lostBack(p, live, was)
+		step.Irreversible, step.Data = m.lostBack(p, live, was)
 	}
 	m.step(step)
 	if gate, any := m.gate(p, was); any {
@@ -110,7 +110,7 @@ func (m *maker) gate(p *Part, record *LiveRecord) (Step, bool) {
 }
 
 // lostBack says what rolling back deletes that holds data.
-func (m *maker) lostBack(p *Part, live *LiveRelease, was *LiveRecord) string {
+func (m *maker) lostBack(p *Part, live *LiveRelease, was *LiveRecord) (string, []object.Ref) {
 	part := *p
 	part.Rendered = renderedOf(m, was, p.Namespace)
 	return m.lost(&part, live)
