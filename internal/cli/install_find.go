@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // foundInstallation is an installation that is there, with its journal.
@@ -52,7 +53,7 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 		return nil, err
 	}
 	f.journal, err = f.runner.Store.Load(ctx)
-	return f, err
+	return f, deniedJournal(err, f.of)
 }
 
 // catalogued are the catalogues that say where operators are. Those of the settings that
@@ -89,12 +90,21 @@ func (f *foundInstallation) place(ctx context.Context, c *installCluster, name s
 	if len(all) == 0 || len(systems) > 0 && systems[0].Err == nil {
 		all = append(all, systems...)
 	}
+	// Where a journal may not be read, the installation may be: another one that is there goes before.
+	if readable := slices.DeleteFunc(slices.Clone(all), func(i install.Found) bool { return apierrors.IsForbidden(i.Err) }); len(readable) > 0 {
+		all = readable
+	} else if len(all) > 1 {
+		all = all[:1]
+	}
 	switch len(all) {
 	case 0:
+		if err := found.deniedReleases(name, append(operators, c.namespace)); err != nil {
+			return err
+		}
 		return f.nothing(name, found)
 	case 1:
 		f.of = all[0].Installation
-		return all[0].Err
+		return deniedJournal(all[0].Err, f.of)
 	}
 	var where []string
 	for _, i := range all {

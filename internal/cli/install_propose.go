@@ -200,6 +200,9 @@ func (p *proposal) changeable() error {
 		i := slices.IndexFunc(p.chosen, func(c solve.Choice) bool { return c.Name == t.name })
 		switch {
 		case p.o.action == install.Upgrade && !there:
+			if err := p.found.deniedReleases(t.name, p.believed().namespaces(t.name)); err != nil {
+				return err
+			}
 			return withHint(fmt.Errorf("%s is not installed, or not with us: there is nothing to upgrade", t.name), cmp.Or(p.found.hint(t.name), "kubectl sysop install "+t.name))
 		case p.o.action == install.Install && there && i >= 0 && p.chosen[i].Version != is.version:
 			return withHint(fmt.Errorf("%s is installed already, in %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
@@ -263,10 +266,7 @@ func (p *proposal) known(ctx context.Context) error {
 		return err
 	}
 	if p.journal, err = p.runner.Store.Load(ctx); err != nil {
-		if apierrors.IsForbidden(err) {
-			return withHint(err, "ask for the rights that --print-rbac prints to whoever may look")
-		}
-		return err
+		return deniedJournal(err, p.of)
 	}
 	return p.alone(ctx)
 }

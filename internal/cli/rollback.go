@@ -25,7 +25,8 @@ func newRollback(env Env) *cobra.Command {
 		Long: `Take every release of an installation back to the revision that it had after a run of
 its history (kubectl sysop history NAME); without a REVISION after the last but one.
 What was installed since is removed, but not operators that have custom resources.
-Definitions stay as they are: going back could lose fields.
+Definitions stay as they are: going back could lose fields. What holds data and was made
+since goes with --delete-data alone, as with uninstall.
 
 --unfinished undoes a run that was killed, and nothing else.`,
 		Example: `  # back to what it was before the last upgrade
@@ -45,6 +46,9 @@ Definitions stay as they are: going back could lose fields.
 
 func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.named(args[0]); err != nil {
 		return err
 	}
 	revision := 0
@@ -125,16 +129,13 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	if refused := refusalError(planned); refused != nil {
 		return refused
 	}
-	switch {
-	case len(planned.Steps) == 0:
+	if len(planned.Steps) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s is as it was then: nothing to do\n", safe(f.of.Name))
 		return nil
-	case o.dryRun != "none":
-		return nil
-	case !o.yes:
-		if yes, err := o.env.ask(ctx, fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))); err != nil || !yes {
-			return err
-		}
+	}
+	question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))
+	if goOn, err := o.consent(ctx, f.of, planned, question); err != nil || !goOn {
+		return err
 	}
 	if sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest)); len(problems) == 0 && sys.Upgrade.Regulate {
 		sys.Namespace = f.of.Namespace

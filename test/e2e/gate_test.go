@@ -120,9 +120,9 @@ func TestGateDependants(t *testing.T) {
 func TestGateDropped(t *testing.T) {
 	t.Parallel()
 	s := newTea(t, bare.Cluster(t), "dropped", "")
-	const two = "apiVersion: sysop.dev/v1alpha1\nkind: System\nmetadata: {name: tea, namespace: tea-UNIT}\nspec:\n  operators: [%s]\n  apps:\n" +
+	const two = "apiVersion: sysop.dev/v1alpha1\nkind: System\nmetadata: {name: tea, namespace: tea-UNIT}\nspec:\n%s  apps:\n" +
 		"  - name: cup\n    roots: [configmap/cup]\n    resources:\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: cup}}\n"
-	s.system(fmt.Sprintf(two, "{name: kettle-UNIT}"))
+	s.system(fmt.Sprintf(two, "  operators: [{name: kettle-UNIT}]\n"))
 	s.run(s.args("install")...).succeeds(t)
 	s.run("install", "teapot-"+s.unit, "--catalog", s.catalog, "--yes").succeeds(t)
 	s.system(fmt.Sprintf(two, ""))
@@ -174,7 +174,7 @@ spec:
 	s.system(some)
 	s.run(s.args("install")...).succeeds(t)
 	s.system(more)
-	s.run(s.args("upgrade", "--wait=false")...).succeeds(t)
+	s.run(s.args("upgrade", "--wait=false", "--force")...).succeeds(t)
 	there(true)
 	s.refused(words, "rollback", "tea", "1", "-n", "tea-"+s.unit, "--yes")
 	s.refused(words, "rollback", "tea", "1", "-n", "tea-"+s.unit, "--yes", "--delete-data")
@@ -188,10 +188,10 @@ spec:
 	there(false)
 
 	s.system(more)
-	s.run(s.args("upgrade", "--wait=false")...).succeeds(t)
+	s.run(s.args("upgrade", "--wait=false", "--force")...).succeeds(t)
 	s.run("rollback", "tea", "1", "-n", "tea-"+s.unit, "--yes", "--delete-data=tea").succeeds(t)
 	there(false)
-	s.run(s.args("upgrade", "--wait=false")...).succeeds(t)
+	s.run(s.args("upgrade", "--wait=false", "--force")...).succeeds(t)
 	there(true)
 	s.run("uninstall", "tea", "-n", "tea-"+s.unit, "--yes", "--delete-data=tea").succeeds(t)
 	there(false)
