@@ -49,7 +49,8 @@ func (o *catalogueOptions) here(ctx context.Context, c *common) []catalog.Entry 
 	local.offline = true
 	quiet := *c
 	quiet.env.ErrOut = discard{}
-	if cats, err := local.load(ctx, &quiet); err == nil {
+	leave := func(catalogueSource, error) error { return nil } // The others are offered all the same.
+	if cats, err := local.loadBut(ctx, &quiet, leave); err == nil {
 		return cats.Entries()
 	}
 	return catalog.All()

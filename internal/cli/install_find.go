@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,7 +28,7 @@ type foundInstallation struct {
 // where the catalogue has it, and a System in the current namespace. Journals anywhere else
 // are not read.
 func (o *installOptions) find(ctx context.Context, c *installCluster, name string) (*foundInstallation, error) {
-	cats, err := o.catalogued(ctx)
+	cats, err := o.catalogued(ctx, o.common)
 	if err != nil {
 		return nil, err
 	}
@@ -54,17 +53,6 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 	}
 	f.journal, err = f.runner.Store.Load(ctx)
 	return f, deniedJournal(err, f.of)
-}
-
-// catalogued are the catalogues that say where operators are. Those of the settings that
-// cannot be read now are left out: what was installed has to be found without them.
-func (o *installOptions) catalogued(ctx context.Context) (*catalogues, error) {
-	cats, err := o.load(ctx, o.common)
-	if err == nil || o.further() || ctx.Err() != nil {
-		return cats, err
-	}
-	fmt.Fprintf(o.env.ErrOut, "note: without the catalogues of the settings: %s\n", safe(err.Error()))
-	return &catalogues{Catalogue: catalog.Embedded()}, nil
 }
 
 // place decides which installation is meant.
