@@ -113,7 +113,12 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	if err != nil {
 		return err
 	}
-	planned := install.Make(install.Rollback, f.of, nil, state, install.MakeOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases})
+	needed, err := o.neededByOthers(ctx, c, f)
+	if err != nil {
+		return err
+	}
+	planned := install.Make(install.Rollback, f.of, nil, state, install.MakeOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases, Needed: needed})
+	planned.Needs = to.Needs
 	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
 		return p.role(nil)
@@ -143,6 +148,25 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	}
 	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
 	return o.finish(f.of, report, err)
+}
+
+// neededByOthers are the packages of an installation that others need, which stay for them.
+func (o *rollbackOptions) neededByOthers(ctx context.Context, c *installCluster, f *foundInstallation) (map[string][]string, error) {
+	namespaces := []string{c.namespace, f.of.Namespace}
+	var names []string
+	for _, r := range f.last() {
+		if !r.App {
+			names, namespaces = append(names, r.Part), append(namespaces, r.Namespace)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	d, err := c.readDependants(ctx, f.cats, f.there, distinctTexts(namespaces))
+	if err != nil {
+		return nil, err
+	}
+	return d.neededBy(f.of, names)
 }
 
 func newHistory(env Env) *cobra.Command {

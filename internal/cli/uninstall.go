@@ -3,14 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -30,7 +28,8 @@ stay, unless you say otherwise:
 
   --delete-crds    delete them, if no custom resource is left in any namespace
   --delete-data    delete the custom resources too, with their data
-  --orphan         leave the custom resources without their operator
+  --orphan         leave the custom resources without their operator, and who says of
+                   itself that it needs it, in a namespace that no catalogue names
 
 Custom resources, claims and definitions that go are listed, and the name of what is
 uninstalled has to be typed, or given as --delete-data=NAME: --yes does not answer for
@@ -129,11 +128,9 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 		m.Set = system.SetID(system.ParentRef(f.of.Namespace, f.of.Name))
 	}
 	planned := install.Make(install.Uninstall, f.of, parts, state, m)
+	planned.Needs = f.journal.NeedsWithout(parts)
 	if !f.of.System {
-		if err := dependants(planned, f); err != nil {
-			return nil, state, err
-		}
-		if err := systemOf(ctx, c, planned, f); err != nil {
+		if err := o.dependants(ctx, c, planned, f, state); err != nil {
 			return nil, state, err
 		}
 	} else {
@@ -142,60 +139,22 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 	return planned, state, nil
 }
 
-// dependants refuse that an operator goes that they need.
-func dependants(planned *install.Planned, f *foundInstallation) error {
-	var all []solve.Installed
-	cats := f.cats.Packages()
+// dependants refuse that an operator goes that others need: packages, and Systems.
+func (o *uninstallOptions) dependants(ctx context.Context, c *installCluster, planned *install.Planned, f *foundInstallation, state install.State) error {
+	namespaces := []string{c.namespace, f.of.Namespace}
 	for _, is := range f.there {
-		one := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}}
-		if i := slices.IndexFunc(cats, func(p solve.Package) bool { return p.Name == is.name && p.Version == is.version }); i >= 0 {
-			one.Package = cats[i]
-		}
-		all = append(all, one)
+		namespaces = append(namespaces, is.namespace)
 	}
-	if f.is.name == "" {
-		return nil
-	}
-	need, err := solve.Removable(all, []string{f.is.name})
+	d, err := c.readDependants(ctx, f.cats, f.there, distinctTexts(namespaces))
 	if err != nil {
 		return err
 	}
-	for _, d := range need {
-		planned.Refusals = append(planned.Refusals, install.Refusal{
-			Topic: "dependants", Part: d.Of, Message: fmt.Sprintf("%s %s needs %s", d.Name, d.Version, d.Of), Hint: "kubectl sysop uninstall " + d.Name + " goes before",
-		})
-	}
-	return nil
-}
-
-// systemOf refuses that an operator goes that a System was installed with: the one that the
-// record of the operator's own release names. Others are not looked for, since anybody could
-// say so in a namespace of their own; their custom resources are found all the same.
-func systemOf(ctx context.Context, c *installCluster, planned *install.Planned, f *foundInstallation) error {
-	m := f.is.marks
-	if m.System == "" || m.SystemNamespace == "" {
-		return nil
-	}
-	found, err := install.Find(ctx, c.config, m.System, []string{m.SystemNamespace})
+	all, err := d.needing(f.of.Name, f.is.marks.SystemNamespace+"/"+f.is.marks.System, state.Serves(f.of.Name), nil)
 	if err != nil {
 		return err
 	}
-	for _, other := range found {
-		if !other.Installation.System || other.Err != nil || len(other.Journal.Past) == 0 {
-			continue
-		}
-		last := other.Journal.Past[len(other.Journal.Past)-1]
-		apps := slices.ContainsFunc(last.Releases, func(r install.ReleaseState) bool { return r.App })
-		needs := slices.ContainsFunc(last.Releases, func(r install.ReleaseState) bool {
-			return !r.App && r.Part == f.of.Name && r.Release == f.is.release && r.Namespace == f.is.namespace
-		})
-		if in := other.Installation; apps && needs {
-			planned.Refusals = append(planned.Refusals, install.Refusal{
-				Topic: "dependants", Part: f.of.Name, Message: fmt.Sprintf("the System %s in %s needs %s", in.Name, in.Namespace, f.of.Name),
-				Hint: fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", in.Name, in.Namespace),
-			})
-		}
-	}
+	refuseDependants(planned, all, f.of.Name, "--orphan", o.orphan)
+	planned.Notes = append(planned.Notes, d.notes...)
 	return nil
 }
 

@@ -30,6 +30,10 @@ const (
 	SystemLabel  = system.Label
 	// SystemNamespaceLabel is on the records of releases beside SystemLabel: where the System is.
 	SystemNamespaceLabel = "sysop.dev/system-namespace"
+	// InstallationLabel and InstallationNamespaceLabel are on the records of releases that no
+	// System has made: the installation in whose journal it is written what they need.
+	InstallationLabel          = "sysop.dev/installation"
+	InstallationNamespaceLabel = "sysop.dev/installation-namespace"
 	// VersionLabel is on the records and the definitions of packages: their version, which
 	// need not be that of the chart; a + in it is a _.
 	VersionLabel = "sysop.dev/version"
@@ -163,6 +167,8 @@ type Planned struct {
 	// Stays are releases that the installation needs and that nothing was asked of: they are
 	// remembered as parts of it.
 	Stays []ReleaseState
+	// Needs are what the parts need: it is written into the journal.
+	Needs []Need
 	// Refusals are why it must not be begun. While there is one, nothing is written.
 	Refusals []Refusal
 	// Notes are worth knowing.

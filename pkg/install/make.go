@@ -34,6 +34,9 @@ type MakeOptions struct {
 	// Waiting are parts that are waited for although nothing is to be done of them: a run that
 	// is gone on with was killed before it had waited.
 	Waiting []string
+	// Needed are who else needs a package, by its name: such a package is not taken away with
+	// what a System has no more.
+	Needed map[string][]string
 	// Before are the releases of the installation when its last run ended, in the order in
 	// which they were made (Journal).
 	Before []ReleaseState

@@ -34,12 +34,24 @@ func (m *maker) gone() {
 			m.remove(r, m.nameOf(r))
 			continue
 		}
+		if m.needed(name, "is not in the system any more") {
+			continue
+		}
 		if others := m.customOf(name, nil, goes); len(others) > 0 {
 			m.note("%s is not in the system any more, and stays: there are custom resources of it, %s", name, listed(others))
 			continue
 		}
 		m.remove(r, name)
 	}
+}
+
+// needed notes that a package stays, since others need it.
+func (m *maker) needed(name, why string) bool {
+	by := m.options.Needed[name]
+	if len(by) > 0 {
+		m.note("%s %s, and stays: it is needed by %s", name, why, strings.Join(by, ", "))
+	}
+	return len(by) > 0
 }
 
 // lastFirst sorts releases to be taken away: apps before packages, the last one made first.

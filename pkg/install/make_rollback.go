@@ -32,6 +32,9 @@ func (m *maker) rollback() {
 	}
 	for _, r := range since {
 		if name := r.Labels[PackageLabel]; name != "" {
+			if m.needed(name, "was installed since") {
+				continue
+			}
 			if left := m.customOf(name, nil, goes); len(left) > 0 {
 				m.note("%s was installed since, and stays: there are custom resources of it, %s", name, listed(left))
 				continue

@@ -111,7 +111,7 @@ func (x *run) past(ctx context.Context, result string) Past {
 	r := x.j.Run
 	past := Past{
 		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why,
-		Releases: x.releases(ctx, result),
+		Releases: x.releases(ctx, result), Needs: x.j.needsAfter(result),
 	}
 	for _, s := range r.Steps {
 		if s.Phase == Left {

@@ -255,8 +255,8 @@ func TestGateRights(t *testing.T) {
 func TestGateFlux(t *testing.T) {
 	c := shared.Cluster(t)
 	s := newShop(t, c)
-	before := s.images()
 	s.patch("apps", "v1", "deployments", "web", `{"metadata":{"labels":{"kustomize.toolkit.fluxcd.io/name":"web","kustomize.toolkit.fluxcd.io/namespace":"flux-system"}}}`)
+	before := s.images()
 	r := s.regulate("stop", "web", "--yes")
 	said := r.stdout + r.stderr
 	if !strings.Contains(said, "Kustomization") || !strings.Contains(said, "flux-system/web") || !strings.Contains(said, "gitops") {
