@@ -34,7 +34,8 @@ func newHealth(env Env) *cobra.Command {
 		Short: "Tell how stacks fare, and what makes them so",
 		Long: `Tell how each stack fares: Healthy, Suspended, Unknown, Progressing, Missing or
 Degraded. A stack is the worst of its roots and of what they own and need, at any
-depth; what is optional, and what only serves it, is shown and does not count.
+depth; what is optional, and what only serves it, is shown and does not count, but
+for an autoscaler that cannot scale it.
 Without a ROOT these are the stacks of the namespace, or with -A of the cluster.
 
 HEALTH is what an object says of itself, BELOW the worst of what it owns and needs.

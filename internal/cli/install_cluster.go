@@ -6,8 +6,8 @@ import (
 	"log/slog"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 )
 
@@ -84,5 +84,5 @@ func (c *installCluster) runner(of install.Installation) (*install.Runner, error
 	if err != nil {
 		return nil, err
 	}
-	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, of), By: regulate.Holder()}, nil
+	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, of), By: journal.Holder()}, nil
 }

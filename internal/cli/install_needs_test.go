@@ -74,9 +74,10 @@ func TestDependants(t *testing.T) {
 	}
 	planned := &install.Planned{}
 	refuseDependants(planned, all, "kettle", "--orphan", true)
-	if len(planned.Refusals) != 0 || len(planned.Notes) != 1 {
+	if len(planned.Refusals) != 1 || len(planned.Notes) != 1 {
 		t.Errorf("with --orphan: %+v %q", planned.Refusals, planned.Notes)
 	}
+	planned = &install.Planned{}
 	refuseDependants(planned, all, "kettle", "--orphan", false)
 	if len(planned.Refusals) != 2 {
 		t.Errorf("without --orphan: %+v", planned.Refusals)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -23,9 +24,9 @@ func (b *regulated) locked(ctx context.Context, act func(context.Context) error)
 func unlocked(ctx context.Context, act func(context.Context) error) error { return act(ctx) }
 
 // lockOptions are those of every lock of this process.
-func (o *regulating) lockOptions() regulate.LockOptions {
-	return regulate.LockOptions{
-		Holder: regulate.Holder(), Duration: o.lease,
+func (o *regulating) lockOptions() journal.LeaseOptions {
+	return journal.LeaseOptions{
+		Holder: journal.Holder(), Duration: o.lease,
 		Waiting: func(holder string, since time.Time) {
 			at := ""
 			if !since.IsZero() {
@@ -37,7 +38,7 @@ func (o *regulating) lockOptions() regulate.LockOptions {
 }
 
 // who is on whose behalf something is done by hand.
-func (o *regulating) who() string { return regulate.Holder() }
+func (o *regulating) who() string { return journal.Holder() }
 
 // allowed finds rights that are missing for what is planned, and for taking it back, before
 // anything is written.
@@ -51,7 +52,7 @@ const flushing = 5 * time.Second
 
 // teller writes Events about targets; flush waits until they are written.
 func (b *regulated) teller() (regulate.Teller, func(), error) {
-	t, err := regulate.NewTeller(b.config, regulate.Holder(), func(why string) {
+	t, err := regulate.NewTeller(b.config, journal.Holder(), func(why string) {
 		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(why))
 	})
 	if err != nil {

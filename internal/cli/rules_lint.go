@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
@@ -38,7 +39,9 @@ func newRulesLint(env Env) *cobra.Command {
 path exist in the schema, and do the kinds that an operator says it creates
 (composition) agree with the owner references that are seen in the namespace
 (with -A: in all). Of an entry of the catalogue, every field that it names is
-checked: those of health rules and signals too. Without -f, the annotations of
+checked: those of health rules and signals too. Of a file of health rules
+(--health-rules), each expression is also evaluated on objects that lack what it
+reads. Without -f, the annotations of
 the CRDs and the entries of the catalogue are checked; with -f, those files.
 
 With --crds the definitions in a folder are asked instead of the cluster: files of
@@ -54,7 +57,7 @@ YAML or JSON with CustomResourceDefinitions, and field skeletons.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "check this file of rules, or catalogue entry; may be repeated")
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "check this file of rules, health rules, or catalogue entry; may be repeated")
 	cmd.Flags().StringVar(&o.crds, "crds", "", "check against the CRDs in this folder, and ask no cluster")
 	cmd.Flags().BoolVar(&o.all, "all", false, "show the notes on the catalogue too: what of it does not fit the schemas here")
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if there is an error or a warning")
@@ -67,7 +70,8 @@ type linter struct {
 	s        *session
 	g        *graph.Graph
 	findings []view.LintFinding
-	rules    int
+	rules    int // of relations
+	judging  int // rules of health, of files
 	defs     *lint.Definitions
 }
 
@@ -134,6 +138,9 @@ func (o *rulesLintOptions) cluster(ctx context.Context, l *linter, checks []chec
 	wanted := map[schema.GroupKind]bool{}
 	for _, c := range checks {
 		maps.Copy(wanted, kindsRead(c.specs))
+		for i := range c.health {
+			wanted[declare.GroupKind(c.health[i].Kind)] = true
+		}
 		if c.entry != nil {
 			for _, k := range c.entry.Kinds {
 				wanted[declare.GroupKind(k.Kind)] = true
@@ -173,7 +180,11 @@ func (o *rulesLintOptions) tell(l *linter, gaps []object.Gap) error {
 	if hidden := len(l.findings) - len(shown); hidden > 0 {
 		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalogue are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", plural(l.rules, "relation"), plural(len(l.findings), "finding"))
+	what := plural(l.rules, "relation")
+	if l.judging > 0 {
+		what += " and " + plural(l.judging, "health rule")
+	}
+	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", what, plural(len(l.findings), "finding"))
 	return nil
 }
 
@@ -188,6 +199,9 @@ type checked struct {
 	// entry is the whole of it, where it is one of the catalogue; doc is where it stands.
 	entry *catalog.Entry
 	doc   lint.Document
+	// health are the rules of a file of those, and text is the file.
+	health []health.Rule
+	text   []byte
 }
 
 func checkedEntry(origin string, e catalog.Entry) checked {
@@ -219,11 +233,18 @@ func (l *linter) files(ctx context.Context, names []string) ([]checked, error) {
 		}
 		c := checked{origin: name}
 		var problems []strict.Problem
-		if isEntry(data) {
+		switch {
+		case health.IsRulesFile(data):
+			c.health, problems = health.ParseRules(name, data)
+			if c.text = data; len(problems) > 0 {
+				c.health = nil
+			}
+			l.judging += len(c.health)
+		case isEntry(data):
 			var e catalog.Entry
 			e, problems = catalog.Parse(entryName(name), data)
 			c = checkedEntry(name, e)
-		} else {
+		default:
 			c.specs, problems = declare.ParseFile(data)
 		}
 		c.doc = lint.ReadDocument(data)
@@ -310,9 +331,12 @@ func (l *linter) check(c checked) {
 // fields holds what is named against the definitions.
 func (l *linter) fields(c checked) {
 	var found []lint.Finding
-	if c.entry != nil {
+	switch {
+	case c.entry != nil:
 		found = lint.Entry(l.defs, c.entry, c.doc)
-	} else {
+	case c.health != nil:
+		found = lint.HealthRules(l.defs, c.health, c.text)
+	default:
 		found = lint.Relations(l.defs, c.specs, c.doc)
 	}
 	for _, f := range found {

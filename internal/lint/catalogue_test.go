@@ -109,8 +109,6 @@ var unchecked = map[string]string{
 	"CiliumEndpoint.cilium.io":                            "Cilium: no definitions are at hand",
 	"CiliumNode.cilium.io":                                "Cilium: no definitions are at hand",
 	"CiliumIdentity.cilium.io":                            "Cilium: no definitions are at hand",
-	"DataVolume.cdi.kubevirt.io":                          "the containerized data importer: no definitions are at hand",
-	"DataSource.cdi.kubevirt.io":                          "the containerized data importer: no definitions are at hand",
 	"DataImportCron.cdi.kubevirt.io":                      "the containerized data importer: no definitions are at hand",
 	"KafkaTopic.kafka.strimzi.io v1beta2":                 "Strimzi before 1.0, of which only the kinds with other fields are at hand",
 	"KafkaUser.kafka.strimzi.io v1beta2":                  "Strimzi before 1.0, of which only the kinds with other fields are at hand",

@@ -5,12 +5,51 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
+
+// HealthRules holds the rules of a user's file against the definitions, and evaluates their
+// expressions on objects that lack what they read. text is the file.
+func HealthRules(defs *Definitions, rules []health.Rule, text []byte) []Finding {
+	items, _ := health.RuleNodes(text)
+	l := &linter{defs: defs, doc: Document{&yaml.Node{Kind: yaml.SequenceNode, Content: items}, text}, unknown: map[schema.GroupKind]bool{}}
+	for i := range rules {
+		where := anchor{path: []any{i}, offset: -1}
+		k := catalog.Kind{Kind: rules[i].Kind, Health: rules[i]}
+		if gk := declare.GroupKind(k.Kind); defs.Complete {
+			if _, ok := defs.Kind(gk); !ok {
+				l.unknownKind(k.Kind, gk, where.below("kind"))
+			}
+		}
+		l.probe(&rules[i], where)
+		l.health(&k, where)
+	}
+	return l.findings
+}
+
+// probe evaluates the expressions of a rule on objects in which what they read is absent, null
+// or empty. Each expression is told once, with the first that fails.
+func (l *linter) probe(rule *health.Rule, where anchor) {
+	failures, err := rule.Probe()
+	if err != nil {
+		return // Who parses the rule says so, with its place.
+	}
+	told := map[string]bool{}
+	for _, f := range failures {
+		if told[f.Field] {
+			continue
+		}
+		told[f.Field] = true
+		at := where.below(f.Field)
+		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, 1, 1) }
+		l.add(at, false, "%s: %s cannot be evaluated where a field that it reads is absent, null, empty or of another value (%s): such an object is judged as if there was no rule", rule.Kind, f.Field, f.Message)
+	}
+}
 
 // health checks the fields that the expressions of a kind's rule read. A rule reads what one
 // of the versions has: what another lacks is absent, which an expression minds or not.

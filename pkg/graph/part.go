@@ -38,6 +38,9 @@ func (p Part) Owned() bool { return p.e != nil && p.e.to == p.To && p.g.owns(p.e
 // Maker says that the part makes the member, and is in the stack for that.
 func (p Part) Maker() bool { return p.e != nil && p.e.from == p.To && p.g.owns(p.e) }
 
+// Scales says that the part sets the size of the member, as an autoscaler does.
+func (p Part) Scales() bool { return p.e != nil && p.e.from == p.To && p.g.rules[p.e.rule].Scales() }
+
 // Parts yields the members of the stack that a member leads to, by the edges by which
 // stacks are followed: what it owns and needs, what it stands for, who makes it, and who
 // serves it. One that it leads to twice comes twice. Of a boundary, and of what a stack only

@@ -13,20 +13,12 @@ import (
 // All that is wrong is told, with its place in the file; of a file with problems no
 // rule is to be used. name is that of the file, for people.
 func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
-	documents, problem := strict.Documents(data)
+	items, problem := RuleNodes(data)
 	switch {
 	case problem != nil:
 		return nil, []strict.Problem{*problem}
-	case len(documents) == 0:
+	case len(items) == 0:
 		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty: want a list of rules"}}
-	}
-	var items []*yaml.Node
-	for _, d := range documents {
-		if d.Kind == yaml.SequenceNode {
-			items = append(items, d.Content...)
-			continue
-		}
-		items = append(items, d)
 	}
 	var rules []Rule
 	var problems []strict.Problem
@@ -52,6 +44,39 @@ func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
 		rules = append(rules, r)
 	}
 	return rules, problems
+}
+
+// RuleNodes returns what should be a rule each in a file of rules, in the order of ParseRules.
+func RuleNodes(data []byte) ([]*yaml.Node, *strict.Problem) {
+	documents, problem := strict.Documents(data)
+	if problem != nil {
+		return nil, problem
+	}
+	var items []*yaml.Node
+	for _, d := range documents {
+		if d.Kind == yaml.SequenceNode {
+			items = append(items, d.Content...)
+			continue
+		}
+		items = append(items, d)
+	}
+	return items, nil
+}
+
+// IsRulesFile says whether a text is a file of health rules: a list, or a document with an
+// expression of one. What is no YAML is not.
+func IsRulesFile(data []byte) bool {
+	documents, problem := strict.Documents(data)
+	if problem != nil || len(documents) == 0 {
+		return false
+	}
+	first := documents[0]
+	for _, s := range (&Rule{}).states() {
+		if strict.Value(first, s.field) != nil {
+			return true
+		}
+	}
+	return first.Kind == yaml.SequenceNode
 }
 
 // Empty says that the rule has no expression that says how an object fares.

@@ -83,12 +83,13 @@ func (a *Assessment) Stack(st *graph.Stack) *Stack {
 
 // walk is the making of a Stack.
 type walk struct {
-	a     *Assessment
-	st    *graph.Stack
-	s     *Stack
-	index map[graph.ID]int
-	below [][]int // of each part, those that count for it
-	from  []int   // of each part that counts and is no root, who leads to it
+	a       *Assessment
+	st      *graph.Stack
+	s       *Stack
+	index   map[graph.ID]int
+	below   [][]int // of each part, those without which it does not do its work
+	counted [][]int // of each part, those that count for it: scalers explain no trouble
+	from    []int   // of each part that counts and is no root, who leads to it
 }
 
 // told is what is said of a member by itself; of what is missing also who makes it.
@@ -111,15 +112,25 @@ func (w *walk) told(id graph.ID) Health {
 
 // led finds what counts for what.
 func (w *walk) led() {
-	w.below = make([][]int, len(w.s.Parts))
+	w.below, w.counted = make([][]int, len(w.s.Parts)), make([][]int, len(w.s.Parts))
 	for i := range w.s.Parts {
 		for p := range w.st.Parts(w.s.Parts[i].ID) {
 			to, in := w.index[p.To]
-			if in && to != i && p.Counts && w.a.weighs(p.To) && !w.a.vouched(w.s.Parts[i].ID, p.To) {
+			if !in || to == i || !w.a.counts(p) || !w.a.weighs(p.To) || w.a.vouched(w.s.Parts[i].ID, p.To) {
+				continue
+			}
+			w.counted[i] = append(w.counted[i], to)
+			if p.Counts {
 				w.below[i] = append(w.below[i], to)
 			}
 		}
 	}
+}
+
+// counts says whether a member is no better than a part. One that scales it counts where it
+// cannot: suspended, on its way or unknown is its own affair.
+func (a *Assessment) counts(p graph.Part) bool {
+	return p.Counts || p.Scales() && a.own[p.To].Status == Degraded
 }
 
 // weighs leaves out what has ended and was replaced, and what only guards others.
@@ -162,7 +173,7 @@ func (w *walk) count() {
 	for len(next) > 0 {
 		at := next[0]
 		next = next[1:]
-		for _, to := range w.below[at] {
+		for _, to := range w.counted[at] {
 			if p := &w.s.Parts[to]; !p.Counts {
 				p.Counts, p.Depth = true, w.s.Parts[at].Depth+1
 				w.from[to] = at
@@ -177,8 +188,8 @@ func (w *walk) count() {
 // ring.
 func (w *walk) settle() {
 	above := make([][]int, len(w.s.Parts))
-	for i, below := range w.below {
-		for _, c := range below {
+	for i, counted := range w.counted {
+		for _, c := range counted {
 			above[c] = append(above[c], i)
 		}
 	}
@@ -226,7 +237,7 @@ func (w *walk) causes() {
 		if !c.Root {
 			c.Of = s.Parts[w.from[i]].ID
 			for part := range w.st.Parts(c.Of) {
-				if part.To == c.ID && part.Counts {
+				if part.To == c.ID && w.a.counts(part) {
 					c.Edge, _ = part.Edge()
 					break
 				}

@@ -31,6 +31,13 @@ func TestStack(t *testing.T) {
 		"what is needed":                 {"a needs b\nb is Progressing", "a", health.Progressing, "b@1"},
 		"optional":                       {"a needs? b\nb is Degraded", "a", health.Healthy, ""},
 		"what only serves":               {"b serves a\nb is Degraded", "a", health.Healthy, ""},
+		"an autoscaler that cannot":      {"b scales a\nb is Degraded", "a", health.Degraded, "b@1"},
+		"one that another one made":      {"k scales a\nk owns b\nb scales a\nb is Degraded", "a", health.Degraded, "b@1"},
+		"one that is suspended":          {"b scales a\nb is Suspended", "a", health.Healthy, ""},
+		"one that is not judged":         {"b scales a\nb is Unknown", "a", health.Healthy, ""},
+		"one that is on its way":         {"b scales a\nb is Progressing", "a", health.Healthy, ""},
+		"an autoscaler explains nothing": {"b scales a\nb is Degraded\na is Degraded", "a", health.Degraded, "b@1 a@0"},
+		"of what is optional":            {"a needs? c\nb scales c\nb is Degraded", "a", health.Healthy, ""},
 		"the deepest first":              {"a owns b\nb owns c\na owns d\nc is Degraded\nd is Degraded", "a", health.Degraded, "c@2 d@1"},
 		"explained by what is below":     {"a owns b\nb owns c\na is Degraded\nb is Degraded\nc is Degraded", "a", health.Degraded, "c@2"},
 		"worse than what is below":       {"a owns b\na is Degraded\nb is Progressing", "a", health.Degraded, "b@1 a@0"},
@@ -124,7 +131,7 @@ func TestDerived(t *testing.T) {
 // Whatever the graph: the stack is the worst of what counts, every part knows the worst
 // below it, and a stack in trouble has a cause that is as bad as the stack.
 func TestRandomStacks(t *testing.T) {
-	words := []string{"owns", "needs", "needs?", "serves"}
+	words := []string{"owns", "needs", "needs?", "serves", "scales"}
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		var lines strings.Builder

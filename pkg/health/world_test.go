@@ -20,7 +20,7 @@ import (
 
 // world is a few objects and how each fares by itself, written down in lines:
 //
-//	a owns b, a needs b, a serves b
+//	a owns b, a needs b, a serves b, a scales b
 //	a needs? b                optional
 //	a makes b                 a says that it owns b, which may not be there yet
 //	a is Degraded since 3     the hour; nobody says anything of those that are not named so
@@ -149,9 +149,10 @@ func (w *world) edge(from, word, to string) {
 
 func (w *world) graph() *graph.Graph {
 	rules := slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Name != "owner-reference" })
-	for name, r := range map[string]relation.Relation{"needs": relation.Needs, "serves": relation.Serves, "makes": relation.Owns} {
+	for name, r := range map[string]relation.Relation{"needs": relation.Needs, "serves": relation.Serves, "scales": relation.Serves, "makes": relation.Owns} {
 		said := w.links[name]
-		rules = append(rules, relation.Rule{Name: "test-" + name, Relation: r, Via: relation.Spec, Links: func(o object.Object, emit relation.Emit) {
+		field := map[string]string{"scales": "spec.scaleTargetRef"}[name]
+		rules = append(rules, relation.Rule{Name: "test-" + name, Relation: r, Field: field, Via: relation.Spec, Links: func(o object.Object, emit relation.Emit) {
 			for _, l := range said[o.Ref] {
 				emit(l)
 			}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -63,14 +64,14 @@ func (x *run) noteSum(ctx context.Context, s *Step, b Before, is *unstructured.U
 	if x.sums == nil {
 		x.sums = map[object.Ref]string{}
 	}
-	if x.sums[b.Object] = b.sum; b.sum != "" {
+	if x.sums[b.Object] = b.Sum; b.Sum != "" {
 		return nil
 	}
 	was, err := x.Store.Kept(ctx, b)
 	if err != nil {
 		return err
 	}
-	sum := sumOf(was)
+	sum := journal.Sum(was)
 	run, before := beforeMark(is)
 	if !sameContent(is, was) && (run != x.j.Run.ID || before != sum) {
 		return x.tampered(s.ID, b.Object, "what is kept of it ("+b.Kept+") is not what it was")
@@ -316,7 +317,7 @@ func (x *run) restoreDefinition(ctx context.Context, b Before) error {
 		case is.GetGeneration() > was.GetGeneration()+1:
 			return errors.New("somebody changed it since")
 		}
-		if run, sum := beforeMark(is); run != x.j.Run.ID || sum != sumOf(was) {
+		if run, sum := beforeMark(is); run != x.j.Run.ID || sum != journal.Sum(was) {
 			return errNotApplied
 		}
 		if x.Restorable != nil && !equality.Semantic.DeepEqual(is.Object["spec"], was.Object["spec"]) {

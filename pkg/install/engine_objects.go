@@ -22,8 +22,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 // ClusterObjects are the Objects and the Discovery of an API server.
@@ -36,7 +36,7 @@ type ClusterObjects struct {
 
 // NewObjects returns the objects of the API server of a config.
 func NewObjects(config *rest.Config) (*ClusterObjects, error) {
-	c := regulate.Quiet(config)
+	c := journal.Quiet(config)
 	client, err := dynamic.NewForConfig(c)
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)

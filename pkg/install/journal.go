@@ -3,6 +3,7 @@ package install
 import (
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -28,8 +29,7 @@ type Journal struct {
 	// Manifest is the text of the System as it was installed last.
 	Manifest string `json:"manifest,omitempty"`
 
-	// version is that of the ConfigMap it was read from; empty for one that is not there yet.
-	version string
+	journal.Revision `json:"-"`
 }
 
 // Run is what was begun.
@@ -71,14 +71,8 @@ type StepState struct {
 	Changed  []Before     `json:"changed,omitempty"` // objects that were
 }
 
-// Before says where an object that was changed is kept as it was: a key of a ConfigMap beside the journal.
-type Before struct {
-	Object object.Ref `json:"object"`
-	// Kept is the name of the ConfigMap beside the journal, or secret/NAME.
-	Kept string `json:"kept"`
-	// sum is that of what this process kept itself; empty for what a journal says was kept.
-	sum string
-}
+// Before says where an object that was changed is kept as it was.
+type Before = journal.BeforeImage
 
 // Past is a run that ended.
 type Past struct {

@@ -106,7 +106,7 @@ func (x *run) ownStep() *StepState {
 // adoptNamespace writes into the journal that the namespace of the installation was made by
 // this run, or by one that was killed before it could write it: there is no journal then.
 func (x *run) adoptNamespace(ctx context.Context) error {
-	if x.mark == "" || x.j.version != "" {
+	if x.mark == "" || x.j.Version() != "" {
 		return nil
 	}
 	name := x.of.Namespace

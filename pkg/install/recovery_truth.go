@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -107,7 +107,7 @@ func (x *run) heldDefinition(ctx context.Context, s *StepState, b Before) (Recov
 	switch run, sum := beforeMark(is); {
 	case run != x.j.Run.ID:
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: errNotApplied.Error()}, nil
-	case sum != sumOf(was):
+	case sum != journal.Sum(was):
 		return RecoveryAct{}, x.tampered(s.ID, b.Object, "what is kept of it ("+b.Kept+") is not what it was: its sum is another one than the definition carries")
 	}
 	return RecoveryAct{Verb: RecoverRestore, Object: b.Object, Note: "if nobody changed it since, and no object is stored in a new version"}, nil
@@ -267,11 +267,8 @@ func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b Before)
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: x.left[b.Object]}, nil
 	}
 	if why := x.unproven(s, b.Object); why != "" {
-		at, what := b.Kept, "configmap"
-		if name, secret := strings.CutPrefix(b.Kept, keptInSecret); secret {
-			at, what = name, "secret"
-		}
-		x.left[b.Object] = fmt.Sprintf("%s, and what is kept of it cannot be proven to be how it was: look at %s %s in %s (%s), and put it back by hand", why, what, at, x.of.Namespace, keptKey)
+		what, at := b.Resource()
+		x.left[b.Object] = fmt.Sprintf("%s, and what is kept of it cannot be proven to be how it was: look at %s %s in %s (%s), and put it back by hand", why, what, at, x.of.Namespace, journal.ImageKey)
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: x.left[b.Object]}, nil
 	}
 	return RecoveryAct{Verb: RecoverRestore, Object: b.Object}, nil

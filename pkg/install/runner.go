@@ -9,8 +9,8 @@ import (
 	"helm.sh/helm/v4/pkg/postrenderer"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 // Store keeps the journal of an installation, and objects as they were.
@@ -19,7 +19,7 @@ type Store interface {
 	// is an error, and is left as it is.
 	Load(ctx context.Context) (*Journal, error)
 	// Save writes it, if nobody else has since it was loaded: else there is a
-	// *regulate.ConflictError.
+	// *journal.ConflictError.
 	Save(ctx context.Context, j *Journal) error
 	// Remove deletes it.
 	Remove(ctx context.Context, j *Journal) error
@@ -38,7 +38,7 @@ type Runner struct {
 	Discovery Discovery
 	Store     Store
 	// Lock returns the lock of the installation; waiting is told who holds it.
-	Lock func(waiting func(holder string, since time.Time)) (regulate.Lock, error)
+	Lock func(waiting func(holder string, since time.Time)) (journal.Lock, error)
 	// Gate waits until objects are Healthy, or says why they are not.
 	Gate func(ctx context.Context, objects []object.Ref, timeout time.Duration) error
 	// Resolve waits for the value of a connection.

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 // run is one use of a Runner.
@@ -91,7 +91,7 @@ func (x *run) locked(ctx context.Context, act func(ctx, undoing context.Context)
 		defer context.AfterFunc(ctx, func() { stop(stoppedBy(ctx)) })()
 		return act(acting, held)
 	})
-	if x.gone && errors.As(err, new(*regulate.LostError)) {
+	if x.gone && errors.As(err, new(*journal.LostError)) {
 		failed := new(FailedError) // the lock went with its namespace
 		if errors.As(err, &failed) {
 			return failed
@@ -141,7 +141,7 @@ func (x *run) do(ctx, undoing context.Context) error {
 		return err
 	}
 	if err := x.save(ctx); err != nil {
-		if x.made && j.version == "" {
+		if x.made && j.Version() == "" {
 			err = errors.Join(err, x.takeBackNamespace(undoing))
 		}
 		return err
@@ -169,7 +169,7 @@ func (x *run) do(ctx, undoing context.Context) error {
 // nothing ends a run that had nothing to do, but for the text of the System.
 func (x *run) nothing(ctx context.Context) error {
 	x.report.Releases = x.releases(ctx, ResultDone)
-	if x.o.Manifest == "" || x.o.Manifest == x.j.Manifest || x.j.version == "" {
+	if x.o.Manifest == "" || x.o.Manifest == x.j.Manifest || x.j.Version() == "" {
 		return nil
 	}
 	x.j.Manifest = x.o.Manifest
@@ -226,7 +226,7 @@ func (x *run) fail(ctx context.Context, step string, failed error) error {
 		return &FailedError{Step: step, Result: result, Err: err}
 	}
 	switch {
-	case errors.As(failed, new(*regulate.ConflictError)):
+	case errors.As(failed, new(*journal.ConflictError)):
 		return as(ResultOpen, failed)
 	case ctx.Err() != nil:
 		return as(ResultOpen, errors.Join(failed, context.Cause(ctx)))
@@ -246,7 +246,7 @@ func (x *run) fail(ctx context.Context, step string, failed error) error {
 
 // afterLoss takes the lock again where it was lost, and undoes what is still ours.
 func (x *run) afterLoss(ctx context.Context, failed error) error {
-	if !errors.As(failed, new(*regulate.LostError)) || x.j == nil || x.j.Run == nil || x.o.KeepFailed || x.gone {
+	if !errors.As(failed, new(*journal.LostError)) || x.j == nil || x.j.Run == nil || x.o.KeepFailed || x.gone {
 		return failed
 	}
 	id := x.j.Run.ID
@@ -257,7 +257,7 @@ func (x *run) afterLoss(ctx context.Context, failed error) error {
 			return err
 		}
 		if j.Run == nil || j.Run.ID != id {
-			return &regulate.ConflictError{Object: "the journal of " + x.of.Name}
+			return &journal.ConflictError{Object: "the journal of " + x.of.Name}
 		}
 		was := x.j.Run
 		x.j = j

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 // killed is what a write panics with that the process does not survive.
@@ -254,7 +254,7 @@ func (f *fakeCluster) Load(ctx context.Context) (*Journal, error) {
 		return j, nil
 	}
 	err := json.Unmarshal(f.journal, j)
-	j.version = fmt.Sprint(f.version)
+	j.SetVersion(fmt.Sprint(f.version))
 	return j, err
 }
 
@@ -266,11 +266,11 @@ func (f *fakeCluster) Save(ctx context.Context, j *Journal) error {
 		if _, ok := f.objects[namespaceRef(f.own)]; !ok {
 			return notFound(namespaceRef(f.own))
 		}
-		if is := fmt.Sprint(f.version); f.journal == nil != (j.version == "") || j.version != "" && j.version != is {
-			return &regulate.ConflictError{Object: "journal"}
+		if is := fmt.Sprint(f.version); f.journal == nil != (j.Version() == "") || j.Version() != "" && j.Version() != is {
+			return &journal.ConflictError{Object: "journal"}
 		}
 		f.version++
-		j.version = fmt.Sprint(f.version)
+		j.SetVersion(fmt.Sprint(f.version))
 		var err error
 		f.journal, err = json.Marshal(j)
 		return err
@@ -279,7 +279,8 @@ func (f *fakeCluster) Save(ctx context.Context, j *Journal) error {
 
 func (f *fakeCluster) Remove(_ context.Context, j *Journal) error {
 	return f.write(func() error {
-		f.journal, j.version = nil, ""
+		f.journal = nil
+		j.SetVersion("")
 		return nil
 	})
 }
@@ -290,7 +291,7 @@ func (f *fakeCluster) Keep(_ context.Context, run string, o *unstructured.Unstru
 	err := f.write(func() error {
 		if _, ok := f.kept[key]; !ok {
 			f.kept[key] = o.DeepCopy()
-			b.sum = sumOf(o)
+			b.Sum = journal.Sum(o)
 		}
 		return nil
 	})
@@ -318,7 +319,7 @@ func (f *fakeCluster) Do(ctx context.Context, act func(context.Context) error) e
 func (f *fakeCluster) runner() *Runner {
 	return &Runner{
 		Engine: fakeHelm{f}, Objects: f, Discovery: f, Store: f, By: "alice", Poll: time.Millisecond,
-		Lock: func(func(string, time.Time)) (regulate.Lock, error) { return f, nil },
+		Lock: func(func(string, time.Time)) (journal.Lock, error) { return f, nil },
 		Gate: func(ctx context.Context, _ []object.Ref, _ time.Duration) error {
 			return f.write(func() error { return ctx.Err() })
 		},

@@ -68,7 +68,7 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 	switch r := j.Run; {
 	case r == nil:
 		x.report.Result = ResultDone
-		if x.mark != "" && j.version == "" && fingerprint == "" && ownRun(x.mark, x.of) {
+		if x.mark != "" && j.Version() == "" && fingerprint == "" && ownRun(x.mark, x.of) {
 			// A run was killed between its namespace and its journal.
 			_, err = x.deleteNamespace(undoing, x.of.Namespace, x.mark)
 		}

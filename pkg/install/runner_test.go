@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 var shopHere = Installation{Name: "shop", Namespace: "apps"}
@@ -136,7 +136,7 @@ func (l *lossy) Do(ctx context.Context, act func(context.Context) error) error {
 	l.turns++
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	lost := &regulate.LostError{Lease: "lease", Why: errors.New("somebody took it away")}
+	lost := &journal.LostError{Lease: "lease", Why: errors.New("somebody took it away")}
 	if l.turns == 1 {
 		l.lose = func() { end(lost) }
 	}
@@ -152,7 +152,7 @@ func TestRunnerLosesItsLock(t *testing.T) {
 		f, p, _ := oneInstall()
 		r := f.runner()
 		lock := &lossy{}
-		r.Lock = func(func(string, time.Time)) (regulate.Lock, error) { return lock, nil }
+		r.Lock = func(func(string, time.Time)) (journal.Lock, error) { return lock, nil }
 		r.Gate = notHealthy(f, func() {
 			lock.lose()
 			if taken { // by one that undid it, and began another
@@ -169,7 +169,7 @@ func TestRunnerLosesItsLock(t *testing.T) {
 		rep, err := r.Do(t.Context(), p, Options{})
 		failed := new(FailedError)
 		want := map[bool]string{false: ResultUndone, true: ResultOpen}[taken]
-		if !errors.As(err, &failed) || !errors.As(err, new(*regulate.LostError)) || failed.Result != want || rep.Result != want || lock.turns != 2 {
+		if !errors.As(err, &failed) || !errors.As(err, new(*journal.LostError)) || failed.Result != want || rep.Result != want || lock.turns != 2 {
 			t.Errorf("taken %v: %+v %v after %d turns", taken, rep, err, lock.turns)
 		}
 		if there := len(f.records) > 0; there != taken {

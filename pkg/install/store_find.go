@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // Found is a journal that was found, or why it could not be read.
@@ -37,7 +37,7 @@ func (f Found) Touches() []ReleaseName {
 // are there, and why others could not be read. No other namespace is looked into: who may
 // write ConfigMaps somewhere else has no say in what is called NAME.
 func Find(ctx context.Context, config *rest.Config, name string, namespaces []string) ([]Found, error) {
-	client, err := dynamic.NewForConfig(regulate.Quiet(config))
+	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
 		return nil, fmt.Errorf("reach the journals: %w", err)
 	}
@@ -55,7 +55,7 @@ func find(ctx context.Context, client dynamic.Interface, name string, namespaces
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case f.Err == nil && f.Journal.version == "":
+		case f.Err == nil && f.Journal.Version() == "":
 			continue
 		case f.Err == nil:
 			f.Installation = f.Journal.Installation

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -355,14 +356,14 @@ func (x *run) restoreAll(ctx context.Context, kept []Before) error {
 }
 
 func (x *run) restore(ctx context.Context, b Before) error {
-	if why := x.left[b.Object]; why != "" && b.sum == "" {
+	if why := x.left[b.Object]; why != "" && b.Sum == "" {
 		return errors.New(why)
 	}
 	was, err := x.Store.Kept(ctx, b)
 	if err != nil {
 		return err
 	}
-	if b.sum != "" && sumOf(was) != b.sum {
+	if b.Sum != "" && journal.Sum(was) != b.Sum {
 		return fmt.Errorf("what is kept of it (%s) was changed by somebody", b.Kept)
 	}
 	for try := 0; ; try++ {

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 var eventsResource = schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
@@ -57,7 +59,7 @@ type EventTeller struct {
 // NewTeller returns a teller. Instance says who this process is (Holder); warn is told, once,
 // that something could not be told, and why. Flush ends it.
 func NewTeller(config *rest.Config, instance string, warn func(string)) (*EventTeller, error) {
-	client, err := dynamic.NewForConfig(quiet(config))
+	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
 		return nil, fmt.Errorf("reach events: %w", err)
 	}
@@ -126,7 +128,7 @@ func (t *EventTeller) work() {
 func (t *EventTeller) send(e *eventsv1.Event) {
 	ctx, cancel := context.WithTimeout(context.Background(), tellPatience)
 	defer cancel()
-	_, err := t.client.Namespace(e.Namespace).Create(ctx, fieldsOf(e), metav1.CreateOptions{FieldManager: FieldManager})
+	_, err := t.client.Namespace(e.Namespace).Create(ctx, journal.Unstructured(e), metav1.CreateOptions{FieldManager: FieldManager})
 	switch {
 	case err == nil, apierrors.IsAlreadyExists(err): // the same was told before
 		return

@@ -12,6 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // Meter counts what regulate watch does, and shows it as metrics.
@@ -128,13 +130,13 @@ func (m *Meter) count() {
 // kindOf is what failed, as a label: there are few of them.
 func kindOf(err error) string {
 	switch {
-	case errors.As(err, new(*ConflictError)), apierrors.IsConflict(err):
+	case errors.As(err, new(*journal.ConflictError)), apierrors.IsConflict(err):
 		return "conflict"
-	case errors.As(err, new(*LostError)):
+	case errors.As(err, new(*journal.LostError)):
 		return "lock"
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.As(err, new(*MissingError)):
 		return "forbidden"
-	case apierrors.ReasonForError(err) != "" && mayPass(err):
+	case apierrors.ReasonForError(err) != "" && journal.IsTransient(err):
 		return "server"
 	}
 	return "other"

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -76,7 +79,7 @@ func TestExposition(t *testing.T) {
 	now = now.Add(-time.Hour) // a clock that goes back takes nothing away
 	fetched(t, h, "/metrics", "")
 	now = now.Add(5 * time.Second)
-	for i, err := range []error{&ConflictError{Object: "x"}, &LostError{Lease: "x", Why: errCut}, fmt.Errorf("x: %w", apierrors.NewForbidden(leases.GroupResource(), "x", nil)), &MissingError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
+	for i, err := range []error{&journal.ConflictError{Object: "x"}, &journal.LostError{Lease: "x", Why: errCut}, fmt.Errorf("x: %w", apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "x", nil)), &MissingError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
 		m.Turned(nil, nil, err)
 		if res, text := fetched(t, h, "/readyz", ""); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("after error %d: %d %s", i, res.StatusCode, text)

@@ -423,7 +423,8 @@ type fakeStore struct {
 }
 
 func (s *fakeStore) Load(context.Context) (*Journal, error) {
-	j := &Journal{System: "shop", Namespace: "shop", version: strconv.Itoa(s.version)}
+	j := &Journal{System: "shop", Namespace: "shop"}
+	j.SetVersion(strconv.Itoa(s.version))
 	if s.doc != nil {
 		if err := json.Unmarshal(s.doc, j); err != nil {
 			return nil, err
@@ -439,7 +440,7 @@ func (s *fakeStore) Save(ctx context.Context, j *Journal) error {
 	if err != nil {
 		return err
 	}
-	if j.version != strconv.Itoa(s.version) {
+	if j.Version() != strconv.Itoa(s.version) {
 		return errors.New("conflict")
 	}
 	if err := j.valid(); err != nil {
@@ -450,7 +451,7 @@ func (s *fakeStore) Save(ctx context.Context, j *Journal) error {
 	}
 	s.version++
 	s.saves++
-	j.version = strconv.Itoa(s.version)
+	j.SetVersion(strconv.Itoa(s.version))
 	return s.api.leave(ft)
 }
 

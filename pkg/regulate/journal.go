@@ -1,6 +1,10 @@
 package regulate
 
-import "time"
+import (
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+)
 
 // Journal is what was done to the apps of a system, and what was seen of them: the memory
 // of regulation. What is about to be done is written into it first (an intent), what became
@@ -24,8 +28,7 @@ type Journal struct {
 	// History is what is over, the newest last. It is cut at MostHistory.
 	History []Record `json:"history,omitempty"`
 
-	// version is the resourceVersion that it was read with; empty where there was none.
-	version string
+	journal.Revision `json:"-"`
 }
 
 // MostHistory is how many records a journal keeps: an object of a cluster has 1 MiB.

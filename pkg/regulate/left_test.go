@@ -187,15 +187,15 @@ func TestLeftIsBounded(t *testing.T) {
 func TestLeftIsStored(t *testing.T) {
 	b, _ := leftBench(t)
 	j := b.journal(t)
-	s := &ConfigMapStore{namespace: "shop", system: "shop"}
-	o, err := s.encode(j)
+	format := formatOf("shop", "shop")
+	o, err := format.Encode(j)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := o.Data["held"]; !strings.HasPrefix(got, "nothing is held\na Stop left: Deployment.apps/shop/web (it was spec.replicas = 3)") {
 		t.Error(got)
 	}
-	back, err := decode(o)
+	back, err := format.Decode(o)
 	if err != nil || len(back.Left) != 1 || !slices.EqualFunc(back.Left[0].Operations, j.Left[0].Operations, func(x, y *Operation) bool { return same(x, y) }) {
 		t.Errorf("%v: %+v", err, back)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -72,7 +74,7 @@ type manifests struct {
 }
 
 func (m *manifests) add(comment string, o any) {
-	u := fieldsOf(o)
+	u := journal.Unstructured(o)
 	unstructured.RemoveNestedField(u.Object, "status")
 	unstructured.RemoveNestedField(u.Object, "spec", "template", "metadata", "creationTimestamp")
 	unstructured.RemoveNestedField(u.Object, "spec", "strategy")
@@ -135,7 +137,7 @@ func (m *manifests) roles() {
 func (m *manifests) rights() []Right {
 	rights := AllRights(m.in.System, m.in.World, m.in.Kinds, m.in.Namespace)
 	for _, verb := range []string{"get", "update"} {
-		rights = append(rights, Right{Verb: verb, Group: leases.Group, Resource: leases.Resource, Namespace: m.in.Namespace, Name: system.WatchName(m.in.System.Name)})
+		rights = append(rights, Right{Verb: verb, Group: coordinationv1.GroupName, Resource: "leases", Namespace: m.in.Namespace, Name: system.WatchName(m.in.System.Name)})
 	}
 	// The manifest of the system, which an adopted one has in the cluster.
 	return append(rights, Right{Verb: "get", Resource: "configmaps", Namespace: m.in.Namespace, Name: system.ParentName(m.in.System.Name)})

@@ -15,7 +15,7 @@
 //   - runner, run, undo, resume, compile, images, ownership, client: how it is done, taken
 //     back, and gone on with after a kill, to the byte.
 //   - deed: the actions that are no write to an object: Jobs, HTTP requests, commands.
-//   - store, lock, rights, events: what is kept in the cluster, whose turn it is, who may do
+//   - store, rights, events: what is kept in the cluster, whose turn it is, who may do
 //     it, and what is told of it there.
 //   - manifests, exposition: a watch that runs in a cluster, and its metrics.
 //
@@ -29,5 +29,5 @@
 //
 // A [Planned] says its steps, each with why, and what is not done and why not. [Observe] and
 // [Plan] take the time as a value; a World may be read by several goroutines, a [Journal]
-// belongs to one. A [Runner] writes: before each write into the journal, under a [Lock].
+// belongs to one. A [Runner] writes: before each write into the journal, under a [journal.Lock].
 package regulate

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -88,7 +89,7 @@ func Rights(p *Planned, j *Journal, s *system.System, w *World, kinds *object.Ki
 		return nil
 	}
 	// Where there is a journal, there is a lock as well.
-	r.keeping(j.version == "")
+	r.keeping(j.Version() == "")
 	for i := range p.Steps {
 		step := &p.Steps[i]
 		r.actions(step.App, step.Signal, step.Actions)
@@ -149,14 +150,14 @@ func (r *rightsOf) suspends(app string) bool {
 // keeping is what the journal and the lock take. Names say nothing to create: the object has
 // none yet when that is authorized.
 func (r *rightsOf) keeping(create bool) {
-	journal := Right{Resource: "configmaps", Namespace: r.namespace}
-	lock := Right{Group: leases.Group, Resource: "leases", Namespace: r.namespace}
+	doc := Right{Resource: "configmaps", Namespace: r.namespace}
+	lock := Right{Group: coordinationv1.GroupName, Resource: "leases", Namespace: r.namespace}
 	if create {
-		r.add(journal, "create")
+		r.add(doc, "create")
 		r.add(lock, "create")
 	}
-	journal.Name, lock.Name = system.JournalName(r.system.Name), system.LockName(r.system.Name)
-	r.add(journal, "get", "patch")
+	doc.Name, lock.Name = system.JournalName(r.system.Name), system.LockName(r.system.Name)
+	r.add(doc, "get", "update")
 	r.add(lock, "get", "update")
 }
 

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 var accessReviews = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
@@ -44,7 +46,7 @@ func (e *UndecidedError) Unwrap() error { return e.Why }
 // missing: it is no reason to refuse, since the write itself will say. Rights to many
 // objects of a kind are asked for at once, and each by itself only where that is denied.
 func Review(ctx context.Context, config *rest.Config, rights []Right) ([]Missing, error) {
-	client, err := dynamic.NewForConfig(quiet(config))
+	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
 		return nil, fmt.Errorf("ask for rights: %w", err)
 	}
@@ -128,7 +130,7 @@ func mayDo(ctx context.Context, client dynamic.Interface, r Right) (bool, string
 			Verb: r.Verb, Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
 		}},
 	}
-	u, err := client.Resource(accessReviews).Create(ctx, fieldsOf(review), metav1.CreateOptions{})
+	u, err := client.Resource(accessReviews).Create(ctx, journal.Unstructured(review), metav1.CreateOptions{})
 	if err != nil {
 		return false, "", err
 	}

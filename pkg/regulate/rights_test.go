@@ -62,7 +62,7 @@ func texts(rights []Right) []string {
 func TestRights(t *testing.T) {
 	s, w := rightsSystem()
 	keeping := []string{
-		"get configmaps sysop-shop-journal in prod", "patch configmaps sysop-shop-journal in prod",
+		"get configmaps sysop-shop-journal in prod", "update configmaps sysop-shop-journal in prod",
 		"get leases.coordination.k8s.io sysop-shop in prod", "update leases.coordination.k8s.io sysop-shop in prod",
 	}
 	making := append([]string{"create configmaps in prod", "create leases.coordination.k8s.io in prod"}, keeping...)
@@ -75,11 +75,12 @@ func TestRights(t *testing.T) {
 	flux := []string{"get kustomizations.kustomize.toolkit.fluxcd.io shop in flux-system", "patch kustomizations.kustomize.toolkit.fluxcd.io shop in flux-system", "create events.events.k8s.io in flux-system"}
 	db := []string{"get statefulsets.apps db in data", "patch statefulsets.apps db in data", "get statefulsets.apps/scale db in data", "patch statefulsets.apps/scale db in data", "create events.events.k8s.io in data"}
 	zone := []string{"get zones.example.com eu", "patch zones.example.com eu", "get zones.example.com/status eu", "patch zones.example.com/status eu", "create events.events.k8s.io in default"}
-	there := &Journal{version: "7", Holds: []*Hold{{ID: 4, App: "web", Signal: "Stop", Operations: []*Operation{
+	there := &Journal{Holds: []*Hold{{ID: 4, App: "web", Signal: "Stop", Operations: []*Operation{
 		{Action: "scale", Target: Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespace: "prod", Name: "web", Subresource: "scale"}},
 		{Action: "job", Target: Target{APIVersion: "batch/v1", Kind: "Job", Resource: "jobs", Namespace: "prod", Name: "made"}},
 		{Action: "http"},
 	}}}}
+	there.SetVersion("7")
 	for _, c := range []struct {
 		name  string
 		steps []Step

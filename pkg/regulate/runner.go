@@ -35,14 +35,9 @@ type WriteOptions struct {
 type Store interface {
 	// Load returns the journal, an empty one where there is none.
 	Load(ctx context.Context) (*Journal, error)
-	// Save writes it, if nobody else has since it was loaded: else there is a *ConflictError.
+	// Save writes it, if nobody else has since it was loaded: else there is a
+	// *journal.ConflictError.
 	Save(ctx context.Context, j *Journal) error
-}
-
-// Lock lets one run act at a time.
-type Lock interface {
-	// Do waits for its turn and runs act. The context of act ends when the turn is lost.
-	Do(ctx context.Context, act func(context.Context) error) error
 }
 
 // Teller writes Events about targets. What cannot be told is no error.

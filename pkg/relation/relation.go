@@ -25,6 +25,7 @@ package relation
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -232,6 +233,12 @@ type Rule struct {
 	// family reads for this rule and others at once; member is its place in it.
 	family *family
 	member int
+}
+
+// Scales says that From sets the size of To: the field by which it names it is the one of
+// all that write through the scale subresource (HorizontalPodAutoscaler, KEDA, Knative).
+func (r *Rule) Scales() bool {
+	return r.Relation == Serves && strings.HasSuffix(r.Field, "scaleTargetRef")
 }
 
 // Values of Rule.Deletes that are no finalizers.

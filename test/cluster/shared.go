@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -61,13 +62,24 @@ func (s *Shared) Stop() error {
 const hangs = 5 * time.Minute
 
 // watch ends the run if the test goes on for ever, and says last which one it is and
-// where it stands: go test says that first, above thousands of lines.
+// where it stands: go test says that first, above thousands of lines. While the test
+// itself has ended and its parallel subtests wait for their turn, it does not hang.
 func watch(t testing.TB) {
-	timer := time.AfterFunc(hangs, func() {
+	own := make([]byte, 64)
+	own = own[:runtime.Stack(own, false)]
+	id, _, _ := bytes.Cut(own, []byte("["))
+	var timer *time.Timer
+	started := make(chan struct{})
+	timer = time.AfterFunc(hangs, func() {
+		<-started
 		all := make([]byte, 16<<20)
 		all = all[:runtime.Stack(all, true)]
 		var tests []string
 		for goroutine := range strings.SplitSeq(string(all), "\n\n") {
+			if strings.HasPrefix(goroutine, string(id)) && strings.Contains(goroutine, "testing.tRunner.func1(") {
+				timer.Reset(hangs)
+				return
+			}
 			if strings.Contains(goroutine, "testing.tRunner") && !strings.Contains(goroutine, "(*T).Parallel") {
 				tests = append(tests, goroutine)
 			}
@@ -75,6 +87,7 @@ func watch(t testing.TB) {
 		fmt.Fprintf(os.Stderr, "%s\n\n%s\n\n%s has not ended after %s\n", all, strings.Join(tests, "\n\n"), t.Name(), hangs)
 		os.Exit(1) // the supervisor stops the cluster
 	})
+	close(started)
 	t.Cleanup(func() { timer.Stop() })
 }
 

@@ -27,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -89,7 +90,7 @@ func TestRegulateJournal(t *testing.T) {
 			switch err := s.Save(t.Context(), j); {
 			case err == nil:
 				won.Add(1)
-			case errors.As(err, new(*regulate.ConflictError)):
+			case errors.As(err, new(*journal.ConflictError)):
 				lost.Add(1)
 			default:
 				t.Error(err)
@@ -106,7 +107,7 @@ func TestRegulateJournal(t *testing.T) {
 	if err := a.Save(t.Context(), ja); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Save(t.Context(), jb); !errors.As(err, new(*regulate.ConflictError)) {
+	if err := b.Save(t.Context(), jb); !errors.As(err, new(*journal.ConflictError)) {
 		t.Fatalf("the second of two: %v", err)
 	}
 	maps := admin(c).CoreV1().ConfigMaps(ns)
@@ -115,19 +116,19 @@ func TestRegulateJournal(t *testing.T) {
 		t.Fatalf("%v, labels %v, held %q", err, o.Labels, o.Data["held"])
 	}
 	if !slices.ContainsFunc(o.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == "sysop.dev/regulate" && m.Operation == metav1.ManagedFieldsOperationApply
+		return m.Manager == "sysop.dev/regulate" && m.Operation == metav1.ManagedFieldsOperationUpdate
 	}) {
-		t.Errorf("it is not server-side applied: %v", o.ManagedFields)
+		t.Errorf("it is not regulation's: %v", o.ManagedFields)
 	}
 	p := proxy(t, c, "")
 	through := journalStore(t, configOf(t, p.Kubeconfig()), ns)
 	j := loaded(t, through)
-	patches := func(r *http.Request) bool { return r.Method == http.MethodPatch }
+	updates := func(r *http.Request) bool { return r.Method == http.MethodPut }
 	for n, f := range []faults.Fault{
-		{Match: patches, Times: 1, Effect: faults.Cut(0)},
-		{Match: patches, Times: 3, Effect: faults.InternalError()},
-		{Match: patches, Times: 2, Effect: faults.TooManyRequests(time.Second)},
-		{Match: patches, Times: 1, Effect: faults.Cut(50)},
+		{Match: updates, Times: 1, Effect: faults.Cut(0)},
+		{Match: updates, Times: 3, Effect: faults.InternalError()},
+		{Match: updates, Times: 2, Effect: faults.TooManyRequests(time.Second)},
+		{Match: updates, Times: 1, Effect: faults.Cut(50)},
 	} {
 		p.Reset()
 		p.Inject(f)
@@ -176,7 +177,7 @@ func TestRegulateLock(t *testing.T) {
 	var inside, turns, lost atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 4 {
-		l, err := regulate.NewLock(config, "shop", ns, regulate.LockOptions{Holder: fmt.Sprint("run ", i), Duration: 2 * time.Second})
+		l, err := regulate.NewLock(config, "shop", ns, journal.LeaseOptions{Holder: fmt.Sprint("run ", i), Duration: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +198,7 @@ func TestRegulateLock(t *testing.T) {
 				switch {
 				case err == nil:
 					done++
-				case errors.As(err, new(*regulate.LostError)):
+				case errors.As(err, new(*journal.LostError)):
 					lost.Add(1)
 				default:
 					t.Error(err)
@@ -217,12 +218,12 @@ func TestRegulateLock(t *testing.T) {
 
 func killedHolder(t *testing.T, c *cluster.Cluster, ns string) {
 	p := proxy(t, c, "")
-	first, err := regulate.NewLock(configOf(t, p.Kubeconfig()), "shop", ns, regulate.LockOptions{Holder: "first", Duration: 2 * time.Second})
+	first, err := regulate.NewLock(configOf(t, p.Kubeconfig()), "shop", ns, journal.LeaseOptions{Holder: "first", Duration: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	told := make(chan string, 9)
-	second, err := regulate.NewLock(c.Config(), "shop", ns, regulate.LockOptions{Holder: "second", Duration: 2 * time.Second, Waiting: func(by string, _ time.Time) { told <- by }})
+	second, err := regulate.NewLock(c.Config(), "shop", ns, journal.LeaseOptions{Holder: "second", Duration: 2 * time.Second, Waiting: func(by string, _ time.Time) { told <- by }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +239,7 @@ func killedHolder(t *testing.T, c *cluster.Cluster, ns string) {
 			stopped = time.Now()
 			return ctx.Err()
 		})
-		if !errors.As(err, new(*regulate.LostError)) {
+		if !errors.As(err, new(*journal.LostError)) {
 			t.Errorf("the first: %v", err)
 		}
 	})
@@ -398,7 +399,7 @@ func TestRegulateEvents(t *testing.T) {
 	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
-	teller, err := regulate.NewTeller(c.Config(), regulate.Holder(), func(s string) { t.Error(s) })
+	teller, err := regulate.NewTeller(c.Config(), journal.Holder(), func(s string) { t.Error(s) })
 	if err != nil {
 		t.Fatal(err)
 	}

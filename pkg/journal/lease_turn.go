@@ -1,4 +1,4 @@
-package regulate
+package journal
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // turn is one use of a lock. Its times are of the monotonic clock.
 type turn struct {
-	lock *LeaseLock
+	lock *Lease
 	id   string
 	// lease is as it was last seen, or written; seen is when it was first seen like that.
 	lease *coordinationv1.Lease
@@ -36,10 +36,10 @@ func (t *turn) take(ctx context.Context) error {
 			return context.Cause(ctx)
 		case err == nil || takenFirst(err):
 			answered = time.Now()
-		case !mayPass(err):
+		case !IsTransient(err):
 			return fmt.Errorf("take the lock (%s): %w", t.lock.name, err)
-		case t.lock.patience > 0 && time.Since(answered) > t.lock.patience:
-			return fmt.Errorf("take the lock (%s): no answer for %s: %w", t.lock.name, t.lock.patience, err)
+		case t.lock.Limit > 0 && time.Since(answered) > t.lock.Limit:
+			return fmt.Errorf("take the lock (%s): no answer for %s: %w", t.lock.name, t.lock.Limit, err)
 		}
 		if by := holderOf(t.lease); by != "" && by != told && time.Since(began) >= time.Second && t.lock.Waiting != nil {
 			told = by
@@ -163,7 +163,7 @@ func (t *turn) renew(ctx context.Context, end time.Time) error {
 	if apierrors.IsNotFound(err) {
 		return &takenError{} // it was deleted, and anybody may have made it again
 	}
-	if !maybeWritten(err) {
+	if !MaybeWritten(err) {
 		return err
 	}
 	is, gone := t.lock.api.get(ctx)
@@ -184,11 +184,11 @@ func (t *turn) renew(ctx context.Context, end time.Time) error {
 func (t *turn) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(t.lock.Duration, 5*time.Second))
 	defer cancel()
-	_ = persist(ctx, t.lock.Duration, func(ctx context.Context) error {
+	_ = Retry(ctx, t.lock.Duration, func(ctx context.Context) error {
 		free := t.lease.DeepCopy()
 		free.Spec.HolderIdentity = nil
 		_, err := t.lock.api.update(ctx, free)
-		if err == nil || !maybeWritten(err) {
+		if err == nil || !MaybeWritten(err) {
 			return err
 		}
 		is, gone := t.lock.api.get(ctx)
@@ -199,8 +199,17 @@ func (t *turn) release(ctx context.Context) {
 			return nil // it was let go, or is another one's
 		}
 		t.lease = is
-		return errAgain{err}
+		return Again(err)
 	})
+}
+
+// forget deletes the lease if nobody holds it; that it stays is of no consequence.
+func (t *turn) forget(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if is, err := t.lock.api.get(ctx); err == nil && holderOf(is) == "" {
+		_ = t.lock.api.remove(ctx, is)
+	}
 }
 
 func takenFirst(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }

@@ -1,4 +1,4 @@
-package regulate
+package journal
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func (m *memoryLease) get(context.Context) (*coordinationv1.Lease, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.lease == nil {
-		return nil, apierrors.NewNotFound(leases.GroupResource(), "x")
+		return nil, apierrors.NewNotFound(leaseResource.GroupResource(), "x")
 	}
 	return m.lease.DeepCopy(), nil
 }
@@ -45,7 +45,7 @@ func (m *memoryLease) create(_ context.Context, spec coordinationv1.LeaseSpec) (
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.lease != nil {
-		return nil, apierrors.NewAlreadyExists(leases.GroupResource(), "x")
+		return nil, apierrors.NewAlreadyExists(leaseResource.GroupResource(), "x")
 	}
 	return m.put(&coordinationv1.Lease{Spec: spec}), nil
 }
@@ -55,13 +55,23 @@ func (m *memoryLease) update(_ context.Context, l *coordinationv1.Lease) (*coord
 	defer m.mu.Unlock()
 	switch {
 	case m.lease == nil:
-		return nil, apierrors.NewNotFound(leases.GroupResource(), "x")
+		return nil, apierrors.NewNotFound(leaseResource.GroupResource(), "x")
 	case l.Spec.HolderIdentity != nil && *l.Spec.HolderIdentity == "":
 		return nil, apierrors.NewBadRequest("holderIdentity must not be empty")
 	case m.lease.ResourceVersion != l.ResourceVersion:
-		return nil, apierrors.NewConflict(leases.GroupResource(), "x", errors.New("modified"))
+		return nil, apierrors.NewConflict(leaseResource.GroupResource(), "x", errors.New("modified"))
 	}
 	return m.put(l), nil
+}
+
+func (m *memoryLease) remove(_ context.Context, l *coordinationv1.Lease) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.lease != nil && m.lease.ResourceVersion != l.ResourceVersion {
+		return apierrors.NewConflict(leaseResource.GroupResource(), "x", errors.New("modified"))
+	}
+	m.lease = nil
+	return nil
 }
 
 func (m *memoryLease) edit(change func(l *coordinationv1.Lease)) {
@@ -99,7 +109,7 @@ func (b badLine) pass(ctx context.Context, do func() (*coordinationv1.Lease, err
 		<-ctx.Done()
 		return nil, ctx.Err()
 	case no:
-		return nil, apierrors.NewForbidden(leases.GroupResource(), "x", nil)
+		return nil, apierrors.NewForbidden(leaseResource.GroupResource(), "x", nil)
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -119,8 +129,8 @@ func (b badLine) update(ctx context.Context, l *coordinationv1.Lease) (*coordina
 	return b.pass(ctx, func() (*coordinationv1.Lease, error) { return b.memoryLease.update(ctx, l) })
 }
 
-func lockOn(api leaseAPI, holder string, d time.Duration) *LeaseLock {
-	return &LeaseLock{api: api, name: "lease prod/sysop-shop", LockOptions: LockOptions{Holder: holder, Duration: d}.complete(), patience: patience}
+func lockOn(api leaseAPI, holder string, d time.Duration) *Lease {
+	return &Lease{api: api, name: "lease prod/sysop-shop", LeaseOptions: LeaseOptions{Holder: holder, Duration: d, Limit: DefaultLimit}.complete()}
 }
 
 // Of many who want in, over lines on which a third of the requests fails somehow, never two
@@ -345,7 +355,7 @@ func TestLockThatCannotBeTaken(t *testing.T) {
 		want string
 	}{
 		{"forbidden", badLine{&memoryLease{}, func() fault { return no }}, 0, "forbidden"},
-		{"no server", badLine{&memoryLease{}, func() fault { return gone }}, patience, "no answer for 30s"},
+		{"no server", badLine{&memoryLease{}, func() fault { return gone }}, DefaultLimit, "no answer for 30s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

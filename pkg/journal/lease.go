@@ -1,4 +1,4 @@
-package regulate
+package journal
 
 import (
 	"cmp"
@@ -16,11 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-var leases = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+var leaseResource = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 
 // DefaultLease is how long a lock outlives a holder that was killed.
 const DefaultLease = 15 * time.Second
@@ -37,7 +35,7 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Why }
 
-// LeaseLock is a Lock over a coordination.k8s.io Lease.
+// Lease is a Lock over a coordination.k8s.io Lease.
 //
 // A lease is taken over when its holder has not renewed it for as long as it said it would,
 // counted by who waits on a clock that does not jump, from when it saw it renewed last: what
@@ -48,16 +46,14 @@ func (e *LostError) Unwrap() error { return e.Why }
 //
 // client-go's leaderelection would do it too, but it asks for ever where it may not, and
 // brings every typed client along.
-type LeaseLock struct {
+type Lease struct {
 	api  leaseAPI
 	name string // lease shop/sysop-shop
-	LockOptions
-	// patience is how long it asks a server that does not answer; 0 is for ever.
-	patience time.Duration
+	LeaseOptions
 }
 
-// LockOptions are those of a lock.
-type LockOptions struct {
+// LeaseOptions are those of a lease.
+type LeaseOptions struct {
 	// Holder says who it is that takes it: alice@host (pid 123); empty for this process. Each
 	// turn adds a mark of its own, so that a predecessor of the same name is another one.
 	Holder string
@@ -67,29 +63,23 @@ type LockOptions struct {
 	// Waiting is told who holds it, and since when (by that one's clock), when it was waited
 	// for a second, and then of each other holder. It may be nil.
 	Waiting func(holder string, since time.Time)
+	// Limit is how long it asks a server that does not answer; 0 is for ever.
+	Limit time.Duration
+	// Ephemeral leases are deleted after a turn that nobody follows.
+	Ephemeral bool
 }
 
-// NewLock returns the lock of who acts on a system.
-func NewLock(config *rest.Config, name, namespace string, o LockOptions) (*LeaseLock, error) {
-	return newLease(config, system.LockName(name), name, namespace, o, patience)
-}
-
-// NewElection returns the lock of who watches a system in a cluster: whoever waits for it
-// waits until the other one goes.
-func NewElection(config *rest.Config, name, namespace string, o LockOptions) (*LeaseLock, error) {
-	return newLease(config, system.WatchName(name), name, namespace, o, 0)
-}
-
-func newLease(config *rest.Config, name, of, namespace string, o LockOptions, patience time.Duration) (*LeaseLock, error) {
-	client, err := dynamic.NewForConfig(quiet(config))
+// NewLease returns the lock of a place.
+func NewLease(config *rest.Config, place Place, o LeaseOptions) (*Lease, error) {
+	client, err := Connect(config, "the lock of "+place.Name)
 	if err != nil {
-		return nil, fmt.Errorf("reach the lock of %s: %w", of, err)
+		return nil, err
 	}
-	api := clusterLease{client: client.Resource(leases).Namespace(namespace), meta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{system.Label: of}}}
-	return &LeaseLock{api: api, name: "lease " + namespace + "/" + name, LockOptions: o.complete(), patience: patience}, nil
+	api := clusterLease{client: client.Resource(leaseResource).Namespace(place.Namespace), place: place}
+	return &Lease{api: api, name: "lease " + place.Namespace + "/" + place.Name, LeaseOptions: o.complete()}, nil
 }
 
-func (o LockOptions) complete() LockOptions {
+func (o LeaseOptions) complete() LeaseOptions {
 	o.Holder = cmp.Or(o.Holder, Holder())
 	o.Duration = max(cmp.Or(o.Duration, DefaultLease).Round(time.Second), time.Second)
 	return o
@@ -97,7 +87,7 @@ func (o LockOptions) complete() LockOptions {
 
 // Do waits for its turn and runs act. The context of act ends when the turn is lost, and Do
 // returns a *LostError then. When act has returned, for whatever reason, the lease is let go.
-func (l *LeaseLock) Do(ctx context.Context, act func(context.Context) error) error {
+func (l *Lease) Do(ctx context.Context, act func(context.Context) error) error {
 	t := &turn{lock: l, id: l.Holder + markedBy + rand.Text()[:8]}
 	if err := t.take(ctx); err != nil {
 		return err
@@ -115,6 +105,9 @@ func (l *LeaseLock) Do(ctx context.Context, act func(context.Context) error) err
 		stop()
 		<-renewed
 		t.release(ctx)
+		if l.Ephemeral {
+			t.forget(ctx)
+		}
 		end(nil)
 	}()
 	err := act(acting)
@@ -154,15 +147,17 @@ type leaseAPI interface {
 	create(ctx context.Context, spec coordinationv1.LeaseSpec) (*coordinationv1.Lease, error)
 	// update writes it, if nobody has since it was read.
 	update(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error)
+	// remove deletes it, if nobody has written it since it was read.
+	remove(ctx context.Context, l *coordinationv1.Lease) error
 }
 
 type clusterLease struct {
 	client dynamic.ResourceInterface
-	meta   metav1.ObjectMeta
+	place  Place
 }
 
 func (c clusterLease) get(ctx context.Context) (*coordinationv1.Lease, error) {
-	u, err := c.client.Get(ctx, c.meta.Name, metav1.GetOptions{})
+	u, err := c.client.Get(ctx, c.place.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -170,9 +165,9 @@ func (c clusterLease) get(ctx context.Context) (*coordinationv1.Lease, error) {
 }
 
 func (c clusterLease) create(ctx context.Context, spec coordinationv1.LeaseSpec) (*coordinationv1.Lease, error) {
-	l := &coordinationv1.Lease{ObjectMeta: c.meta, Spec: spec}
-	l.APIVersion, l.Kind = "coordination.k8s.io/v1", "Lease"
-	u, err := c.client.Create(ctx, fieldsOf(l), metav1.CreateOptions{FieldManager: FieldManager})
+	meta := metav1.ObjectMeta{Name: c.place.Name, Namespace: c.place.Namespace, Labels: c.place.Labels}
+	l := &coordinationv1.Lease{TypeMeta: leaseType(), ObjectMeta: meta, Spec: spec}
+	u, err := c.client.Create(ctx, Unstructured(l), metav1.CreateOptions{FieldManager: c.place.FieldManager})
 	if err != nil {
 		return nil, err
 	}
@@ -180,12 +175,20 @@ func (c clusterLease) create(ctx context.Context, spec coordinationv1.LeaseSpec)
 }
 
 func (c clusterLease) update(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error) {
-	l.APIVersion, l.Kind = "coordination.k8s.io/v1", "Lease"
-	u, err := c.client.Update(ctx, fieldsOf(l), metav1.UpdateOptions{FieldManager: FieldManager})
+	l.TypeMeta = leaseType()
+	u, err := c.client.Update(ctx, Unstructured(l), metav1.UpdateOptions{FieldManager: c.place.FieldManager})
 	if err != nil {
 		return nil, err
 	}
 	return leaseOf(u.Object)
+}
+
+func (c clusterLease) remove(ctx context.Context, l *coordinationv1.Lease) error {
+	return c.client.Delete(ctx, c.place.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &l.ResourceVersion}})
+}
+
+func leaseType() metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"}
 }
 
 func leaseOf(fields map[string]any) (*coordinationv1.Lease, error) {

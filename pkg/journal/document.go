@@ -1,0 +1,129 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	sigsjson "sigs.k8s.io/json"
+)
+
+const (
+	documentKey   = "journal.json"
+	compressedKey = "journal.json.gz"
+)
+
+// Header says what a stored document is.
+type Header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// Format is how documents of a type are stored.
+type Format[T any] struct {
+	Header
+	// New makes the document that is loaded where none is stored.
+	New func() *T
+	// Revision is what the document embeds.
+	Revision func(*T) *Revision
+	// Inline returns a pointer to a struct that has the fields of both.
+	Inline func(Header, *T) any
+	// Valid says what of a stored document cannot be acted on; somebody may have edited it.
+	Valid func(*T) error
+	// Open is what a document says that somebody has to put right where it cannot be read:
+	// was begun.
+	Open string
+	// Beside is what is stored beside the document for people, by keys; it may be nil.
+	Beside func(*T) map[string]string
+	// TooLarge says of a document that does not fit what can be done about it; it may be nil.
+	TooLarge func(*T) string
+}
+
+// Encode returns the ConfigMap of a document: the same bytes for the same document.
+func (f Format[T]) Encode(d *T) (*corev1.ConfigMap, error) {
+	text, err := json.Marshal(f.Inline(f.Header, d))
+	if err != nil {
+		return nil, err
+	}
+	o := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{}}
+	beside := 0
+	if f.Beside != nil {
+		maps.Copy(o.Data, f.Beside(d))
+	}
+	for k, v := range o.Data {
+		beside += len(k) + len(v)
+	}
+	size := len(text)
+	if size > compressAbove {
+		if text, err = compress(text); err != nil {
+			return nil, err
+		}
+		o.BinaryData = map[string][]byte{compressedKey: text}
+	} else {
+		o.Data[documentKey] = string(text)
+	}
+	if len(text)+beside > mostBytes {
+		err := fmt.Errorf("it has %d bytes, %d compressed, and a ConfigMap holds %d", size, len(text), mostBytes)
+		if f.TooLarge != nil {
+			err = fmt.Errorf("%w: %s", err, f.TooLarge(d))
+		}
+		return nil, err
+	}
+	return o, nil
+}
+
+// Decode reads a document. A field that is not known is an error as well: it is of a newer
+// version, and would be lost with the next write.
+func (f Format[T]) Decode(o *corev1.ConfigMap) (*T, error) {
+	text, err := textOf(o)
+	if err != nil {
+		return nil, err
+	}
+	var head Header
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, err
+	}
+	if head != f.Header {
+		return nil, fmt.Errorf("it is a %q of %q, not %s of %s: it is of another version of kubectl sysop", head.Kind, head.APIVersion, f.Kind, f.APIVersion)
+	}
+	d := new(T)
+	wrong, err := sigsjson.UnmarshalStrict(text, f.Inline(Header{}, d)) // whole numbers stay whole, as they are in objects
+	switch {
+	case err != nil:
+		return nil, err
+	case len(wrong) > 0:
+		return nil, fmt.Errorf("%w: it may be of a newer version of kubectl sysop", errors.Join(wrong...))
+	}
+	return d, f.Valid(d)
+}
+
+// textOf is the document as it was written.
+func textOf(o *corev1.ConfigMap) ([]byte, error) {
+	plain := o.Data[documentKey]
+	zip, ok := o.BinaryData[compressedKey]
+	switch {
+	case ok && plain != "":
+		return nil, fmt.Errorf("it has both %s and %s", documentKey, compressedKey)
+	case ok:
+		text, err := decompress(zip)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", compressedKey, err)
+		}
+		return text, nil
+	case plain == "":
+		return nil, fmt.Errorf("it has no %s", documentKey)
+	}
+	return []byte(plain), nil
+}
+
+// isShell says that nothing was ever written into it: older versions made a journal empty
+// first, and one that was killed then went no further.
+func isShell(o *corev1.ConfigMap) bool { return len(o.Data) == 0 && len(o.BinaryData) == 0 }
+
+func sameDocument(a, b *corev1.ConfigMap) bool {
+	return a.Data[documentKey] == b.Data[documentKey] && bytes.Equal(a.BinaryData[compressedKey], b.BinaryData[compressedKey])
+}

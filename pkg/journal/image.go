@@ -1,0 +1,214 @@
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+const (
+	// ImageKey is the key of what is kept, in its ConfigMap or Secret.
+	ImageKey = "object.json.gz"
+	// inSecret begins what says where a Secret is kept: only in another Secret.
+	inSecret = "secret/"
+	// runLabel has the id of the run that an object is kept for.
+	runLabel = "sysop.dev/kept-for"
+)
+
+// BeforeImage says where an object that a run changes is kept as it was.
+type BeforeImage struct {
+	Object object.Ref `json:"object"`
+	// Kept is the name of a ConfigMap beside the journal, or secret/NAME.
+	Kept string `json:"kept"`
+	// Sum is that of what this process kept itself (Sum); empty for what a journal says was kept.
+	Sum string `json:"-"`
+}
+
+// Resource is the kind and the name of the object that keeps it.
+func (b BeforeImage) Resource() (kind, name string) {
+	if name, ok := strings.CutPrefix(b.Kept, inSecret); ok {
+		return "secret", name
+	}
+	return "configmap", b.Kept
+}
+
+// Images keeps objects as they were beside a journal, each in an object of its own.
+type Images struct {
+	place  Place // of the journal
+	client dynamic.Interface
+	Limit  time.Duration
+}
+
+// NewImages returns what keeps objects beside the journal in a place.
+func NewImages(client dynamic.Interface, place Place) *Images {
+	return &Images{place: place, client: client, Limit: DefaultLimit}
+}
+
+// ImageName says where an object is kept for a run of the journal: the name of a ConfigMap,
+// or secret/NAME.
+func ImageName(journal, run string, ref object.Ref) string {
+	sum := sha256.Sum256([]byte(run + " " + ref.String()))
+	name := journal + "-was-" + hex.EncodeToString(sum[:6])
+	if ref.GroupKind() == (schema.GroupKind{Kind: "Secret"}) {
+		return inSecret + name
+	}
+	return name
+}
+
+// Sum is what an object that was kept is known by.
+func Sum(o *unstructured.Unstructured) string {
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		return "" // what came from JSON goes into it
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Keep keeps an object as it is now. What is kept already stays: it is older, and only the
+// oldest is what there was before the run.
+func (s *Images) Keep(ctx context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error) {
+	gvk := o.GroupVersionKind()
+	ref := object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		return BeforeImage{}, err
+	}
+	zip, err := compress(text)
+	if err != nil {
+		return BeforeImage{}, err
+	}
+	if len(zip) > mostBytes {
+		return BeforeImage{}, fmt.Errorf("keep %s as it is: it has %d bytes, %d compressed, and a ConfigMap holds %d", ref, len(text), len(zip), mostBytes)
+	}
+	b := BeforeImage{Object: ref, Kept: ImageName(s.place.Name, run, ref)}
+	kind, name := b.Resource()
+	meta := metav1.ObjectMeta{Name: name, Namespace: s.place.Namespace, Labels: s.labels(run), Annotations: map[string]string{"sysop.dev/object": ref.String()}}
+	body := Unstructured(&corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: meta, BinaryData: map[string][]byte{ImageKey: zip}})
+	if kind == "secret" {
+		body = Unstructured(&corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta, Data: map[string][]byte{ImageKey: zip}, Type: "sysop.dev/kept"})
+	}
+	client, _ := s.at(b)
+	err = Retry(ctx, s.Limit, func(ctx context.Context) error {
+		_, err := client.Create(ctx, body, metav1.CreateOptions{FieldManager: s.place.FieldManager})
+		return err
+	})
+	if apierrors.IsAlreadyExists(err) {
+		return b, nil // Whether it is what was there before, somebody else has to say.
+	}
+	if err != nil {
+		return BeforeImage{}, fmt.Errorf("keep %s as it is: %w", ref, err)
+	}
+	b.Sum = Sum(o)
+	return b, nil
+}
+
+func (s *Images) labels(run string) map[string]string {
+	out := map[string]string{runLabel: run}
+	maps.Copy(out, s.place.Labels)
+	return out
+}
+
+// at is where an image is kept, and its name.
+func (s *Images) at(b BeforeImage) (dynamic.ResourceInterface, string) {
+	kind, name := b.Resource()
+	if kind == "secret" {
+		return s.client.Resource(secrets).Namespace(s.place.Namespace), name
+	}
+	return s.client.Resource(configMaps).Namespace(s.place.Namespace), name
+}
+
+// Kept returns what was kept.
+func (s *Images) Kept(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
+	o, err := s.kept(ctx, b)
+	if err != nil {
+		return nil, fmt.Errorf("read how %s was (%s): %w", b.Object, b.Kept, err)
+	}
+	return o, nil
+}
+
+func (s *Images) kept(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
+	client, name := s.at(b)
+	var u *unstructured.Unstructured
+	err := Retry(ctx, s.Limit, func(ctx context.Context) (err error) {
+		u, err = client.Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var held struct {
+		BinaryData map[string][]byte `json:"binaryData"`
+		Data       map[string][]byte `json:"data"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &held); err != nil {
+		return nil, err
+	}
+	zip := held.BinaryData[ImageKey]
+	if zip == nil {
+		zip = held.Data[ImageKey]
+	}
+	text, err := decompress(zip)
+	if err != nil {
+		return nil, err
+	}
+	o := new(unstructured.Unstructured)
+	if err := o.UnmarshalJSON(text); err != nil {
+		return nil, err
+	}
+	gvk := o.GroupVersionKind()
+	if got := (object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}); got != b.Object {
+		return nil, fmt.Errorf("it is %s", got)
+	}
+	return o, nil
+}
+
+// Drop deletes what a run kept, also what was kept and then never written into the journal.
+func (s *Images) Drop(ctx context.Context, run string, images []BeforeImage) error {
+	for _, b := range s.list(ctx, run) {
+		if !slices.ContainsFunc(images, func(k BeforeImage) bool { return k.Kept == b.Kept }) {
+			images = append(images, b)
+		}
+	}
+	var failed []error
+	for _, b := range images {
+		client, name := s.at(b)
+		if err := remove(ctx, s.Limit, client, name, metav1.DeleteOptions{}); err != nil {
+			failed = append(failed, fmt.Errorf("delete %s: %w", b.Kept, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// list lists what was kept for a run, as far as it may be listed.
+func (s *Images) list(ctx context.Context, run string) (out []BeforeImage) {
+	o := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(s.labels(run)).String()}
+	for prefix, r := range map[string]schema.GroupVersionResource{"": configMaps, inSecret: secrets} {
+		list, err := s.client.Resource(r).Namespace(s.place.Namespace).List(ctx, o)
+		if err != nil {
+			continue
+		}
+		for _, u := range list.Items {
+			out = append(out, BeforeImage{Kept: prefix + u.GetName()})
+		}
+	}
+	return out
+}

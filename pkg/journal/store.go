@@ -1,0 +1,220 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+var (
+	configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	secrets    = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+)
+
+// Revision is embedded in a document: what a Store knows of the object that it was read from.
+// It is no part of what is stored.
+type Revision struct {
+	version string
+	// labels and annotations are those of somebody else, which stay.
+	labels, annotations map[string]string
+}
+
+// Version is the resourceVersion that the document was read or written with; empty for one
+// that is not there yet.
+func (r *Revision) Version() string { return r.version }
+
+// SetVersion is for a store that keeps documents elsewhere than in a cluster.
+func (r *Revision) SetVersion(version string) { r.version = version }
+
+func (r *Revision) set(o *corev1.ConfigMap) {
+	r.version, r.labels, r.annotations = o.ResourceVersion, o.Labels, o.Annotations
+}
+
+// Store keeps a document in a ConfigMap.
+//
+// It is created, or updated on condition that nobody wrote it since it was loaded. A write of
+// which nobody knows whether it arrived (the connection broke, the server went away) is looked
+// for and, if need be, done again: Save may be trusted when it returns nil.
+type Store[T any] struct {
+	place  Place
+	format Format[T]
+	client dynamic.ResourceInterface
+	// Limit is how long Save and Load go on asking a server that does not answer.
+	Limit time.Duration
+}
+
+// Connect returns a client that waits in no queue of this process.
+func Connect(config *rest.Config, what string) (dynamic.Interface, error) {
+	client, err := dynamic.NewForConfig(Quiet(config))
+	if err != nil {
+		return nil, fmt.Errorf("reach %s: %w", what, err)
+	}
+	return client, nil
+}
+
+// NewStore returns the store of documents of a format in a place.
+func NewStore[T any](client dynamic.Interface, place Place, format Format[T]) *Store[T] {
+	return &Store[T]{place: place, format: format, client: client.Resource(configMaps).Namespace(place.Namespace), Limit: DefaultLimit}
+}
+
+func (s *Store[T]) object() string { return "configmap " + s.place.Namespace + "/" + s.place.Name }
+
+// Load returns the document, a new one where there is none. One that cannot be read is an
+// error: it says what was begun, so it is never taken for an empty one.
+func (s *Store[T]) Load(ctx context.Context) (*T, error) {
+	var o *corev1.ConfigMap
+	err := Retry(ctx, s.Limit, func(ctx context.Context) (err error) {
+		o, err = s.read(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the journal (%s): %w", s.object(), err)
+	}
+	if o == nil {
+		return s.format.New(), nil
+	}
+	d := s.format.New()
+	if !isShell(o) {
+		if d, err = s.format.Decode(o); err != nil {
+			return nil, s.unreadable(err)
+		}
+	}
+	s.format.Revision(d).set(o)
+	return d, nil
+}
+
+func (s *Store[T]) unreadable(err error) error {
+	return fmt.Errorf("%s: not a journal that can be read: %w; it was left as it is: read it (kubectl get configmap/%s -n %s -o yaml), put right by hand what it says %s, then delete it",
+		s.object(), err, s.place.Name, s.place.Namespace, s.format.Open)
+}
+
+// Save writes the document, if nobody else has since it was loaded or saved: else there is a
+// *ConflictError. One that was deleted meanwhile is written anew: nothing of anybody's is
+// lost by that, and without it nobody would know what was begun.
+func (s *Store[T]) Save(ctx context.Context, d *T) error {
+	r := s.format.Revision(d)
+	want, err := s.want(d, r)
+	if err != nil {
+		return fmt.Errorf("write the journal (%s): %w", s.object(), err)
+	}
+	expect := r.version
+	err = Retry(ctx, s.Limit, func(ctx context.Context) error {
+		is, err := s.write(ctx, want, expect)
+		if err != nil && MaybeWritten(err) {
+			is, err = s.settle(ctx, want, &expect, err)
+		}
+		if err == nil {
+			r.set(is)
+		}
+		return err
+	})
+	if err != nil && !errors.As(err, new(*ConflictError)) {
+		err = fmt.Errorf("write the journal (%s): %w", s.object(), err)
+	}
+	return err
+}
+
+// want is the object of a document.
+func (s *Store[T]) want(d *T, r *Revision) (*corev1.ConfigMap, error) {
+	o, err := s.format.Encode(d)
+	if err != nil {
+		return nil, err
+	}
+	o.Name, o.Namespace = s.place.Name, s.place.Namespace
+	o.Labels, o.Annotations = maps.Clone(r.labels), r.annotations
+	if o.Labels == nil {
+		o.Labels = map[string]string{}
+	}
+	maps.Copy(o.Labels, s.place.Labels)
+	return o, nil
+}
+
+// settle looks what became of a write that failed: done after all, to be done again, or
+// impossible since somebody else wrote.
+func (s *Store[T]) settle(ctx context.Context, want *corev1.ConfigMap, expect *string, failed error) (*corev1.ConfigMap, error) {
+	is, err := s.read(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case is == nil && *expect == "" && apierrors.IsNotFound(failed):
+		return nil, failed // there is no such namespace
+	case is == nil:
+		// What it said is known here, and nowhere else.
+		*expect = ""
+		return nil, Again(failed)
+	case sameDocument(is, want):
+		return is, nil
+	case *expect == "" && isShell(is):
+		*expect = is.ResourceVersion
+		return nil, Again(failed)
+	case is.ResourceVersion == *expect:
+		return nil, Again(failed)
+	}
+	return nil, &ConflictError{Object: s.object()}
+}
+
+func (s *Store[T]) write(ctx context.Context, want *corev1.ConfigMap, expect string) (*corev1.ConfigMap, error) {
+	want = want.DeepCopy()
+	want.ResourceVersion = expect
+	if expect == "" {
+		done, err := s.client.Create(ctx, Unstructured(want), metav1.CreateOptions{FieldManager: s.place.FieldManager})
+		return typed(done, err)
+	}
+	done, err := s.client.Update(ctx, Unstructured(want), metav1.UpdateOptions{FieldManager: s.place.FieldManager})
+	return typed(done, err)
+}
+
+// Remove deletes the document, if nobody wrote it since.
+func (s *Store[T]) Remove(ctx context.Context, d *T) error {
+	r := s.format.Revision(d)
+	if r.version == "" {
+		return nil
+	}
+	err := remove(ctx, s.Limit, s.client, s.place.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &r.version}})
+	if apierrors.IsConflict(err) {
+		return &ConflictError{Object: s.object()}
+	}
+	if err != nil {
+		return fmt.Errorf("delete the journal (%s): %w", s.object(), err)
+	}
+	*r = Revision{}
+	return nil
+}
+
+// read returns the ConfigMap, nil where there is none.
+func (s *Store[T]) read(ctx context.Context) (*corev1.ConfigMap, error) {
+	u, err := s.client.Get(ctx, s.place.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return typed(u, err)
+}
+
+func remove(ctx context.Context, limit time.Duration, client dynamic.ResourceInterface, name string, o metav1.DeleteOptions) error {
+	return Retry(ctx, limit, func(ctx context.Context) error {
+		err := client.Delete(ctx, name, o)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+func typed(u *unstructured.Unstructured, err error) (*corev1.ConfigMap, error) {
+	if err != nil {
+		return nil, err
+	}
+	o := new(corev1.ConfigMap)
+	return o, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, o)
+}
