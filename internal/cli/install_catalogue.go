@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -56,6 +57,25 @@ type catalogues struct {
 // load reads the embedded catalogue, those of the settings, those of --catalog and the
 // bundle, in this order: a later one has the last word on an entry. Nothing else is fetched.
 func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, error) {
+	return o.loadBut(ctx, c, func(_ catalogueSource, err error) error { return err })
+}
+
+// catalogued reads the same, to know of operators by their names: those of the settings that
+// cannot be read now are left out, and said on standard error. What was installed has to be
+// found without them.
+func (o *catalogueOptions) catalogued(ctx context.Context, c *common) (*catalogues, error) {
+	return o.loadBut(ctx, c, func(from catalogueSource, err error) error {
+		if slices.Contains(o.catalogs, from.address) {
+			return err
+		}
+		fmt.Fprintf(c.env.ErrOut, "note: without the catalogue %s of the settings: %s\n", safe(from.address), safe(err.Error()))
+		return nil
+	})
+}
+
+// loadBut reads the catalogues; failed decides what becomes of one that cannot be read, and
+// leaves it out by nil.
+func (o *catalogueOptions) loadBut(ctx context.Context, c *common, failed func(catalogueSource, error) error) (*catalogues, error) {
 	s, err := c.readSettings(ctx)
 	if err != nil {
 		return nil, err
@@ -70,10 +90,16 @@ func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, er
 	}
 	for _, from := range sources {
 		layer, err := all.layer(ctx, from)
-		if err != nil {
+		switch {
+		case err == nil:
+			all.Catalogue = catalog.Merge(all.Catalogue, layer)
+		case ctx.Err() != nil:
 			return nil, err
+		default:
+			if err := failed(from, err); err != nil {
+				return nil, err
+			}
 		}
-		all.Catalogue = catalog.Merge(all.Catalogue, layer)
 	}
 	if o.bundle == "" {
 		return all, nil

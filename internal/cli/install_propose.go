@@ -39,6 +39,8 @@ type proposal struct {
 	state   install.State
 	planned *install.Planned
 	runner  *install.Runner
+	// needs are who needs which of what is there.
+	needs *dependants
 }
 
 // propose finds out what is to be done. Nothing is written.
@@ -74,6 +76,9 @@ func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
 		return nil, err
 	}
 	p.there = p.found.there
+	if p.needs, err = p.cluster.readDependants(ctx, p.cats, p.there, p.namespaces()); err != nil {
+		return nil, err
+	}
 	if err := p.solve(ctx); err != nil {
 		return nil, err
 	}
@@ -194,15 +199,23 @@ func (p *proposal) installedPackage(is installedPackage, q *solve.Question) solv
 	out := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}, Fixed: p.o.action != install.Upgrade}
 	if i := slices.IndexFunc(q.Available, func(a solve.Package) bool { return a.Name == is.name && a.Version == is.version }); i >= 0 {
 		out.Package = q.Available[i]
-		return out
 	}
-	// A version that the catalogue has no more: it brings what its entry does.
-	if e, ok := p.cats.Find(is.name); ok {
-		for _, k := range e.Kinds {
-			out.Provides = append(out.Provides, solve.API{Kind: k.Kind, Versions: k.Versions})
+	if known, ok := p.needs.of(is.name); ok {
+		out.Provides = known.Provides
+		if !known.guessed {
+			out.Requires = p.solvable(known.Requires, q)
 		}
 	}
 	return out
+}
+
+// solvable are requirements that the solver can meet: that a package which is neither there nor
+// to be had is needed by something that runs all the same, is nothing that this run could mend.
+func (p *proposal) solvable(all []solve.Requirement, q *solve.Question) []solve.Requirement {
+	return slices.DeleteFunc(slices.Clone(all), func(r solve.Requirement) bool {
+		_, there := p.there[r.Package]
+		return r.Package != "" && !there && !slices.ContainsFunc(q.Available, func(a solve.Package) bool { return a.Name == r.Package })
+	})
 }
 
 // changeable refuses to install what is there in another version, and to upgrade what is not.
@@ -212,6 +225,9 @@ func (p *proposal) changeable() error {
 		i := slices.IndexFunc(p.chosen, func(c solve.Choice) bool { return c.Name == t.name })
 		switch {
 		case p.o.action == install.Upgrade && !there:
+			if err := p.found.deniedReleases(t.name, p.believed().namespaces(t.name)); err != nil {
+				return err
+			}
 			return withHint(fmt.Errorf("%s is not installed, or not with us: there is nothing to upgrade", t.name), cmp.Or(p.found.hint(t.name), "kubectl sysop install "+t.name))
 		case p.o.action == install.Install && there && i >= 0 && p.chosen[i].Version != is.version:
 			return withHint(fmt.Errorf("%s is installed already, in %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
@@ -275,10 +291,7 @@ func (p *proposal) known(ctx context.Context) error {
 		return err
 	}
 	if p.journal, err = p.runner.Store.Load(ctx); err != nil {
-		if apierrors.IsForbidden(err) {
-			return withHint(err, "ask for the rights that --print-rbac prints to whoever may look")
-		}
-		return err
+		return deniedJournal(err, p.of)
 	}
 	return nil
 }
@@ -343,7 +356,11 @@ func (p *proposal) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := install.MakeOptions{TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before, Arguments: p.arguments()}
+	needed, err := p.needed()
+	if err != nil {
+		return err
+	}
+	o := install.MakeOptions{Needed: needed, TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before, Arguments: p.arguments()}
 	if !p.o.noAnnotate {
 		o.Annotate = p.annotate
 	}
@@ -360,6 +377,10 @@ func (p *proposal) plan(ctx context.Context) error {
 	}
 	p.planned = install.Make(p.o.action, p.of, p.made.parts, p.state, o)
 	p.planned.Notes = append(p.planned.Notes, p.made.notes...)
+	p.planned.Needs = p.needsNow()
+	if err := p.breaking(); err != nil {
+		return err
+	}
 	p.unwaited()
 	if err := p.images(ctx); err != nil {
 		return err

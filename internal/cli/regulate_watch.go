@@ -159,7 +159,7 @@ func (w *regulateWatcher) announce() {
 }
 
 // standby are the options of the election: who waits says that it stands by, and for whom.
-func (w *regulateWatcher) standby() journal.LockOptions {
+func (w *regulateWatcher) standby() journal.LeaseOptions {
 	options := w.o.lockOptions()
 	options.Waiting = func(holder string, since time.Time) {
 		at := ""

@@ -31,7 +31,8 @@ so that it never goes forward. Which one it is, is said before it is asked for.
 
 What was installed since is removed, but not operators that have custom resources. What was
 removed since is made again of the records that were kept of it; data that went with it
-does not come back. Definitions stay as they are: going back could lose fields.
+does not come back. Definitions stay as they are: going back could lose fields. What holds
+data and was made since goes with --delete-data alone, as with uninstall.
 
 --unfinished undoes a run that was killed, and nothing else.`,
 		Example: `  # back to what it was before the last upgrade
@@ -51,6 +52,9 @@ does not come back. Definitions stay as they are: going back could lose fields.
 
 func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.named(args[0]); err != nil {
 		return err
 	}
 	revision := 0
@@ -135,7 +139,12 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	if err != nil {
 		return err
 	}
-	planned := install.Make(install.Rollback, f.of, nil, state, install.MakeOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases, ToRevision: to.Revision})
+	needed, err := o.neededByOthers(ctx, c, f)
+	if err != nil {
+		return err
+	}
+	planned := install.Make(install.Rollback, f.of, nil, state, install.MakeOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases, ToRevision: to.Revision, Needed: needed})
+	planned.Needs = to.Needs
 	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
 		return p.role(nil)
@@ -152,16 +161,13 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	if refused := refusalError(planned); refused != nil {
 		return refused
 	}
-	switch {
-	case len(planned.Steps) == 0:
+	if len(planned.Steps) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s is as it was then: nothing to do\n", safe(f.of.Name))
 		return nil
-	case o.dryRun != "none":
-		return nil
-	case !o.yes:
-		if yes, err := o.env.ask(ctx, fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))); err != nil || !yes {
-			return err
-		}
+	}
+	question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))
+	if goOn, err := o.consent(ctx, f.of, planned, question); err != nil || !goOn {
+		return err
 	}
 	if sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest)); len(problems) == 0 && sys.Upgrade.Regulate {
 		sys.Namespace = f.of.Namespace
@@ -178,6 +184,25 @@ func pastLine(p install.Past) string {
 		releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))
 	}
 	return fmt.Sprintf("the %s by %s at %s (%s)", p.Action, p.By, p.Started.UTC().Format(time.RFC3339), strings.Join(releases, ", "))
+}
+
+// neededByOthers are the packages of an installation that others need, which stay for them.
+func (o *rollbackOptions) neededByOthers(ctx context.Context, c *installCluster, f *foundInstallation) (map[string][]string, error) {
+	namespaces := []string{c.namespace, f.of.Namespace}
+	var names []string
+	for _, r := range f.last() {
+		if !r.App {
+			names, namespaces = append(names, r.Part), append(namespaces, r.Namespace)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	d, err := c.readDependants(ctx, f.cats, f.there, distinctTexts(namespaces))
+	if err != nil {
+		return nil, err
+	}
+	return d.neededBy(f.of, names)
 }
 
 func newHistory(env Env) *cobra.Command {

@@ -60,6 +60,7 @@ func (m *marking) Update(key string, r release.Releaser) error {
 func (m Marks) labels() map[string]string {
 	out := map[string]string{
 		RunLabel: m.Run, PackageLabel: m.Package, SystemLabel: m.System, SystemNamespaceLabel: m.SystemNamespace, VersionLabel: strings.ReplaceAll(m.Version, "+", "_"),
+		InstallationLabel: m.Installation, InstallationNamespaceLabel: m.InstallationNamespace,
 	}
 	maps.DeleteFunc(out, func(_, v string) bool { return v == "" })
 	return out
@@ -69,7 +70,7 @@ func (m Marks) labels() map[string]string {
 func marksOf(labels map[string]string) Marks {
 	return Marks{
 		Run: labels[RunLabel], Package: labels[PackageLabel], System: labels[SystemLabel], SystemNamespace: labels[SystemNamespaceLabel],
-		Version: strings.ReplaceAll(labels[VersionLabel], "_", "+"),
+		Version: strings.ReplaceAll(labels[VersionLabel], "_", "+"), Installation: labels[InstallationLabel], InstallationNamespace: labels[InstallationNamespaceLabel],
 	}
 }
 

@@ -30,6 +30,10 @@ const (
 	SystemLabel  = system.Label
 	// SystemNamespaceLabel is on the records of releases beside SystemLabel: where the System is.
 	SystemNamespaceLabel = "sysop.dev/system-namespace"
+	// InstallationLabel and InstallationNamespaceLabel are on the records of releases that no
+	// System has made: the installation in whose journal it is written what they need.
+	InstallationLabel          = "sysop.dev/installation"
+	InstallationNamespaceLabel = "sysop.dev/installation-namespace"
 	// VersionLabel is on the records and the definitions of packages: their version, which
 	// need not be that of the chart; a + in it is a _.
 	VersionLabel = "sysop.dev/version"
@@ -149,6 +153,8 @@ type Step struct {
 	Removed bool
 	// Irreversible says what undoing cannot bring back; empty for nothing.
 	Irreversible string
+	// Data are the custom resources, claims and definitions that it deletes (Planned.Losses).
+	Data []object.Ref
 }
 
 // Planned is what is to be done, in order, and why not.
@@ -163,6 +169,8 @@ type Planned struct {
 	// Stays are releases that the installation needs and that nothing was asked of: they are
 	// remembered as parts of it.
 	Stays []ReleaseState
+	// Needs are what the parts need: it is written into the journal.
+	Needs []Need
 	// Refusals are why it must not be begun. While there is one, nothing is written.
 	Refusals []Refusal
 	// Changes are what becomes of which object, Grants every rule of RBAC that is granted, the

@@ -51,6 +51,8 @@ type Run struct {
 	// Writers are names of the programs that the run brings: what they write into a namespace
 	// that the run made is not somebody else's.
 	Writers []string `json:"writers,omitempty"`
+	// Needs are what the parts need once it is done.
+	Needs []Need `json:"needs,omitempty"`
 }
 
 // StepState is what undoing a step takes, without what it was made from.
@@ -96,6 +98,8 @@ type Past struct {
 	Left []string `json:"left,omitempty"`
 	// Releases are the releases as they were when it ended.
 	Releases []ReleaseState `json:"releases,omitempty"`
+	// Needs are what its parts needed when it ended.
+	Needs []Need `json:"needs,omitempty"`
 }
 
 // ReleaseState is a release at a revision.

@@ -37,6 +37,9 @@ type MakeOptions struct {
 	// Waiting are parts that are waited for although nothing is to be done of them: a run that
 	// is gone on with was killed before it had waited.
 	Waiting []string
+	// Needed are who else needs a package, by its name: such a package is not taken away with
+	// what a System has no more.
+	Needed map[string][]string
 	// Before are the releases of the installation when its last run ended, in the order in
 	// which they were made (Journal).
 	Before []ReleaseState
@@ -117,16 +120,39 @@ func (m *maker) install() {
 
 // gaps refuses to plan over what could not be read.
 func (m *maker) gaps() {
-	for _, g := range m.state.Gaps {
-		at := g.Resource
+	for _, r := range GapRefusals(m.state.Gaps) {
+		m.refuse(r)
+	}
+}
+
+// GapRefusals says what could not be read, once for each resource of a namespace: to be kept
+// from many objects of it has one cause.
+func GapRefusals(gaps []object.Gap) []Refusal {
+	var out []Refusal
+	for i, g := range gaps {
+		same := func(o object.Gap) bool { return o.Resource == g.Resource && o.Namespace == g.Namespace }
+		if slices.ContainsFunc(gaps[:i], same) {
+			continue
+		}
+		at, others := g.Resource, -1
 		if g.Namespace != "" {
 			at += " in " + g.Namespace
 		}
-		m.refuse(Refusal{
-			Topic: "rights", Message: fmt.Sprintf("%s cannot be read, so what is there is not known: %s", at, g.Message),
+		for _, o := range gaps {
+			if same(o) {
+				others++
+			}
+		}
+		why := g.Message
+		if others > 0 {
+			why = fmt.Sprintf("%s (and %d more)", why, others)
+		}
+		out = append(out, Refusal{
+			Topic: "rights", Message: fmt.Sprintf("%s cannot be read, so what is there is not known: you may not: %s", at, why),
 			Hint: "ask for the rights that --print-rbac prints",
 		})
 	}
+	return out
 }
 
 func (m *maker) note(format string, args ...any) {

@@ -46,6 +46,9 @@ func (m *maker) rollback() {
 	}
 	for _, r := range since {
 		if name := r.Labels[PackageLabel]; name != "" {
+			if m.needed(name, "was installed since") {
+				continue
+			}
 			if left := m.customOf(name, nil, goes); len(left) > 0 {
 				m.note("%s was installed since, and stays: there are custom resources of it, %s", name, listed(left))
 				continue
@@ -94,7 +97,7 @@ func (m *maker) back(to ReleaseState) {
 		}
 		sortRefs(step.Objects)
 		if !step.Removed {
-			step.Irreversible = m.lostBack(p, live, was)
+			step.Irreversible, step.Data = m.lostBack(p, live, was)
 		}
 		m.emptied(p, live, was)
 	}
@@ -130,7 +133,7 @@ func (m *maker) gate(p *Part, record *LiveRecord) (Step, bool) {
 }
 
 // lostBack says what rolling back deletes that holds data.
-func (m *maker) lostBack(p *Part, live *LiveRelease, was *LiveRecord) string {
+func (m *maker) lostBack(p *Part, live *LiveRelease, was *LiveRecord) (string, []object.Ref) {
 	part := *p
 	part.Rendered = renderedOf(m, was, p.Namespace)
 	return m.lost(&part, live)

@@ -113,7 +113,7 @@ func (x *run) past(ctx context.Context, result string) Past {
 	r := x.j.Run
 	past := Past{
 		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why, To: r.To,
-		Releases: x.releases(ctx, result),
+		Releases: x.releases(ctx, result), Needs: x.j.needsAfter(result),
 	}
 	for _, s := range r.Steps {
 		if s.Phase == Done && s.Irreversible != "" && result == ResultDone {

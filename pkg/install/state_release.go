@@ -97,7 +97,7 @@ func releasesIn(namespace string, records []*unstructured.Unstructured) []LiveRe
 		}
 		if n > live.Revision {
 			live.Revision, live.Status, live.Labels = n, labels["status"], map[string]string{}
-			for _, k := range []string{RunLabel, PackageLabel, SystemLabel, VersionLabel} {
+			for _, k := range []string{RunLabel, PackageLabel, SystemLabel, SystemNamespaceLabel, VersionLabel, InstallationLabel, InstallationNamespaceLabel} {
 				if v, have := labels[k]; have {
 					live.Labels[k] = v
 				}

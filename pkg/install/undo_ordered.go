@@ -19,10 +19,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-var (
-	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	podKind         = schema.GroupKind{Kind: "Pod"}
-)
+var podKind = schema.GroupKind{Kind: "Pod"}
 
 // unstick deletes the pods that keep StatefulSets from going back, until all of the sets have
 // gone back or the time is over. It returns those that it could not delete.
