@@ -19,6 +19,16 @@ func samples() map[string][]view.Answer {
 	release := install.ReleaseState{Part: "web", App: true, Release: "shop-web", Namespace: "shop", Version: "1.0.0", Revision: 2}
 	planned := &install.Planned{Installation: of, Unchanged: []string{"db"}, Notes: []string{"a note"}, Fingerprint: "f"}
 	planned.Parts = []*install.Part{{Name: "web", App: true, Version: "1.0.0", Release: "shop-web", Namespace: "shop", Needs: []string{"db"}, Why: []string{"system shop"}}}
+	planned.To = 3
+	for _, what := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
+		planned.Changes = append(planned.Changes, install.ObjectChange{Part: "web", Object: ref, Change: what, Hook: what == install.ObjectAdded})
+	}
+	role := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "shop", Name: "web"}
+	rule := install.Rule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{"one"}, NonResourceURLs: []string{"/healthz"}}
+	planned.Grants = []install.Grant{
+		{Part: "web", Role: role, Binding: object.Ref{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding", Namespace: "shop", Name: "web"}, Namespace: "shop", Subjects: []string{"User ada"}, Rule: rule, Known: true, New: true},
+		{Part: "web", Role: role, Known: true, Aggregated: true},
+	}
 	report := install.Report{Run: "r", Why: "so", Releases: []install.ReleaseState{release}}
 	for _, k := range []install.StepKind{
 		install.MakeNamespace, install.ApplyDefinitions, install.InstallRelease, install.UpgradeRelease, install.RollbackRelease,
@@ -48,13 +58,13 @@ func samples() map[string][]view.Answer {
 		}
 		for _, result := range []string{install.ResultDone, install.ResultUndone, install.ResultLeft} {
 			journal.Past = append(journal.Past, install.Past{
-				Revision: len(journal.Past) + 1, ID: "r", Action: action, By: "ada", Started: time.Unix(1, 0), Ended: time.Unix(2, 0), Result: result, Why: "so", Left: []string{"web: so"}, Releases: []install.ReleaseState{release},
+				Revision: len(journal.Past) + 1, ID: "r", Action: action, By: "ada", Started: time.Unix(1, 0), Ended: time.Unix(2, 0), Result: result, Why: "so", Left: []string{"web: so"}, Lost: []string{"so"}, Stayed: []string{"so"}, To: 1, Releases: []install.ReleaseState{release},
 			})
 		}
 	}
 	undoing := *journal
 	undoing.Run = &install.Run{ID: "o", Action: install.Upgrade, Undoing: true, Why: "so", By: "ada", Started: time.Unix(9, 0)}
-	out["install-history"] = []view.Answer{view.InstallHistory(journal, time.Unix(99, 0)), view.InstallHistory(&undoing, time.Unix(99, 0)), view.InstallHistory(&install.Journal{Installation: of}, time.Unix(99, 0))}
+	out["install-history"] = []view.Answer{view.InstallHistory(journal, install.Running, time.Unix(99, 0)), view.InstallHistory(&undoing, install.Interrupted, time.Unix(99, 0)), view.InstallHistory(&install.Journal{Installation: of}, "", time.Unix(99, 0))}
 	out["install-diff"] = []view.Answer{
 		view.InstallDiff(of, nil),
 		view.InstallDiff(of, []install.Difference{

@@ -58,7 +58,7 @@ var spoiledSystems = []spoiled{
 	{"secretEnv: HOOK_KEY", "secretEnv: $HOOK", `secretEnv: "$HOOK" is no variable of the environment`, true},
 	{", secretEnv: HOOK_KEY", "", "spec.apps[1].on.Recover[0].http: what is sent is signed: want secret", true},
 	{"secretEnv: HOOK_KEY", "secretEnv: K, secret: {name: a, key: b}", "secret and secretEnv are two keys to sign with", true},
-	{`"https://hooks.example.com/hold"`, `"ftp://hooks.example.com/hold"`, `url: "ftp://hooks.example.com/hold" is no address`, true},
+	{`"https://hooks.example.com/hold"`, `"ftp://hooks.example.com/hold"`, `url: this is no address`, true},
 	{`"https://hooks.example.com/hold"`, `"https://u:p@hooks.example.com"`, "url: it holds a password", false},
 	{"secretEnv: HOOK_KEY}", "secretEnv: HOOK_KEY}\n        inverse: {restart: true}", "nothing takes back what is done on Recover", true},
 	{"inverse: {exec: {command: [echo, back]}, timeout: 1m30s}", "inverse: {exec: {command: []}}", "spec.apps[1].on.drain[0].inverse.exec.command: the list is empty", true},

@@ -238,6 +238,27 @@ func TestReleaseIsGated(t *testing.T) {
 	}
 }
 
+// TestWritersRunNothing: a job that may write runs nothing that the tag brings: no code is checked
+// out, and its one command uploads.
+func TestWritersRunNothing(t *testing.T) {
+	for name, w := range workflows(t) {
+		for id, job := range w.Jobs {
+			if job.Permissions == nil {
+				continue
+			}
+			runs, uses := steps(&actionlint.Workflow{Jobs: map[string]*actionlint.Job{id: job}})
+			for _, u := range uses {
+				if strings.HasPrefix(u, "actions/checkout@") {
+					t.Errorf("%s: the job %s may write, and has the code of the tag", name, id)
+				}
+			}
+			if len(runs) != 1 || !strings.HasPrefix(runs[0], "gh release create ") {
+				t.Errorf("%s: the job %s may write, and runs %q", name, id, runs)
+			}
+		}
+	}
+}
+
 // Every module and the page's packages get later versions proposed.
 func TestDependabot(t *testing.T) {
 	text := read(t, filepath.Join(".github", "dependabot.yml"))

@@ -239,9 +239,9 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		layer, wrong, err := catalog.Load(files, args[0])
+		layer, wrong, err := catalog.Load(files, fetch.Shown(args[0]))
 		if err != nil {
-			return fmt.Errorf("read the catalogue %s: %w", args[0], err)
+			return fmt.Errorf("read the catalogue %s: %w", fetch.Shown(args[0]), err)
 		}
 		for _, p := range wrong {
 			problems = append(problems, p.String())

@@ -10,9 +10,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // catalogAddOptions are those of what writes into a catalogue of one's own.
@@ -75,15 +76,17 @@ func (o *catalogAddOptions) run(ctx context.Context, files []string) error {
 	return nil
 }
 
-// nameIn is the name that an entry gives itself: in a catalogue it is that of the file.
+// nameIn is the name that an entry gives itself: in a catalogue it is that of the file. What is
+// wrong in the text is left to who reads the entry; aliases are not written out.
 func nameIn(data []byte) string {
-	var e struct {
-		Name string `json:"name"`
-	}
-	if yaml.Unmarshal(data, &e) != nil {
+	root, problem := strict.Document(data)
+	if problem != nil || root == nil {
 		return ""
 	}
-	return e.Name
+	if name := strict.Value(root, "name"); name != nil && name.Kind == yaml.ScalarNode {
+		return name.Value
+	}
+	return ""
 }
 
 // add writes one entry, and tells.
@@ -130,21 +133,25 @@ func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error
 	}
 	var csv []byte
 	var others [][]byte
+	names := []string{""} // the file of the ClusterServiceVersion, then those of the others
 	for _, file := range files {
 		data, err := readFile(ctx, file, largestEntry, "manifest")
 		if err != nil {
 			return fmt.Errorf("read the bundle: %w", err)
 		}
 		if csv == nil && strings.Contains(string(data), "ClusterServiceVersion") {
-			csv = data
+			csv, names[0] = data, file
 			continue
 		}
-		others = append(others, data)
+		others, names = append(others, data), append(names, file)
 	}
 	if csv == nil {
 		return withHint(errors.New("none of the files is a ClusterServiceVersion"), "it is in manifests/ of an OLM bundle")
 	}
 	im, err := catalog.ParseCSV(csv, others...)
+	if invalid, ok := errors.AsType[*catalog.InvalidError](err); ok && invalid.Manifest < len(names) {
+		return &catalog.InvalidError{File: names[invalid.Manifest], Manifest: invalid.Manifest, Problems: invalid.Problems}
+	}
 	if err != nil {
 		return err
 	}

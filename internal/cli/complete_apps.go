@@ -11,32 +11,24 @@ import (
 
 // completeSystems completes the names of Systems that were adopted.
 func (o *regulating) completeSystems(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if o.file != "" {
+	if o.isNamed() || len(args) > 0 {
 		return nil, noFiles
 	}
 	return o.completeSystem(cmd, args, typed)
 }
 
-// completeApp completes one app of the System that a flag names, or -f does.
-func (o *regulating) completeApp(name *string) completion {
-	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return beginning(o.appNames(cmd.Context(), *name), typed), noFiles
-	}
-}
-
 // completeSignals completes the signals that an app of the System hears, and "Stop".
-func (o *regulating) completeSignals(name *string) completion {
-	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		words := o.ofMeant(cmd.Context(), *name, func(s *system.System) []string {
-			out := slices.Clone(s.Regulation.Signals)
-			for i := range s.Apps {
-				out = append(out, s.Apps[i].Signals()...)
-			}
-			return out
-		})
-		words = slices.DeleteFunc(append(words, system.Stop), func(w string) bool { return w == system.Recover })
-		return beginning(words, typed), noFiles
-	}
+func (o *regulating) completeSignals(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	name, _, _ := o.splitOne(args) // where that is wrong, the only System is meant
+	words := o.ofMeant(cmd.Context(), name, func(s *system.System) []string {
+		out := slices.Clone(s.Regulation.Signals)
+		for i := range s.Apps {
+			out = append(out, s.Apps[i].Signals()...)
+		}
+		return out
+	})
+	words = slices.DeleteFunc(append(words, system.Stop), func(w string) bool { return w == system.Recover })
+	return beginning(words, typed), noFiles
 }
 
 // appNames are the apps of the System that is meant; none where it cannot be read.
@@ -75,12 +67,4 @@ func (o *regulating) meant(ctx context.Context, name string) (*system.System, er
 		return nil, err
 	}
 	return system.ParseParent(all[0])
-}
-
-// completeOneApp completes the app that is the only argument.
-func (o *regulateHandOptions) completeOneApp(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, noFiles
-	}
-	return o.completeApp(&o.systemName)(cmd, args, typed)
 }

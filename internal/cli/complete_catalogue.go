@@ -49,7 +49,8 @@ func (o *catalogueOptions) here(ctx context.Context, c *common) []catalog.Entry 
 	local.offline = true
 	quiet := *c
 	quiet.env.ErrOut = discard{}
-	if cats, err := local.load(ctx, &quiet); err == nil {
+	leave := func(catalogueSource, error) error { return nil } // The others are offered all the same.
+	if cats, err := local.loadBut(ctx, &quiet, leave); err == nil {
 		return cats.Entries()
 	}
 	return catalog.All()
@@ -111,20 +112,28 @@ func (o *installOptions) completeUpgrades(cmd *cobra.Command, args []string, typ
 	return slices.DeleteFunc(o.asking(cmd.Context(), typed, installations), func(name string) bool { return slices.Contains(args, name) }), noFiles
 }
 
-// installations are those that have a journal: everywhere, or where that may not be asked, in
-// the namespace.
+// installations are those that have a journal, and the packages that came with them, of which
+// the records of releases tell: everywhere, or where that may not be asked, in the namespace.
 func installations(ctx context.Context, w *world) []string {
-	all := w.list(ctx, configMapKnown, "", install.InstallLabel)
-	if len(all) == 0 && w.namespace != "" {
-		all = w.list(ctx, configMapKnown, w.namespace, install.InstallLabel)
+	list := func(r object.Resource, label string) []known {
+		all := w.list(ctx, r, "", label)
+		if len(all) == 0 && w.namespace != "" {
+			all = w.list(ctx, r, w.namespace, label)
+		}
+		return all
 	}
 	var out []string
-	for _, o := range all {
+	for _, o := range list(configMapKnown, install.InstallLabel) {
 		if name := o.Labels[install.InstallLabel]; object.MayBeName(name) && o.Name == install.JournalName(name) {
 			out = append(out, name)
 		}
 	}
-	return out
+	for _, o := range list(secretKnown, install.PackageLabel+",owner=helm,status=deployed") {
+		if name := o.Labels[install.PackageLabel]; object.MayBeName(name) {
+			out = append(out, name)
+		}
+	}
+	return distinctTexts(out)
 }
 
 type discard struct{}

@@ -28,6 +28,8 @@ type catalogueSource struct {
 	address string
 	// key is a file with the public key that it must be signed with; empty for none.
 	key string
+	// name is the one that it must give itself where it is signed; empty for any.
+	name string
 }
 
 // largestConfig is more than any file of settings has.
@@ -74,7 +76,7 @@ func parseSettings(data []byte, folder string) (settings, []strict.Problem) {
 		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, "Config") }},
 		{Name: "catalogs", Set: func(n *yaml.Node) {
 			if n.Kind != yaml.SequenceNode {
-				m.Report(n, "want a list of catalogues: {address, key}")
+				m.Report(n, "want a list of catalogues: {address, key, name}")
 				return
 			}
 			for _, item := range n.Content {
@@ -83,8 +85,12 @@ func parseSettings(data []byte, folder string) (settings, []strict.Problem) {
 				inner.Fields = []strict.Field{
 					{Name: "address", Required: true, Set: func(n *yaml.Node) { one.address = beside(folder, inner.Text(n)) }},
 					{Name: "key", Set: func(n *yaml.Node) { one.key = beside(folder, inner.Text(n)) }},
+					{Name: "name", Set: func(n *yaml.Node) { one.name = inner.Text(n) }},
 				}
 				inner.Read(item)
+				if one.name != "" && one.key == "" {
+					inner.Report(item, "a name is of a catalogue that is signed: want a key beside it")
+				}
 				m.Problems = append(m.Problems, inner.Problems...)
 				s.catalogues = append(s.catalogues, one)
 			}

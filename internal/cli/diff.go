@@ -59,6 +59,9 @@ func (o *diffOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := gapError(p.state.Gaps); err != nil {
+		return err // What may not be read would be shown as new.
+	}
 	want, live, err := p.compared(ctx)
 	if err != nil {
 		return err

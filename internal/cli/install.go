@@ -59,7 +59,7 @@ func newUpgrade(env Env) *cobra.Command {
 		Short: "Upgrade operators, or a whole System: all of it, or nothing",
 		Long: `Upgrade operators to the newest version of the catalogue, or the one that is named, or
 a System to its manifest: what is new in it is installed, what it has no more is
-removed. Definitions are upgraded where that is safe; where it is not, nothing is done
+removed (custom resources and claims with --delete-data alone). Definitions are upgraded where that is safe; where it is not, nothing is done
 at all, and it is told which field of which version is in the way.
 
 Where the System says so (spec.upgrade.regulate), who needs what is upgraded is held
@@ -87,6 +87,9 @@ func (o *installOptions) run(ctx context.Context) error {
 	}
 	p, err := o.propose(ctx)
 	if err != nil {
+		return err
+	}
+	if err := o.named(p.of.Name); err != nil {
 		return err
 	}
 	var open *recovering
@@ -150,29 +153,37 @@ func (p *proposal) agree(ctx context.Context) (bool, error) {
 		}
 		return false, p.adopt(ctx) // It may have been killed just before.
 	}
-	switch {
-	case o.dryRun == "server":
+	if o.dryRun == "server" {
 		fmt.Fprintln(o.env.ErrOut, "the API server would take it all: nothing was kept")
-		return false, nil
-	case o.dryRun == "client":
-		return false, nil
-	case o.yes:
-		return true, nil
 	}
-	return o.env.ask(ctx, fmt.Sprintf("%s %s: %s. Do it?", o.action, p.of.Name, plural(len(p.planned.Steps), "step")))
+	return o.consent(ctx, p.of, p.planned, fmt.Sprintf("%s %s: %s. Do it?", o.action, p.of.Name, plural(len(p.planned.Steps), "step")))
 }
 
 // showPlan writes a plan: for people with its notes.
 func (o *installOptions) showPlan(planned *install.Planned, fetched map[string]string) error {
+	fresh, rest := view.GrantLines(planned)
+	o.lines(fresh) // in front of all, so that they are seen
 	if o.human() || o.dryRun != "none" || len(planned.Refusals) > 0 {
 		if err := o.write(view.InstallPlanned(view.InstallPlan{Planned: planned, DryRun: o.dryRun, Fetched: fetched})); err != nil {
 			return err
 		}
 	}
+	o.lines(view.ChangeLines(planned))
+	o.lines(rest)
 	for _, n := range planned.Notes {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n))
 	}
 	return nil
+}
+
+// lines tells people of a plan, a line each: documents have it all themselves.
+func (o *installOptions) lines(all []string) {
+	if !o.human() {
+		return
+	}
+	for _, line := range all {
+		fmt.Fprintln(o.env.ErrOut, safe(line))
+	}
 }
 
 // refusalError is why a plan is not done; nil where nothing stands against it.
@@ -227,6 +238,9 @@ func (o *installOptions) finish(of install.Installation, report install.Report, 
 	}
 	if err != nil {
 		return withHint(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", of.Name, of.Namespace))
+	}
+	if r := report.Restored; r != nil && !r.Healthy {
+		return withHint(fmt.Errorf("what was brought back is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
 	}
 	if o.human() {
 		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(of.Name), map[install.Action]string{

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -56,13 +57,32 @@ type catalogues struct {
 // load reads the embedded catalogue, those of the settings, those of --catalog and the
 // bundle, in this order: a later one has the last word on an entry. Nothing else is fetched.
 func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, error) {
+	return o.loadBut(ctx, c, func(_ catalogueSource, err error) error { return err })
+}
+
+// catalogued reads the same, to know of operators by their names: those of the settings that
+// cannot be read now are left out, and said on standard error. What was installed has to be
+// found without them.
+func (o *catalogueOptions) catalogued(ctx context.Context, c *common) (*catalogues, error) {
+	return o.loadBut(ctx, c, func(from catalogueSource, err error) error {
+		if slices.Contains(o.catalogs, from.address) {
+			return err
+		}
+		fmt.Fprintf(c.env.ErrOut, "note: without the catalogue %s of the settings: %s\n", safe(from.address), safe(err.Error()))
+		return nil
+	})
+}
+
+// loadBut reads the catalogues; failed decides what becomes of one that cannot be read, and
+// leaves it out by nil.
+func (o *catalogueOptions) loadBut(ctx context.Context, c *common, failed func(catalogueSource, error) error) (*catalogues, error) {
 	s, err := c.readSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sources, notes := o.near(s.catalogues)
 	for _, address := range o.catalogs {
-		sources = append(sources, catalogueSource{address, o.key})
+		sources = append(sources, catalogueSource{address: address, key: o.key})
 	}
 	all := &catalogues{Catalogue: catalog.Embedded(), notes: notes}
 	if all.options, err = o.fetching(c); err != nil {
@@ -70,15 +90,21 @@ func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, er
 	}
 	for _, from := range sources {
 		layer, err := all.layer(ctx, from)
-		if err != nil {
+		switch {
+		case err == nil:
+			all.Catalogue = catalog.Merge(all.Catalogue, layer)
+		case ctx.Err() != nil:
 			return nil, err
+		default:
+			if err := failed(from, err); err != nil {
+				return nil, err
+			}
 		}
-		all.Catalogue = catalog.Merge(all.Catalogue, layer)
 	}
 	if o.bundle == "" {
 		return all, nil
 	}
-	layer, err := all.bundleLayer(ctx, catalogueSource{o.bundle, o.key})
+	layer, err := all.bundleLayer(ctx, catalogueSource{address: o.bundle, key: o.key})
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +136,9 @@ func (a *catalogues) reader(ctx context.Context, from catalogueSource) (*fetch.F
 	if from.key != "" {
 		key, err := readFile(ctx, from.key, largestKey, "public key")
 		if err != nil {
-			return nil, fmt.Errorf("read the key of the catalogue %s: %w", from.address, err)
+			return nil, fmt.Errorf("read the key of the catalogue %s: %w", fetch.Shown(from.address), err)
 		}
-		options.Key = key
+		options.Key, options.Name = key, from.name
 	}
 	return fetch.New(options)
 }
@@ -128,7 +154,7 @@ func (a *catalogues) layer(ctx context.Context, from catalogueSource) (*catalog.
 		return nil, err
 	}
 	a.notes = append(a.notes, artifact.Notes...)
-	return layerOf(files, from.address)
+	return layerOf(files, fetch.Shown(from.address))
 }
 
 // layerOf reads the entries of a layer: any problem refuses it.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // foundInstallation is an installation that is there, with its journal.
@@ -28,7 +28,7 @@ type foundInstallation struct {
 // where the catalogue has it, and a System in the current namespace. Journals anywhere else
 // are not read.
 func (o *installOptions) find(ctx context.Context, c *installCluster, name string) (*foundInstallation, error) {
-	cats, err := o.catalogued(ctx)
+	cats, err := o.catalogued(ctx, o.common)
 	if err != nil {
 		return nil, err
 	}
@@ -52,18 +52,7 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 		return nil, err
 	}
 	f.journal, err = f.runner.Store.Load(ctx)
-	return f, err
-}
-
-// catalogued are the catalogues that say where operators are. Those of the settings that
-// cannot be read now are left out: what was installed has to be found without them.
-func (o *installOptions) catalogued(ctx context.Context) (*catalogues, error) {
-	cats, err := o.load(ctx, o.common)
-	if err == nil || o.further() || ctx.Err() != nil {
-		return cats, err
-	}
-	fmt.Fprintf(o.env.ErrOut, "note: without the catalogues of the settings: %s\n", safe(err.Error()))
-	return &catalogues{Catalogue: catalog.Embedded()}, nil
+	return f, deniedJournal(err, f.of)
 }
 
 // place decides which installation is meant.
@@ -89,12 +78,21 @@ func (f *foundInstallation) place(ctx context.Context, c *installCluster, name s
 	if len(all) == 0 || len(systems) > 0 && systems[0].Err == nil {
 		all = append(all, systems...)
 	}
+	// Where a journal may not be read, the installation may be: another one that is there goes before.
+	if readable := slices.DeleteFunc(slices.Clone(all), func(i install.Found) bool { return apierrors.IsForbidden(i.Err) }); len(readable) > 0 {
+		all = readable
+	} else if len(all) > 1 {
+		all = all[:1]
+	}
 	switch len(all) {
 	case 0:
+		if err := found.deniedReleases(name, append(operators, c.namespace)); err != nil {
+			return err
+		}
 		return f.nothing(name, found)
 	case 1:
 		f.of = all[0].Installation
-		return all[0].Err
+		return deniedJournal(all[0].Err, f.of)
 	}
 	var where []string
 	for _, i := range all {

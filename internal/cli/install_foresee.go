@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -156,19 +155,19 @@ func (p *proposal) rights(ctx context.Context) error {
 			wanted[r] = true
 		}
 	}
-	var must []regulate.Missing
+	var must []regulate.Right
 	for _, m := range missing {
 		m.Optional = false
 		lacking = append(lacking, m.Right)
 		if wanted[m.Right] {
-			must = append(must, m)
+			must = append(must, m.Right)
 		}
 	}
 	refused, notes := install.CheckEscalations(escalations, lacking)
 	p.planned.Refusals = append(p.planned.Refusals, refused...)
 	p.planned.Notes = append(p.planned.Notes, notes...)
-	for _, m := range must {
-		p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "rights", Message: fmt.Sprintf("you may not %s", m.Right), Hint: "--print-rbac writes the roles that it takes"})
+	for _, line := range deniedLines(must) {
+		p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "rights", Message: line, Hint: "--print-rbac writes the roles that it takes"})
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type gate struct {
 	graph    *graph.Graph
 	verdict  *health.Assessment
 	refs     []object.Ref
+	timeout  time.Duration
 	// quiet is since when an object is there and says nothing.
 	quiet map[object.Ref]time.Time
 	// telling says of which kinds the definition has a status.
@@ -54,7 +55,7 @@ func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout tim
 	c.forgetKinds()
 	fresh := newCommon(c.env)
 	fresh.config, fresh.clock = c.config, c.clock
-	g := &gate{common: fresh, verdicts: fresh.judging(nil), refs: refs, quiet: map[object.Ref]time.Time{}, telling: map[schema.GroupKind]bool{}, say: say}
+	g := &gate{common: fresh, verdicts: fresh.judging(nil), refs: refs, timeout: timeout, quiet: map[object.Ref]time.Time{}, telling: map[schema.GroupKind]bool{}, say: say}
 	patience, end := context.WithTimeoutCause(ctx, timeout, errTooLong)
 	defer end()
 	var err error
@@ -99,7 +100,7 @@ func (g *gate) wait(ctx context.Context, f *following) error {
 				return ctx.Err()
 			case <-time.After(gathering):
 			}
-		case <-time.After(gateRipening):
+		case <-time.After(min(gateRipening, g.timeout/8)):
 		}
 		g.session = g.session.again()
 	}
@@ -191,10 +192,18 @@ func (g *gate) patienceWith(ref object.Ref) time.Duration {
 			return time.Hour // It is known how this kind tells: it has to.
 		}
 	}
-	if tells, known := g.telling[ref.GroupKind()]; known && !tells {
-		return silentAnyway
+	tells, known := g.telling[ref.GroupKind()]
+	return patienceFor(known && !tells, g.timeout)
+}
+
+// patienceFor is how long an object may say nothing before it is taken for one that never does:
+// always less than all of it may take, so that its silence alone fails nothing.
+func patienceFor(never bool, timeout time.Duration) time.Duration {
+	most := silent
+	if never {
+		most = silentAnyway
 	}
-	return silent
+	return min(most, timeout/2)
 }
 
 // learn finds out of which of the kinds the definition has no status. Where that may not be

@@ -84,9 +84,10 @@ func (o *installOptions) hold(ctx context.Context, sys *system.System, of instal
 	if err := b.connect(); err != nil {
 		return nil, err
 	}
+	acting.app = app
 	r := &running{
-		o: &regulateRunOptions{acting: acting, app: app, signal: signal, timeout: o.timeout}, b: b,
-		id: "install-" + of.Name + "-" + app, command: []string{"kubectl sysop", string(o.action), of.Name},
+		o: &regulateRunOptions{acting: acting, signal: signal, timeout: o.timeout}, b: b,
+		id: "install-" + of.Name + "-" + app, what: "kubectl sysop " + string(o.action) + " " + of.Name,
 	}
 	if r.held, err = acting.do(ctx, b, r.hold); err != nil {
 		return nil, err

@@ -30,6 +30,8 @@ type installedPackages struct {
 	// elsewhere are the namespaces of releases that call themselves an operator where that is
 	// not believed, by its name.
 	elsewhere map[string][]string
+	// unread are the namespaces of which the releases may not be read.
+	unread []string
 }
 
 // hint says where a release calls itself an operator that was not found; empty for nowhere.
@@ -78,10 +80,11 @@ func distinctTexts(all []string) (out []string) {
 // uninstalled ones are no operators.
 func (c *installCluster) installed(ctx context.Context, b believed, namespaces []string) (installedPackages, error) {
 	out := installedPackages{there: map[string]installedPackage{}, elsewhere: map[string][]string{}}
-	claims, err := c.claims(ctx, namespaces)
+	claims, unread, err := c.claims(ctx, namespaces)
 	if err != nil {
 		return out, err
 	}
+	out.unread = unread
 	rank := func(r install.LiveRelease) int {
 		return slices.Index(b.namespaces(r.Labels[install.PackageLabel]), r.Namespace)
 	}
@@ -100,6 +103,10 @@ func (c *installCluster) installed(ctx context.Context, b believed, namespaces [
 			continue
 		}
 		is, there, err := c.installedRelease(ctx, install.ReleaseName{Name: r.Name, Namespace: r.Namespace})
+		if apierrors.IsForbidden(err) { // Their metadata may be listed, and that is all.
+			out.unread = append(out.unread, r.Namespace)
+			continue
+		}
 		if err != nil {
 			return out, err
 		}
@@ -111,31 +118,32 @@ func (c *installCluster) installed(ctx context.Context, b believed, namespaces [
 	return out, nil
 }
 
-// claims are the releases that call themselves operators.
-func (c *installCluster) claims(ctx context.Context, namespaces []string) ([]install.LiveRelease, error) {
-	all, err := install.Claims(ctx, c.reader, "")
+// claims are the releases that call themselves operators, and the namespaces of which they may
+// not be read.
+func (c *installCluster) claims(ctx context.Context, namespaces []string) (all []install.LiveRelease, unread []string, err error) {
+	all, err = install.Claims(ctx, c.reader, "")
 	if err == nil {
-		return all, nil
+		return all, nil, nil
 	}
 	if !apierrors.IsForbidden(err) {
-		return nil, fmt.Errorf("list the releases: %w", err)
+		return nil, nil, fmt.Errorf("list the releases: %w", err)
 	}
 	for _, ns := range namespaces {
 		here, err := install.Claims(ctx, c.reader, ns)
-		if err != nil && !apierrors.IsForbidden(err) {
-			return nil, fmt.Errorf("list the releases in %s: %w", ns, err)
+		switch {
+		case apierrors.IsForbidden(err):
+			unread = append(unread, ns)
+		case err != nil:
+			return nil, nil, fmt.Errorf("list the releases in %s: %w", ns, err)
 		}
 		all = append(all, here...)
 	}
-	return all, nil
+	return all, unread, nil
 }
 
 // installedRelease reads what the last record of a release says.
 func (c *installCluster) installedRelease(ctx context.Context, name install.ReleaseName) (installedPackage, bool, error) {
 	list, err := c.engine.History(ctx, name)
-	if apierrors.IsForbidden(err) {
-		return installedPackage{}, false, nil // As where the metadata may not be listed.
-	}
 	if err != nil || len(list) == 0 {
 		return installedPackage{}, false, err
 	}
@@ -143,8 +151,42 @@ func (c *installCluster) installedRelease(ctx context.Context, name install.Rele
 	if r.Status == install.Uninstalled || r.Marks.Package == "" {
 		return installedPackage{}, false, nil
 	}
-	return installedPackage{
+	out := installedPackage{
 		name: r.Marks.Package, version: cmp.Or(r.Marks.Version, r.Version), release: r.Release.Name, namespace: r.Release.Namespace,
-		revision: r.Revision, status: r.Status, values: r.Values, marks: r.Marks,
-	}, true, nil
+		revision: r.Revision, status: r.Status, marks: r.Marks,
+	}
+	// Values of a revision that never was whole are nobody's wish.
+	if is, ok := install.DeployedRecord(list, ""); ok {
+		out.version, out.values = cmp.Or(is.Marks.Version, is.Version), is.Values
+	}
+	return out, true, nil
+}
+
+// beforeRun makes of what a run that is not ended has changed what it was before: versions and
+// values of a half-done run are not inherited. It says whether there was any.
+func (p *proposal) beforeRun(ctx context.Context) (bool, error) {
+	r := p.journal.Run
+	if r == nil || r.Committed {
+		return false, nil
+	}
+	changed := false
+	for _, name := range slices.Sorted(maps.Keys(p.there)) {
+		is := p.there[name]
+		if is.marks.Run != r.ID {
+			continue
+		}
+		list, err := p.cluster.engine.History(ctx, install.ReleaseName{Name: is.release, Namespace: is.namespace})
+		if err != nil {
+			return false, err
+		}
+		changed = true
+		was, ok := install.DeployedRecord(list, r.ID)
+		if !ok {
+			delete(p.there, name)
+			continue
+		}
+		is.version, is.revision, is.values = cmp.Or(was.Marks.Version, was.Version), was.Revision, was.Values
+		p.there[name] = is
+	}
+	return changed, nil
 }

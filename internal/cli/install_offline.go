@@ -23,27 +23,27 @@ func (a *catalogues) bundleLayer(ctx context.Context, from catalogueSource) (*ca
 	}
 	_, artifact, err := f.Catalogue(ctx, from.address)
 	if err != nil {
-		return nil, withHint(fmt.Errorf("read the bundle %s: %w", from.address, err), bundleHint)
+		return nil, withHint(fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err), bundleHint)
 	}
 	if artifact.Data == nil {
-		return nil, withHint(fmt.Errorf("read the bundle %s: it is a folder, and a bundle is one file", from.address), "--catalog reads a folder")
+		return nil, withHint(fmt.Errorf("read the bundle %s: it is a folder, and a bundle is one file", fetch.Shown(from.address)), "--catalog reads a folder")
 	}
 	a.notes = append(a.notes, artifact.Notes...)
 	files, err := bundle.Open(artifact.Data, fetch.Limits{})
 	if err != nil {
-		return nil, withHint(fmt.Errorf("read the bundle %s: %w", from.address, err), bundleHint)
+		return nil, withHint(fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err), bundleHint)
 	}
 	if a.system, err = fs.ReadFile(files, bundle.System); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the bundle %s: %w", from.address, err)
+		return nil, fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err)
 	}
 	if _, err := fs.Stat(files, bundle.Entries); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // Merge leaves out a layer that is none.
 	}
 	entries, err := fs.Sub(files, bundle.Entries)
 	if err != nil {
-		return nil, fmt.Errorf("read the bundle %s: %w", from.address, err)
+		return nil, fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err)
 	}
-	return layerOf(entries, from.address)
+	return layerOf(entries, fetch.Shown(from.address))
 }
 
 // near are the catalogues that are read without a network: where there is a bundle, those of
@@ -54,7 +54,7 @@ func (o *catalogueOptions) near(sources []catalogueSource) (here []catalogueSour
 	}
 	for _, s := range sources {
 		if strings.Contains(s.address, "://") {
-			notes = append(notes, "the catalogue "+s.address+" of the settings is left out: --offline, and there is a bundle")
+			notes = append(notes, "the catalogue "+fetch.Shown(s.address)+" of the settings is left out: --offline, and there is a bundle")
 			continue
 		}
 		here = append(here, s)

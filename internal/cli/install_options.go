@@ -26,9 +26,11 @@ type installOptions struct {
 	noWait, keepFailed, noAnnotate, lookup bool
 	wait                                   bool
 	takeOwnership, printRBAC, force        bool
-	deleteDefinitions, deleteData          bool
-	imageRegistry                          string
-	resetValues                            bool
+	deleteDefinitions                      bool
+	// confirmed is the name that was given to have data deleted (--delete-data).
+	confirmed     string
+	imageRegistry string
+	resetValues   bool
 }
 
 func newInstallOptions(env Env, action install.Action) *installOptions {
@@ -45,6 +47,8 @@ func (o *installOptions) writingFlags(cmd *cobra.Command) {
 	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "how long each step may take")
 	f.BoolVar(&o.keepFailed, "keep-failed", false, "where it fails, leave what was done: the next run goes on from it")
 	f.BoolVar(&o.noWait, "no-wait", false, "refuse where somebody else acts on it, instead of waiting")
+	f.StringVar(&o.confirmed, "delete-data", "", "delete custom resources, claims and definitions with all that is in them, as the plan says: =NAME, or the name is asked for")
+	f.Lookup("delete-data").NoOptDefVal = askName
 	f.BoolVar(&o.printRBAC, "print-rbac", false, "write the roles that it takes, as YAML, and do nothing")
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }

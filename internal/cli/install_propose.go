@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -37,6 +39,8 @@ type proposal struct {
 	state   install.State
 	planned *install.Planned
 	runner  *install.Runner
+	// needs are who needs which of what is there.
+	needs *dependants
 }
 
 // propose finds out what is to be done. Nothing is written.
@@ -72,14 +76,27 @@ func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
 		return nil, err
 	}
 	p.there = p.found.there
+	if p.needs, err = p.cluster.readDependants(ctx, p.cats, p.there, p.namespaces()); err != nil {
+		return nil, err
+	}
 	if err := p.solve(ctx); err != nil {
 		return nil, err
 	}
 	p.place()
+	if err := p.known(ctx); err != nil {
+		return nil, err
+	}
+	if again, err := p.beforeRun(ctx); err != nil {
+		return nil, err
+	} else if again {
+		if err := p.solve(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.compose(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.known(ctx); err != nil {
+	if err := p.alone(ctx); err != nil {
 		return nil, err
 	}
 	return p, p.plan(ctx)
@@ -182,15 +199,23 @@ func (p *proposal) installedPackage(is installedPackage, q *solve.Question) solv
 	out := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}, Fixed: p.o.action != install.Upgrade}
 	if i := slices.IndexFunc(q.Available, func(a solve.Package) bool { return a.Name == is.name && a.Version == is.version }); i >= 0 {
 		out.Package = q.Available[i]
-		return out
 	}
-	// A version that the catalogue has no more: it brings what its entry does.
-	if e, ok := p.cats.Find(is.name); ok {
-		for _, k := range e.Kinds {
-			out.Provides = append(out.Provides, solve.API{Kind: k.Kind, Versions: k.Versions})
+	if known, ok := p.needs.of(is.name); ok {
+		out.Provides = known.Provides
+		if !known.guessed {
+			out.Requires = p.solvable(known.Requires, q)
 		}
 	}
 	return out
+}
+
+// solvable are requirements that the solver can meet: that a package which is neither there nor
+// to be had is needed by something that runs all the same, is nothing that this run could mend.
+func (p *proposal) solvable(all []solve.Requirement, q *solve.Question) []solve.Requirement {
+	return slices.DeleteFunc(slices.Clone(all), func(r solve.Requirement) bool {
+		_, there := p.there[r.Package]
+		return r.Package != "" && !there && !slices.ContainsFunc(q.Available, func(a solve.Package) bool { return a.Name == r.Package })
+	})
 }
 
 // changeable refuses to install what is there in another version, and to upgrade what is not.
@@ -200,6 +225,9 @@ func (p *proposal) changeable() error {
 		i := slices.IndexFunc(p.chosen, func(c solve.Choice) bool { return c.Name == t.name })
 		switch {
 		case p.o.action == install.Upgrade && !there:
+			if err := p.found.deniedReleases(t.name, p.believed().namespaces(t.name)); err != nil {
+				return err
+			}
 			return withHint(fmt.Errorf("%s is not installed, or not with us: there is nothing to upgrade", t.name), cmp.Or(p.found.hint(t.name), "kubectl sysop install "+t.name))
 		case p.o.action == install.Install && there && i >= 0 && p.chosen[i].Version != is.version:
 			return withHint(fmt.Errorf("%s is installed already, in %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
@@ -256,19 +284,16 @@ func (p *proposal) compose(ctx context.Context) error {
 	return p.made.apps(ctx)
 }
 
-// known reads the journal, and sees that nobody else is at work on the same.
+// known reads the journal.
 func (p *proposal) known(ctx context.Context) error {
 	var err error
 	if p.runner, err = p.cluster.runner(p.of); err != nil {
 		return err
 	}
 	if p.journal, err = p.runner.Store.Load(ctx); err != nil {
-		if apierrors.IsForbidden(err) {
-			return withHint(err, "ask for the rights that --print-rbac prints to whoever may look")
-		}
-		return err
+		return deniedJournal(err, p.of)
 	}
-	return p.alone(ctx)
+	return nil
 }
 
 // alone sees that no other run is at work on a release of a part: by the journal of the
@@ -331,7 +356,11 @@ func (p *proposal) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := install.MakeOptions{TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before}
+	needed, err := p.needed()
+	if err != nil {
+		return err
+	}
+	o := install.MakeOptions{Needed: needed, TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before, Arguments: p.arguments()}
 	if !p.o.noAnnotate {
 		o.Annotate = p.annotate
 	}
@@ -348,11 +377,16 @@ func (p *proposal) plan(ctx context.Context) error {
 	}
 	p.planned = install.Make(p.o.action, p.of, p.made.parts, p.state, o)
 	p.planned.Notes = append(p.planned.Notes, p.made.notes...)
+	p.planned.Needs = p.needsNow()
+	if err := p.breaking(); err != nil {
+		return err
+	}
 	p.unwaited()
 	if err := p.images(ctx); err != nil {
 		return err
 	}
 	p.claimed()
+	p.hidden()
 	p.planned.Stays = stays
 	for _, s := range stays {
 		p.planned.Unchanged = append(p.planned.Unchanged, s.Part)
@@ -366,6 +400,20 @@ func (p *proposal) claimed() {
 		if hint := p.found.hint(part.Name); hint != "" && !part.App {
 			p.planned.Notes = append(p.planned.Notes, hint)
 		}
+	}
+}
+
+// hidden notes parts whose entry in a further catalogue stands in the place of a built-in one.
+func (p *proposal) hidden() {
+	builtIn := catalog.Embedded()
+	for _, part := range p.planned.Parts {
+		was, hides := builtIn.Find(part.Name)
+		is, found := p.cats.Find(part.Name)
+		if part.App || !hides || !found || reflect.DeepEqual(was, is) {
+			continue
+		}
+		origin := p.cats.Origin(part.Name)
+		p.planned.Notes = append(p.planned.Notes, fmt.Sprintf("%s is the entry of the catalogue %s, which hides the built-in one of that name", part.Name, origin))
 	}
 }
 

@@ -27,6 +27,10 @@ type recovering struct {
 // will write. Nothing is written.
 func (o *installOptions) recovering(ctx context.Context, c *installCluster, runner *install.Runner, of install.Installation, fingerprint string, options install.Options) (*recovering, error) {
 	r := &recovering{o: o, cluster: c, runner: runner, of: of, fingerprint: fingerprint, options: options}
+	if alive, err := o.unlocked(ctx, c, of); err != nil || alive {
+		r.plan.What = install.RecoveredNothing
+		return r, err
+	}
 	var err error
 	if r.plan, err = runner.PlanRecovery(ctx, of, fingerprint, options); err != nil {
 		return nil, err
@@ -40,9 +44,12 @@ func (o *installOptions) recovering(ctx context.Context, c *installCluster, runn
 func (r *recovering) show() {
 	run, out := r.plan.Run, r.o.env.ErrOut
 	what := map[install.Recovery]string{
-		install.RecoveredGoesOn: "what was only begun is undone, then it goes on", install.RecoveredDone: "all of it was done: it is closed",
+		install.RecoveredGoesOn: "what was only begun is undone, then it continues", install.RecoveredDone: "all of it was done: it is closed",
 		install.RecoveredUndone: "it is undone",
 	}[r.plan.What]
+	if r.plan.What == install.RecoveredUndone && r.fingerprint != "" && !run.Undoing {
+		what = "it was asked for with other arguments, or its charts are others by now, so it is undone first"
+	}
 	if what == "" {
 		return
 	}
@@ -98,6 +105,9 @@ func (r *recovering) rights(ctx context.Context) error {
 
 // do reviews the rights, asks, and ends the run.
 func (r *recovering) do(ctx context.Context) (install.Recovery, install.Report, error) {
+	if r.plan.What == install.RecoveredNothing {
+		return install.RecoveredNothing, install.Report{}, nil
+	}
 	if err := r.rights(ctx); err != nil {
 		return "", install.Report{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v4/pkg/strvals"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -37,6 +38,9 @@ func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 		data, err := readFile(ctx, name, largestValues, "file of values")
 		if err != nil {
 			return nil, fmt.Errorf("read the values: %w", err)
+		}
+		if err := strict.CheckBounds(data); err != nil {
+			return nil, fmt.Errorf("read the values: %s: %w", name, err)
 		}
 		var values map[string]any
 		if err := yaml.UnmarshalStrict(data, &values); err != nil {

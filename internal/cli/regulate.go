@@ -32,12 +32,16 @@ With a System and no command it shows the plan. docs/regulation.md tells all of 
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
-		case len(args) == 0 && o.file == "":
+		case len(args) == 0 && !o.isNamed():
 			return cmd.Help()
 		case len(args) > 1:
 			return unknownCommand(cmd, args[0])
 		}
-		err := o.run(cmd.Context(), first(args))
+		name, err := o.systemOf(args)
+		if err != nil {
+			return err
+		}
+		err = o.run(cmd.Context(), name)
 		if near := cmd.SuggestionsFor(first(args)); err != nil && o.file == "" && len(near) > 0 && !errors.Is(err, errNotFine) {
 			return withHint(err, "the command may be "+near[0]+"; kubectl sysop regulate --help lists them")
 		}
@@ -74,7 +78,11 @@ needs others is held first, and let go last.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), first(args))
+			name, err := o.systemOf(args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), name)
 		},
 	}
 	o.flags(cmd)
@@ -106,6 +114,9 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 	if err := b.observe(ctx); err != nil {
 		return err
 	}
+	if err := b.drift(ctx); err != nil {
+		return err
+	}
 	p := regulate.Plan(b.world, b.system, b.journal, b.session.moment())
 	b.session.tell(b.graph)
 	if err := o.write(view.Plan(p, b.world, b.options())); err != nil {
@@ -133,7 +144,11 @@ func newRegulateStatus(env Env) *cobra.Command {
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), first(args))
+			name, err := o.systemOf(args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), name)
 		},
 	}
 	o.naming(cmd)
@@ -151,6 +166,9 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if err := b.observe(ctx); err != nil {
+		return err
+	}
+	if err := b.drift(ctx); err != nil {
 		return err
 	}
 	now := b.session.moment()

@@ -22,6 +22,10 @@ type acting struct {
 	dryRun    string
 	allowExec bool
 	force     bool
+	// silent leaves out what is said while it is done: what was done is told afterwards.
+	silent bool
+	// acceptUnsigned acts by a journal that is not signed.
+	acceptUnsigned bool
 }
 
 func newActing(env Env, formats ...string) *acting {
@@ -38,6 +42,7 @@ func (o *acting) doing(cmd *cobra.Command) {
 	f.StringVar(&o.dryRun, "dry-run", "none", "client: show what would be done; server: have the API server admit all of it, and keep nothing")
 	f.Lookup("dry-run").NoOptDefVal = "client"
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
+	o.trusting(cmd)
 	o.locking(cmd)
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -173,7 +178,11 @@ func (o *acting) confirm(ctx context.Context, p *regulate.Planned, b *regulated)
 	if err := o.showPlan(p, b); err != nil {
 		return false, err
 	}
-	return o.env.ask(ctx, "Do it?")
+	sure, err := o.env.ask(ctx, "Do it?")
+	if err == nil && sure {
+		b.accept()
+	}
+	return sure, err
 }
 
 // showPlan writes a plan where there are no done things to show instead.
@@ -198,6 +207,9 @@ func writtenTo(p *regulate.Planned) string {
 
 // carryOut does what is planned. The lock is held.
 func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned) (*regulate.Outcome, error) {
+	if err := o.believed(b); err != nil {
+		return nil, err
+	}
 	if err := b.allowed(ctx, p); err != nil {
 		return nil, err
 	}
@@ -211,17 +223,24 @@ func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned
 	}
 	defer flush()
 	runner := &regulate.Runner{
-		Client: client, Store: b.store, Teller: teller, Kinds: b.session.kinds, System: b.system, Now: o.env.Now,
+		Client: client, Store: b.store, Teller: teller, Kinds: b.session.kinds, System: b.system, World: b.world, Now: o.env.Now,
 		Signals: b.signalsOf(b.session.kinds), Pods: b.podsOf,
-		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Progress: o.progress,
+		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Progress: o.progress, Output: o.heard,
 	}
 	return runner.Do(ctx, p, b.journal)
 }
 
 // progress says what was done, while it is done.
 func (o *acting) progress(r regulate.Record) {
-	if o.env.Talk {
+	if o.env.Talk && !o.silent {
 		fmt.Fprintf(o.env.ErrOut, "%s %s: %s\n", safe(r.Signal), safe(strings.TrimSuffix(r.App+" "+r.Target, " ")), safe(r.Result))
+	}
+}
+
+// heard shows what a command of an app wrote, each line with the app before it.
+func (o *acting) heard(app, text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(app), safe(strings.TrimRight(line, "\r\n")))
 	}
 }
 

@@ -39,7 +39,11 @@ they are: apps are let go one after the other, each when what it needs is well.`
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), first(args))
+			name, err := o.systemOf(args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), name)
 		},
 	}
 	o.naming(cmd)
@@ -88,35 +92,37 @@ func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *regulated) er
 
 type regulateHandOptions struct {
 	*acting
-	systemName string
-	signal     string
+	signal string
 }
 
 func newRegulateStop(env Env) *cobra.Command {
 	o := &regulateHandOptions{acting: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use:   "stop APP",
+		Use:   "stop [SYSTEM] APP",
 		Short: "Hold an app by hand, until regulate recover lets it go",
 		Example: `  # what would be done to hold WordPress?
-  kubectl sysop regulate stop wordpress -f demo --from demo --dry-run=client`,
-		Args:              exactly(1, "one APP"),
-		ValidArgsFunction: o.completeOneApp,
+  kubectl sysop regulate stop wordpress -f demo --from demo --dry-run=client
+
+  # hold an app of a System that was adopted
+  kubectl sysop regulate stop shop worker`,
+		Args:              between(0, 2, "a SYSTEM and an APP"),
+		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), func(b *regulated, now time.Time) (*regulate.Planned, error) {
-				return regulate.StopByHand(b.world, b.system, b.journal, args[0], o.signal, o.who(), now), b.knows(args[0])
+			return o.run(cmd.Context(), args, func(b *regulated, app string, now time.Time) (*regulate.Planned, error) {
+				return regulate.StopByHand(b.world, b.system, b.journal, app, o.signal, o.who(), now), b.knows(app)
 			})
 		},
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
-	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals(&o.systemName)))
+	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals))
 	return cmd
 }
 
 func newRegulateRecover(env Env) *cobra.Command {
 	o := &regulateHandOptions{acting: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use:   "recover APP",
+		Use:   "recover [SYSTEM] APP",
 		Short: "Let an app go by hand, whoever held it",
 		Long: `Let an app go by hand: all that was done to hold it is taken back. What somebody has
 changed since is left as it is, and told.
@@ -125,12 +131,15 @@ While a rule still holds it, --force is wanted; the rule then leaves it alone un
 its cause has been gone once. With --force, what somebody changed is put back too,
 also what an earlier recover left as it was.`,
 		Example: `  # what would be done to let WordPress go?
-  kubectl sysop regulate recover wordpress -f demo --from demo --dry-run=client`,
-		Args:              exactly(1, "one APP"),
-		ValidArgsFunction: o.completeOneApp,
+  kubectl sysop regulate recover wordpress -f demo --from demo --dry-run=client
+
+  # let an app of a System go that was adopted
+  kubectl sysop regulate recover shop worker`,
+		Args:              between(0, 2, "a SYSTEM and an APP"),
+		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), func(b *regulated, now time.Time) (*regulate.Planned, error) {
-				return regulate.RecoverByHand(b.world, b.system, b.journal, args[0], o.who(), o.force, now), nil
+			return o.run(cmd.Context(), args, func(b *regulated, app string, now time.Time) (*regulate.Planned, error) {
+				return regulate.RecoverByHand(b.world, b.system, b.journal, app, o.who(), o.force, now), nil
 			})
 		},
 	}
@@ -141,20 +150,24 @@ also what an earlier recover left as it was.`,
 
 func (o *regulateHandOptions) flags(cmd *cobra.Command) {
 	o.naming(cmd)
-	o.systemFlag(cmd, &o.systemName)
+	o.appFlag(cmd, "the app")
 	o.writing(cmd)
 	o.doing(cmd)
 }
 
-func (o *regulateHandOptions) run(ctx context.Context, plan planner) error {
+func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(b *regulated, app string, now time.Time) (*regulate.Planned, error)) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	b, err := o.beginApp(ctx, o.systemName)
+	name, app, err := o.splitOne(args)
 	if err != nil {
 		return err
 	}
-	d, err := o.do(ctx, b, plan)
+	b, err := o.beginApp(ctx, name)
+	if err != nil {
+		return err
+	}
+	d, err := o.do(ctx, b, func(b *regulated, now time.Time) (*regulate.Planned, error) { return plan(b, app, now) })
 	if err != nil {
 		return err
 	}

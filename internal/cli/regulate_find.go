@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -39,17 +37,9 @@ func (o *regulating) onlySystem(ctx context.Context) (string, error) {
 	case len(names) == 0:
 		return "", withHint(errors.New("no System was adopted"+inNamespace(k.namespace)), "name its manifest with -f FILE")
 	case len(names) > 1:
-		return "", withHint(fmt.Errorf("there are several Systems%s: %s", inNamespace(k.namespace), strings.Join(names, ", ")), "choose one with --system")
+		return "", withHint(fmt.Errorf("there are several Systems%s: %s", inNamespace(k.namespace), strings.Join(names, ", ")), "name one before the app, or with --system")
 	}
 	return names[0], nil
-}
-
-// systemFlag is the flag of commands whose argument is no System.
-func (o *regulating) systemFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "system", "", "the System that was adopted; without it and without -f, the one of the namespace")
-	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return o.completeSystems(cmd, nil, typed)
-	}))
 }
 
 // knows is an error if the System has no app of a name.

@@ -14,32 +14,33 @@ import (
 
 type regulateHistoryOptions struct {
 	*regulating
-	app   string
 	since time.Duration
 }
 
 func newRegulateHistory(env Env) *cobra.Command {
 	o := &regulateHistoryOptions{regulating: newRegulating(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use:   "history [SYSTEM]",
+		Use:   "history [SYSTEM] [APP]",
 		Short: "Show what regulation did, and when, and why",
 		Long: fmt.Sprintf(`Show what regulation did, and when, and why: the journal of the System, the oldest
 first. It keeps the last %d things; what is held is in it until it has been let go.`, regulate.MostHistory),
 		Example: `  # what was done to the apps of the shop in the last hour?
   kubectl sysop regulate history shop --since 1h`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
+		Args:              between(0, 2, "a SYSTEM and an APP, or fewer"),
+		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), first(args))
+			name, apps, err := o.split(args, 1)
+			if err != nil {
+				return err
+			}
+			o.app = first(apps)
+			return o.run(cmd.Context(), name)
 		},
 	}
 	o.naming(cmd)
 	o.writing(cmd)
-	cmd.Flags().StringVar(&o.app, "app", "", "only what was done to this app")
+	o.appFlag(cmd, "only what was done to this app")
 	cmd.Flags().DurationVar(&o.since, "since", 0, "only what was done in this time (1h)")
-	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return beginning(o.appNames(cmd.Context(), first(args)), typed), noFiles
-	}))
 	return cmd
 }
 

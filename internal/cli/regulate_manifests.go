@@ -41,7 +41,11 @@ never listed. Comments say what cannot be narrowed.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), first(args))
+			name, err := o.systemOf(args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), name)
 		},
 	}
 	o.naming(cmd)

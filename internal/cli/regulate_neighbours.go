@@ -25,7 +25,7 @@ func newRegulateNeighbours(env Env) *cobra.Command {
 		Short: "Show who is signalled when an app is in trouble, and by which edges",
 		Long: `Show for each app of a System, or for those that are named, who is signalled when
 it is in trouble: the apps that need it, with the evidence, and those that a rule
-names. With -f FILE all arguments are apps.
+names. With -f or --system all arguments are apps.
 
 An app needs another one when something of its own needs something of the other's
 own, be it over what belongs to neither; and where the manifest says so. What an app
@@ -35,39 +35,26 @@ does without, and what merely serves or watches it, makes no need.`,
 
   # a drawing of who needs whom
   kubectl sysop regulate neighbours -f demo --from demo -o mermaid`,
-		ValidArgsFunction: o.completeNeighbours,
+		ValidArgsFunction: o.completeAppArgs(0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args)
 		},
 	}
 	o.naming(cmd)
+	o.appFlag(cmd, "only this app")
 	o.writing(cmd)
 	cmd.Flags().BoolVar(&o.cascade, "cascade", false, "also show who needs those that need it, at any depth")
 	return cmd
-}
-
-// split tells the name of the System from the apps.
-func (o *regulateNeighboursOptions) split(args []string) (name string, apps []string) {
-	if o.file != "" || len(args) == 0 {
-		return "", args
-	}
-	return args[0], args[1:]
-}
-
-func (o *regulateNeighboursOptions) completeNeighbours(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
-	if o.file == "" && len(args) == 0 {
-		return o.completeSystems(cmd, args, text)
-	}
-	name, apps := o.split(args)
-	left := slices.DeleteFunc(o.appNames(cmd.Context(), name), func(app string) bool { return slices.Contains(apps, app) })
-	return beginning(left, text), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	name, apps := o.split(args)
+	name, apps, err := o.split(args, 0)
+	if err != nil {
+		return err
+	}
 	b, err := o.begin(ctx, name)
 	if err != nil {
 		return err

@@ -21,8 +21,6 @@ import (
 
 type regulateRunOptions struct {
 	*acting
-	systemName string
-	app        string
 	signal     string
 	timeout    time.Duration
 	refusedToo bool
@@ -31,7 +29,7 @@ type regulateRunOptions struct {
 func newRegulateRun(env Env) *cobra.Command {
 	o := &regulateRunOptions{acting: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use:   "run --app APP -- COMMAND [ARG...]",
+		Use:   "run [SYSTEM] APP -- COMMAND [ARG...]",
 		Short: "Hold the neighbours of an app, run a command such as an upgrade, and let them go",
 		Long: `Hold the neighbours of an app, run a command such as its upgrade, wait until the app
 is Healthy, and let the neighbours go.
@@ -41,36 +39,38 @@ recover lets them go. The exit code is that of the command; where that is 0 and 
 are left held, it is 2. Standard output is the command's; what is said of holding is
 on standard error, and with -o json comes on standard output last.`,
 		Example: `  # hold who needs the database while it is upgraded
-  kubectl sysop regulate run --app db -f system.yaml -- helm upgrade db ./db --wait
+  kubectl sysop regulate run shop db -- helm upgrade db ./db --wait
 
   # whom would that be?
   kubectl sysop regulate run --app db -f demo --from demo --dry-run=client -- helm upgrade db`,
-		// Behind -- is another command, which the shell does not know how to complete here.
-		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if cmd.ArgsLenAtDash() >= 0 { // Behind it is another command, which the shell completes itself.
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return o.completeAppArgs(1)(cmd, args, typed)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
-			switch {
-			case dash < 0 || dash == len(args):
-				return withHint(errors.New("no command to run"), "write it behind --: kubectl sysop regulate run --app db -- helm upgrade db ./db")
-			case dash > 0:
-				return withHint(fmt.Errorf("%q stands before the --", args[0]), "the app is named by --app, the System by --system or -f")
-			case o.app == "":
-				return withHint(errors.New("--app: name the app that the command is about"), "its neighbours are held, it is not")
+			if dash < 0 || dash == len(args) {
+				return withHint(errors.New("no command to run"), "write it behind --: kubectl sysop regulate run shop db -- helm upgrade db ./db")
 			}
-			return o.run(cmd.Context(), args)
+			name, app, err := o.splitOne(args[:dash])
+			if err != nil {
+				return err
+			}
+			o.app = app
+			return o.run(cmd.Context(), name, args[dash:])
 		},
 	}
 	o.naming(cmd)
 	o.writing(cmd)
 	o.doing(cmd)
 	f := cmd.Flags()
-	o.systemFlag(cmd, &o.systemName)
-	f.StringVar(&o.app, "app", "", "the app that the command is about")
+	o.appFlag(cmd, "the app that the command is about")
 	f.StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the app may take to be Healthy after the command")
 	f.BoolVar(&o.refusedToo, "ignore-refused", false, "run the command although a neighbour cannot be held")
-	must(cmd.RegisterFlagCompletionFunc("app", o.completeApp(&o.systemName)))
-	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals(&o.systemName)))
+	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals))
 	return cmd
 }
 
@@ -80,7 +80,10 @@ type running struct {
 	b       *regulated
 	id      string
 	command []string
-	held    *done
+	// what is what the journal says of the command: the program alone, since its arguments may
+	// be secrets.
+	what string
+	held *done
 	// failed is how the command ended; nil for well.
 	failed error
 	// freed is what was done at the end; nil where the neighbours are left held, because of
@@ -89,7 +92,7 @@ type running struct {
 	left  string
 }
 
-func (o *regulateRunOptions) run(ctx context.Context, command []string) error {
+func (o *regulateRunOptions) run(ctx context.Context, name string, command []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -99,11 +102,11 @@ func (o *regulateRunOptions) run(ctx context.Context, command []string) error {
 	if _, err := exec.LookPath(command[0]); err != nil && o.dryRun == "none" {
 		return fmt.Errorf("run %s: %w", command[0], err) // Before anything is held.
 	}
-	b, err := o.beginApp(ctx, o.systemName)
+	b, err := o.beginApp(ctx, name)
 	if err != nil {
 		return err
 	}
-	r := &running{o: o, b: b, command: command, id: strconv.FormatInt(o.env.Now().UnixMilli(), 36)}
+	r := &running{o: o, b: b, command: command, what: command[0], id: strconv.FormatInt(o.env.Now().UnixMilli(), 36)}
 	r.held, err = o.do(ctx, b, r.hold)
 	switch {
 	case err != nil:
@@ -127,7 +130,7 @@ func (o *regulateRunOptions) run(ctx context.Context, command []string) error {
 // hold plans to hold the neighbours. One that cannot be held keeps the command from being
 // run, unless that is meant.
 func (r *running) hold(b *regulated, now time.Time) (*regulate.Planned, error) {
-	p, err := regulate.HoldForRun(b.world, b.system, b.journal, r.o.app, r.o.signal, r.id, strings.Join(r.command, " "), r.o.who(), now)
+	p, err := regulate.HoldForRun(b.world, b.system, b.journal, r.o.app, r.o.signal, r.id, r.what, r.o.who(), now)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -18,6 +17,8 @@ import (
 type regulating struct {
 	*common
 	file string // of the manifest
+	// systemName is --system, and app --app.
+	systemName, app string
 	// lease is how long a run that has died keeps others out.
 	lease time.Duration
 }
@@ -26,24 +27,18 @@ func newRegulating(env Env, formats ...string) *regulating {
 	return &regulating{common: newCommon(env, formats...)}
 }
 
-// naming adds the flags of which System is meant, and of how it is read.
-func (o *regulating) naming(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&o.file, "filename", "f", "", `the manifest of the System: FILE, "-" or "demo", instead of the NAME of one that was adopted`)
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
-	o.connecting(cmd)
-	f.StringArrayVar(&o.rulesFiles, "rules", nil, "relationship rules of your own, from a YAML FILE; may be repeated")
-	f.BoolVar(&o.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
-}
-
 // regulated is a System and how its apps are.
 type regulated struct {
 	*systemLook
 	o *regulating
 	// store is nil for a snapshot, which has no journal.
-	store   regulate.Store
+	store   *regulate.ConfigMapStore
 	config  *rest.Config
 	journal *regulate.Journal
+	// drifts are what somebody changed of what is held, where that was looked at.
+	drifts []regulate.Drift
+	// distrusted says that it was told how far the journal is to be believed.
+	distrusted bool
 }
 
 // errNoSystem is that neither a name nor a manifest says which System is meant.
@@ -119,6 +114,20 @@ func (b *regulated) observe(ctx context.Context) error {
 	return b.remember(ctx)
 }
 
+// drift looks at what is held, and whether somebody has changed it since.
+func (b *regulated) drift(ctx context.Context) error {
+	b.drifts = nil
+	if b.store == nil || len(b.journal.Holds) == 0 {
+		return nil
+	}
+	client, err := regulate.NewClient(b.config)
+	if err != nil {
+		return err
+	}
+	b.drifts = regulate.Drifts(ctx, client, b.journal)
+	return nil
+}
+
 // remember reads the journal. There is none of a snapshot.
 func (b *regulated) remember(ctx context.Context) error {
 	if b.store == nil {
@@ -126,11 +135,13 @@ func (b *regulated) remember(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	b.journal, err = b.store.Load(ctx)
+	if b.journal, err = b.store.Load(ctx); err == nil {
+		b.trust()
+	}
 	return err
 }
 
 // options are how what is known of the System is shown.
 func (b *regulated) options() view.RegulationOptions {
-	return view.RegulationOptions{System: b.system.Name, Namespace: b.namespace, Gaps: b.graph.Gaps()}
+	return view.RegulationOptions{System: b.system.Name, Namespace: b.namespace, Gaps: b.graph.Gaps(), Drifts: b.drifts}
 }

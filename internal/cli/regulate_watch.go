@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -39,7 +41,11 @@ manifests prints what that takes.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), first(args))
+			name, err := o.systemOf(args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), name)
 		},
 	}
 	o.naming(cmd)
@@ -49,6 +55,7 @@ manifests prints what that takes.`,
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
 	f.BoolVar(&o.elect, "leader-elect", false, "of several that watch the System, let one act")
 	f.StringVar(&o.address, "metrics-address", "", "serve /metrics (OpenMetrics), /healthz and /readyz at this ADDRESS (127.0.0.1:8080)")
+	o.trusting(cmd)
 	o.locking(cmd)
 	return cmd
 }
@@ -73,13 +80,16 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 	if !o.elect {
 		return w.until(ctx, forever)
 	}
-	election, err := regulate.NewElection(w.b.config, w.b.system.Name, w.b.namespace, o.lockOptions())
+	election, err := regulate.NewElection(w.b.config, w.b.system.Name, w.b.namespace, w.standby())
 	if err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
 		// Who loses the election stands for it again.
-		err := election.Do(ctx, func(ctx context.Context) error { return w.until(ctx, forever) })
+		err := election.Do(ctx, func(ctx context.Context) error {
+			fmt.Fprintln(o.env.ErrOut, "this one acts: it was elected")
+			return w.until(ctx, forever)
+		})
 		w.trouble.failure(err)
 	}
 	return ctx.Err()
@@ -93,7 +103,8 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 		return nil, err
 	}
 	w := newRegulateWatcher(o.acting, b)
-	w.show = true
+	w.show, o.silent = true, true
+	w.announce()
 	if o.yes {
 		return w, nil
 	}
@@ -111,6 +122,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if sure, err := o.env.ask(ctx, "Do this, and from now on whatever the rules ask for?"); err != nil || !sure {
 		return nil, err
 	}
+	b.accept()
 	return w, nil
 }
 
@@ -128,6 +140,35 @@ type regulateWatcher struct {
 	did func(*done)
 	// refused is what was refused in the last turn.
 	refused map[string]bool
+	// changed is what was changed of what is held, in the last turn.
+	changed map[string]bool
+	// why is the cause that was told last.
+	why string
+}
+
+// announce says at once what is watched: the first answer may take a while, and nothing more is
+// said until something is to be done.
+func (w *regulateWatcher) announce() {
+	s := w.b.system
+	rules := "no rules: it holds nobody"
+	if n := len(s.Regulation.Rules); n > 0 {
+		rules = plural(n, "rule")
+	}
+	fmt.Fprintf(w.o.env.ErrOut, "watching the System %s%s: %s (%s), %s; an interrupt ends it\n",
+		safe(s.Name), safe(inNamespace(w.b.namespace)), plural(len(s.Apps), "app"), safe(strings.Join(s.AppNames(), ", ")), rules)
+}
+
+// standby are the options of the election: who waits says that it stands by, and for whom.
+func (w *regulateWatcher) standby() journal.LeaseOptions {
+	options := w.o.lockOptions()
+	options.Waiting = func(holder string, since time.Time) {
+		at := ""
+		if !since.IsZero() {
+			at = " since " + since.Local().Format(time.TimeOnly)
+		}
+		fmt.Fprintf(w.o.env.ErrOut, "standing by: %s watches%s, and this one acts when that one goes\n", safe(holder), at)
+	}
+	return options
 }
 
 func newRegulateWatcher(o *acting, b *regulated) *regulateWatcher {
@@ -164,6 +205,7 @@ func (w *regulateWatcher) until(ctx context.Context, end func(*regulate.Planned)
 		w.meter.Turned(w.b.journal, p, err)
 		if p != nil && w.show {
 			w.refusals(p)
+			w.drifted(ctx)
 		}
 		if err == nil {
 			w.trouble.gaps(w.b.graph.Gaps())
@@ -247,6 +289,27 @@ func (w *regulateWatcher) refusals(p *regulate.Planned) {
 	w.refused = now
 }
 
+// drifted tells what somebody changed of what is held, with what can be done, each once while it
+// is so.
+func (w *regulateWatcher) drifted(ctx context.Context) {
+	if err := w.b.drift(ctx); err != nil || ctx.Err() != nil {
+		return
+	}
+	now := map[string]bool{}
+	for i := range w.b.drifts {
+		d := &w.b.drifts[i]
+		text := fmt.Sprintf("%s of app %s: %s", d.Target, d.App, d.Text())
+		if now[text] = true; w.changed[text] {
+			continue
+		}
+		fmt.Fprintf(w.o.env.ErrOut, "warning: %s\n", safe(text))
+		for _, c := range d.Choices(w.b.system.Name) {
+			fmt.Fprintf(w.o.env.ErrOut, "  %s: %s\n", safe(c.What), safe(c.Command))
+		}
+	}
+	w.changed = now
+}
+
 // plan says what the rules ask for, or what of it lets go.
 func (w *regulateWatcher) plan() *regulate.Planned {
 	p := regulate.Plan(w.b.world, w.b.system, w.b.journal, w.o.env.Now())
@@ -273,5 +336,18 @@ func (w *regulateWatcher) tell(d *done) error {
 		}
 		return w.o.write(a)
 	}
+	w.once(a.Table)
 	return w.o.writeUnder(a, false)
+}
+
+// once leaves a cause out that was told last, by the last column.
+func (w *regulateWatcher) once(t *view.Table) {
+	for _, row := range t.Rows {
+		cell := &row[len(row)-1]
+		if cell.Text == w.why {
+			cell.Text = ""
+			continue
+		}
+		w.why = cell.Text
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,9 +25,14 @@ func newRollback(env Env) *cobra.Command {
 		Use:   "rollback NAME [REVISION]",
 		Short: "Go back to what an installation was, all of it or nothing",
 		Long: `Take every release of an installation back to the revision that it had after a run of
-its history (kubectl sysop history NAME); without a REVISION after the last but one.
-What was installed since is removed, but not operators that have custom resources.
-Definitions stay as they are: going back could lose fields.
+its history (kubectl sysop history NAME). Without a REVISION that is the last one that was
+whole before the one that is live: after a rollback, the one before what it went back to,
+so that it never goes forward. Which one it is, is said before it is asked for.
+
+What was installed since is removed, but not operators that have custom resources. What was
+removed since is made again of the records that were kept of it; data that went with it
+does not come back. Definitions stay as they are: going back could lose fields. What holds
+data and was made since goes with --delete-data alone, as with uninstall.
 
 --unfinished undoes a run that was killed, and nothing else.`,
 		Example: `  # back to what it was before the last upgrade
@@ -47,6 +54,9 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if err := o.named(args[0]); err != nil {
+		return err
+	}
 	revision := 0
 	if len(args) == 2 {
 		n, err := strconv.Atoi(args[1])
@@ -64,6 +74,9 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	o.wire(f.runner, c)
+	if f, err = o.settle(ctx, c, f, args[0]); err != nil {
+		return err
+	}
 	if f.journal.Run != nil && (o.unfinished || o.dryRun == "none" && !o.printRBAC) {
 		return o.endOpen(ctx, c, f)
 	}
@@ -80,6 +93,23 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 		return withHint(fmt.Errorf("%s: %w", f.of.Name, err), "kubectl sysop history "+f.of.Name+" shows the revisions")
 	}
 	return o.back(ctx, c, f, to)
+}
+
+// settle waits for a run whose process is alive; what is undone is one that died.
+func (o *rollbackOptions) settle(ctx context.Context, c *installCluster, f *foundInstallation, name string) (*foundInstallation, error) {
+	if f.journal.Run == nil {
+		return f, nil
+	}
+	alive, err := o.unlocked(ctx, c, f.of)
+	if err != nil || alive {
+		return f, err
+	}
+	again, err := o.find(ctx, c, name)
+	if err != nil {
+		return nil, err
+	}
+	o.wire(again.runner, c)
+	return again, nil
 }
 
 // endOpen undoes the run that is not ended; there is nothing to go back to before.
@@ -109,7 +139,12 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	if err != nil {
 		return err
 	}
-	planned := install.Make(install.Rollback, f.of, nil, state, install.MakeOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases})
+	needed, err := o.neededByOthers(ctx, c, f)
+	if err != nil {
+		return err
+	}
+	planned := install.Make(install.Rollback, f.of, nil, state, install.MakeOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases, ToRevision: to.Revision, Needed: needed})
+	planned.Needs = to.Needs
 	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
 		return p.role(nil)
@@ -119,22 +154,20 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 			return err
 		}
 	}
+	fmt.Fprintf(o.env.ErrOut, "%s goes back to revision %d: %s\n", safe(f.of.Name), to.Revision, safe(pastLine(to)))
 	if err := o.showPlan(planned, nil); err != nil {
 		return err
 	}
 	if refused := refusalError(planned); refused != nil {
 		return refused
 	}
-	switch {
-	case len(planned.Steps) == 0:
+	if len(planned.Steps) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s is as it was then: nothing to do\n", safe(f.of.Name))
 		return nil
-	case o.dryRun != "none":
-		return nil
-	case !o.yes:
-		if yes, err := o.env.ask(ctx, fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))); err != nil || !yes {
-			return err
-		}
+	}
+	question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))
+	if goOn, err := o.consent(ctx, f.of, planned, question); err != nil || !goOn {
+		return err
 	}
 	if sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest)); len(problems) == 0 && sys.Upgrade.Regulate {
 		sys.Namespace = f.of.Namespace
@@ -144,13 +177,42 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	return o.finish(f.of, report, err)
 }
 
+// pastLine says what a run of the history was.
+func pastLine(p install.Past) string {
+	var releases []string
+	for _, r := range p.Releases {
+		releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))
+	}
+	return fmt.Sprintf("the %s by %s at %s (%s)", p.Action, p.By, p.Started.UTC().Format(time.RFC3339), strings.Join(releases, ", "))
+}
+
+// neededByOthers are the packages of an installation that others need, which stay for them.
+func (o *rollbackOptions) neededByOthers(ctx context.Context, c *installCluster, f *foundInstallation) (map[string][]string, error) {
+	namespaces := []string{c.namespace, f.of.Namespace}
+	var names []string
+	for _, r := range f.last() {
+		if !r.App {
+			names, namespaces = append(names, r.Part), append(namespaces, r.Namespace)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	d, err := c.readDependants(ctx, f.cats, f.there, distinctTexts(namespaces))
+	if err != nil {
+		return nil, err
+	}
+	return d.neededBy(f.of, names)
+}
+
 func newHistory(env Env) *cobra.Command {
 	o := newInstallOptions(env, "")
 	cmd := &cobra.Command{
 		Use:   "history NAME",
 		Short: "Show what was done to an installation",
 		Long: `Show the runs of an installation: what was done, by whom, how it ended, and which
-version each of its releases had then. A run that is not ended has no revision. The
+version each of its releases had then. A run that is not ended has no revision, and is
+running, or interrupted where nobody renews its lock. The
 revisions are what rollback goes back to; helm history shows those of each release.`,
 		Example:           `  kubectl sysop history shop`,
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
@@ -167,7 +229,11 @@ revisions are what rollback goes back to; helm history shows those of each relea
 			if err != nil {
 				return err
 			}
-			return o.write(view.InstallHistory(f.journal, o.env.Now()))
+			process := install.LivenessUnknown
+			if f.journal.Run != nil {
+				process = o.liveness(cmd.Context(), c, f.of)
+			}
+			return o.write(view.InstallHistory(f.journal, process, o.env.Now()))
 		},
 	}
 	o.connecting(cmd)

@@ -41,6 +41,7 @@ Fields that look like credentials are told: look at them before you hand the fil
 		},
 	}
 	o.reading(cmd)
+	o.findingFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))

@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -146,20 +145,29 @@ func (x *exporting) secrets(ctx context.Context, p *parts, out *system.Exported)
 		case err != nil:
 			x.notice(ref, "the names of its keys could not be read: those that are named elsewhere are taken")
 		default:
-			of, _, _ := unstructured.NestedString(o.Object, "type")
-			if of == "kubernetes.io/service-account-token" || strings.HasPrefix(of, "helm.sh/release") || len(o.GetOwnerReferences()) > 0 {
+			if !takeKeys(&in, o) {
 				out.Made[ref.Namespace+"/"+ref.Name] = true
 				continue
-			}
-			data, _ := o.Object["data"].(map[string]any)
-			in.Keys = slices.Sorted(maps.Keys(data))
-			if of != "" && of != "Opaque" {
-				in.Description = strings.TrimPrefix(in.Description+", of the type "+of, ", ")
 			}
 		}
 		out.Inputs = append(out.Inputs, in)
 	}
 	return nil
+}
+
+// takeKeys takes the names of the keys of a Secret, and its type; false where something has made
+// the Secret, so that it is no input.
+func takeKeys(in *system.Input, secret *unstructured.Unstructured) bool {
+	of, _, _ := unstructured.NestedString(secret.Object, "type")
+	if of == "kubernetes.io/service-account-token" || strings.HasPrefix(of, "helm.sh/release") || len(secret.GetOwnerReferences()) > 0 {
+		return false
+	}
+	data, _ := secret.Object["data"].(map[string]any)
+	in.Keys = slices.Sorted(maps.Keys(data))
+	if of != "" && of != "Opaque" {
+		in.Description = strings.TrimPrefix(in.Description+", of the type "+of, ", ")
+	}
+	return true
 }
 
 // neededBy says who reads a Secret.
@@ -241,7 +249,11 @@ func (x *exporting) operators(ctx context.Context, p *parts, out *system.Exporte
 	for _, kind := range slices.Sorted(maps.Keys(unknown)) {
 		x.notice(unknown[kind], "no entry of the catalogue says who serves %s: its operator must be there before", kind)
 	}
-	versions, err := x.versions(ctx)
+	cats, err := x.o.catalogued(ctx, x.o.common)
+	if err != nil {
+		return err
+	}
+	versions, err := x.versions(ctx, cats)
 	if err != nil {
 		return err
 	}
@@ -250,7 +262,7 @@ func (x *exporting) operators(ctx context.Context, p *parts, out *system.Exporte
 		if v := versions[name]; v != "" {
 			o.Version = ">=" + v
 		}
-		if e, ok := catalog.Embedded().Find(name); ok && len(e.Versions) == 0 {
+		if e, ok := cats.Find(name); ok && len(e.Versions) == 0 {
 			x.notices = append(x.notices, system.Notice{Message: "the catalogue knows no way to install the operator " + name + ": add a version to a catalogue of your own (docs/catalog.md)"})
 		}
 		out.Operators = append(out.Operators, o)
@@ -260,7 +272,7 @@ func (x *exporting) operators(ctx context.Context, p *parts, out *system.Exporte
 
 // versions are those of the operators that were installed with us. Who may not look does
 // without.
-func (x *exporting) versions(ctx context.Context) (map[string]string, error) {
+func (x *exporting) versions(ctx context.Context, cats *catalogues) (map[string]string, error) {
 	out := map[string]string{}
 	if x.session.snapshot {
 		return out, nil
@@ -269,7 +281,7 @@ func (x *exporting) versions(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.installed(ctx, believed{cats: &catalogues{Catalogue: catalog.Embedded()}, given: c.namespace}, []string{c.namespace})
+	found, err := c.installed(ctx, believed{cats: cats, given: c.namespace}, []string{c.namespace})
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}

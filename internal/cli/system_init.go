@@ -22,6 +22,7 @@ import (
 
 type initOptions struct {
 	*common
+	catalogueOptions
 	args     []string
 	selector string
 	name     string

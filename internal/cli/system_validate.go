@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -21,7 +20,7 @@ import (
 
 type systemValidateOptions struct {
 	*common
-	offline bool
+	catalogueOptions
 }
 
 func newSystemValidate(env Env) *cobra.Command {
@@ -34,7 +33,8 @@ one all that is wrong is told with its line and column, and the exit code is 1.
 
 The cluster, or the snapshot of --from, is asked whether the kinds and the objects
 that stand for apps are there. With --offline nobody is asked: for a pipeline that
-has no cluster.`,
+has no cluster. Operators are those of the embedded catalogue, of the settings and of
+--catalog; with --offline those of them that are here or were fetched before.`,
 		Example: `  # against the snapshot that it is about
   kubectl sysop system validate demo --from demo
 
@@ -46,7 +46,8 @@ has no cluster.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.offline, "offline", false, "ask no cluster: check the manifest alone")
+	o.findingFlags(cmd)
+	cmd.Flags().BoolVar(&o.offline, "offline", false, "ask no cluster and fetch nothing: check the manifest alone")
 	return cmd
 }
 
@@ -57,10 +58,14 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 	if o.offline && o.from != "" {
 		return errors.New("--offline asks nobody, and --from a snapshot: they exclude each other")
 	}
+	cats, err := o.catalogued(ctx, o.common)
+	if err != nil {
+		return err
+	}
 	var checked []view.SystemCheckedDocument
 	var wrong []string
 	for _, file := range files {
-		doc, err := o.check(ctx, file)
+		doc, err := o.check(ctx, cats, file)
 		if err != nil {
 			return err
 		}
@@ -89,7 +94,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 
 // check finds all that is wrong with one manifest. The error says that a cluster could not
 // be asked; a file that cannot be read is a problem of its first line.
-func (o *systemValidateOptions) check(ctx context.Context, file string) (view.SystemCheckedDocument, error) {
+func (o *systemValidateOptions) check(ctx context.Context, cats *catalogues, file string) (view.SystemCheckedDocument, error) {
 	doc := view.SystemCheckedDocument{File: systemName(file), Apps: []string{}, Problems: []strict.Problem{}}
 	sys, problems, err := o.parseSystem(ctx, file)
 	switch {
@@ -106,7 +111,7 @@ func (o *systemValidateOptions) check(ctx context.Context, file string) (view.Sy
 	for i := range sys.Apps {
 		doc.Apps = append(doc.Apps, sys.Apps[i].Name)
 	}
-	doc.Problems = append(doc.Problems, unknownOperators(sys)...)
+	doc.Problems = append(doc.Problems, unknownOperators(cats, sys)...)
 	if !o.offline {
 		there, err := o.there(ctx, sys)
 		if err != nil {
@@ -118,18 +123,19 @@ func (o *systemValidateOptions) check(ctx context.Context, file string) (view.Sy
 	return doc, nil
 }
 
-// unknownOperators tells the operators that the catalogue does not have.
-func unknownOperators(sys *system.System) []strict.Problem {
-	var names []string
-	for _, e := range catalog.All() {
-		names = append(names, e.Name)
-	}
+// unknownOperators tells the operators that no catalogue has.
+func unknownOperators(cats *catalogues, sys *system.System) []strict.Problem {
 	var problems []strict.Problem
-	for i := range sys.Apps {
-		a := &sys.Apps[i]
-		if a.Operator != "" && !slices.Contains(names, a.Operator) {
-			problems = append(problems, strict.Problem{Line: a.Line, Column: 1, Message: fmt.Sprintf("app %s: the catalogue has no operator %s%s", a.Name, strconv.Quote(a.Operator), object.DidYouMean(object.Nearest(a.Operator, names)))})
+	check := func(line int, of, name string) {
+		if _, known := cats.Find(name); name != "" && !known {
+			problems = append(problems, strict.Problem{Line: line, Column: 1, Message: fmt.Sprintf("%sthe catalogue has no operator %s%s", of, strconv.Quote(name), object.DidYouMean(cats.Nearest(name)))})
 		}
+	}
+	for _, o := range sys.Operators {
+		check(o.Line, "spec.operators: ", o.Name)
+	}
+	for i := range sys.Apps {
+		check(sys.Apps[i].Line, "app "+sys.Apps[i].Name+": ", sys.Apps[i].Operator)
 	}
 	return problems
 }

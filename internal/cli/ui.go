@@ -49,8 +49,9 @@ writes nothing, and shows no values of Secrets; of variables and annotations it 
 the names by which an edge is known, and nothing else.
 
 It is served at 127.0.0.1 alone. The address that is printed works once, and lets one
-browser in; whoever else reaches the port gets nothing. Ctrl-C ends it, and so do
-8 hours without an open page.
+page in, with the tabs beside it; whoever else reaches the port gets nothing.
+--open hands the address to the browser by a file that you alone may read. Ctrl-C ends
+it, and so do 8 hours without an open page.
 
 To hand a picture on, graph, health, metrics and stacks write the same page as one
 file that needs no server and no network (-o html), or as a drawing (-o svg).`,
@@ -161,8 +162,10 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	if err != nil {
 		return err
 	}
+	var file entrance
+	defer file.remove()
 	a := &asking{o: o, v: v, flags: flags}
-	server, err := web.New(l, web.Options{Questions: a.questions(), Compose: composed, Idle: pageIdle, Log: func(format string, args ...any) {
+	server, err := web.New(l, web.Options{Questions: a.questions(), Compose: composed, Idle: pageIdle, Opened: file.remove, Log: func(format string, args ...any) {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(fmt.Sprintf(format, args...)))
 	}})
 	if err != nil {
@@ -170,7 +173,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 		return err
 	}
 	server.Publish(first)
-	if err := o.told(server.Address(), l.Addr()); err != nil {
+	if err := o.told(server.Address(), l.Addr(), &file); err != nil {
 		_ = l.Close()
 		return err
 	}
@@ -213,7 +216,7 @@ type servedDocument struct {
 }
 
 // told says where the page is.
-func (o *uiOptions) told(url string, at net.Addr) error {
+func (o *uiOptions) told(url string, at net.Addr, file *entrance) error {
 	host, port, err := net.SplitHostPort(at.String())
 	if err != nil {
 		return err
@@ -230,7 +233,7 @@ func (o *uiOptions) told(url string, at net.Addr) error {
 		return err
 	}
 	if o.open {
-		if err := browse(url); err != nil {
+		if err := file.open(url); err != nil {
 			fmt.Fprintf(o.env.ErrOut, "warning: no browser could be opened: %s: open the address yourself\n", safe(err.Error()))
 		}
 	}

@@ -1,30 +1,20 @@
 package cli
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// askName is the value of --delete-data that stands for none.
-const askName = "ask"
-
 type uninstallOptions struct {
 	*installOptions
-	// confirmed is the name that was typed to have data deleted.
-	confirmed string
-	orphan    bool
+	orphan bool
 }
 
 func newUninstall(env Env) *cobra.Command {
@@ -37,9 +27,13 @@ it refuses: other operators, Systems that name it, and custom resources. Definit
 stay, unless you say otherwise:
 
   --delete-crds    delete them, if no custom resource is left in any namespace
-  --delete-data    delete the custom resources too, with their data: they are listed,
-                   and the name of the operator has to be typed
-  --orphan         leave the custom resources without their operator
+  --delete-data    delete the custom resources too, with their data
+  --orphan         leave the custom resources without their operator, and who says of
+                   itself that it needs it, in a namespace that no catalogue names
+
+Custom resources, claims and definitions that go are listed, and the name of what is
+uninstalled has to be typed, or given as --delete-data=NAME: --yes does not answer for
+them.
 
 Custom resources go first, and are waited for while their operator still runs; then the
 operator; the definitions last. What hangs is told with the finalizer that holds it. The
@@ -48,7 +42,7 @@ operators of a System stay: others may need them.`,
   kubectl sysop uninstall cert-manager --dry-run=client
 
   # with its definitions, if nobody uses them
-  kubectl sysop uninstall cert-manager --delete-crds --yes`,
+  kubectl sysop uninstall cert-manager --delete-crds --delete-data=cert-manager --yes`,
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
 		ValidArgsFunction: o.completeInstalled,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
@@ -58,8 +52,6 @@ operators of a System stay: others may need them.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.deleteDefinitions, "delete-crds", false, "delete the definitions, if no custom resource of them is left anywhere")
 	f.BoolVar(&o.orphan, "orphan", false, "leave custom resources without their operator")
-	f.StringVar(&o.confirmed, "delete-data", "", "delete the custom resources too, with their data: =NAME, or it is asked for")
-	f.Lookup("delete-data").NoOptDefVal = askName
 	return cmd
 }
 
@@ -67,8 +59,8 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.deleteData = o.confirmed != ""; o.deleteData && o.confirmed != askName && o.confirmed != name {
-		return fmt.Errorf("--delete-data=%s: that is not the name of what is uninstalled: want --delete-data=%s", o.confirmed, name)
+	if err := o.named(name); err != nil {
+		return err
 	}
 	c, err := o.installCluster(ctx)
 	if err != nil {
@@ -107,8 +99,7 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	goOn, err := o.agree(ctx, f, planned)
-	if err != nil || !goOn {
+	if goOn, err := o.agree(ctx, f, planned); err != nil || !goOn {
 		return err
 	}
 	if f.of.System {
@@ -121,7 +112,7 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 }
 
 func (o *installOptions) runOptions(c *installCluster) install.Options {
-	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Patience: max(o.timeout, undoing)}
+	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Patience: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
 }
 
 // plan says what goes.
@@ -131,16 +122,15 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 	if err != nil {
 		return nil, state, err
 	}
-	m := install.MakeOptions{Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || o.deleteData, DeleteData: o.deleteData, Orphan: o.orphan, TakeOwnership: o.takeOwnership}
+	data := o.confirmed != "" && !o.orphan // With --orphan it is about what goes with the release.
+	m := install.MakeOptions{Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || data, DeleteData: data, Orphan: o.orphan, TakeOwnership: o.takeOwnership}
 	if f.of.System {
 		m.Set = system.SetID(system.ParentRef(f.of.Namespace, f.of.Name))
 	}
 	planned := install.Make(install.Uninstall, f.of, parts, state, m)
+	planned.Needs = f.journal.NeedsWithout(parts)
 	if !f.of.System {
-		if err := dependants(planned, f); err != nil {
-			return nil, state, err
-		}
-		if err := systemOf(ctx, c, planned, f); err != nil {
+		if err := o.dependants(ctx, c, planned, f, state); err != nil {
 			return nil, state, err
 		}
 	} else {
@@ -149,60 +139,22 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 	return planned, state, nil
 }
 
-// dependants refuse that an operator goes that they need.
-func dependants(planned *install.Planned, f *foundInstallation) error {
-	var all []solve.Installed
-	cats := f.cats.Packages()
+// dependants refuse that an operator goes that others need: packages, and Systems.
+func (o *uninstallOptions) dependants(ctx context.Context, c *installCluster, planned *install.Planned, f *foundInstallation, state install.State) error {
+	namespaces := []string{c.namespace, f.of.Namespace}
 	for _, is := range f.there {
-		one := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}}
-		if i := slices.IndexFunc(cats, func(p solve.Package) bool { return p.Name == is.name && p.Version == is.version }); i >= 0 {
-			one.Package = cats[i]
-		}
-		all = append(all, one)
+		namespaces = append(namespaces, is.namespace)
 	}
-	if f.is.name == "" {
-		return nil
-	}
-	need, err := solve.Removable(all, []string{f.is.name})
+	d, err := c.readDependants(ctx, f.cats, f.there, distinctTexts(namespaces))
 	if err != nil {
 		return err
 	}
-	for _, d := range need {
-		planned.Refusals = append(planned.Refusals, install.Refusal{
-			Topic: "dependants", Part: d.Of, Message: fmt.Sprintf("%s %s needs %s", d.Name, d.Version, d.Of), Hint: "kubectl sysop uninstall " + d.Name + " goes before",
-		})
-	}
-	return nil
-}
-
-// systemOf refuses that an operator goes that a System was installed with: the one that the
-// record of the operator's own release names. Others are not looked for, since anybody could
-// say so in a namespace of their own; their custom resources are found all the same.
-func systemOf(ctx context.Context, c *installCluster, planned *install.Planned, f *foundInstallation) error {
-	m := f.is.marks
-	if m.System == "" || m.SystemNamespace == "" {
-		return nil
-	}
-	found, err := install.Find(ctx, c.config, m.System, []string{m.SystemNamespace})
+	all, err := d.needing(f.of.Name, f.is.marks.SystemNamespace+"/"+f.is.marks.System, state.Serves(f.of.Name), nil)
 	if err != nil {
 		return err
 	}
-	for _, other := range found {
-		if !other.Installation.System || other.Err != nil || len(other.Journal.Past) == 0 {
-			continue
-		}
-		last := other.Journal.Past[len(other.Journal.Past)-1]
-		apps := slices.ContainsFunc(last.Releases, func(r install.ReleaseState) bool { return r.App })
-		needs := slices.ContainsFunc(last.Releases, func(r install.ReleaseState) bool {
-			return !r.App && r.Part == f.of.Name && r.Release == f.is.release && r.Namespace == f.is.namespace
-		})
-		if in := other.Installation; apps && needs {
-			planned.Refusals = append(planned.Refusals, install.Refusal{
-				Topic: "dependants", Part: f.of.Name, Message: fmt.Sprintf("the System %s in %s needs %s", in.Name, in.Namespace, f.of.Name),
-				Hint: fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", in.Name, in.Namespace),
-			})
-		}
-	}
+	refuseDependants(planned, all, f.of.Name, "--orphan", o.orphan)
+	planned.Notes = append(planned.Notes, d.notes...)
 	return nil
 }
 
@@ -219,7 +171,7 @@ func operatorsStay(planned *install.Planned, f *foundInstallation) {
 	}
 }
 
-// agree shows what goes, and asks. Where data goes, the name has to be typed.
+// agree shows what goes, and asks.
 func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, planned *install.Planned) (bool, error) {
 	if err := o.showPlan(planned, nil); err != nil {
 		return false, err
@@ -227,52 +179,11 @@ func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, plan
 	if refused := refusalError(planned); refused != nil {
 		return false, refused
 	}
-	data := slices.ContainsFunc(planned.Steps, func(s install.Step) bool { return s.Kind == install.DeleteObjects })
-	if data {
-		for _, s := range planned.Steps {
-			if s.Kind != install.DeleteObjects {
-				continue
-			}
-			for _, ref := range s.Objects {
-				fmt.Fprintf(o.env.ErrOut, "deleted with its data: %s\n", safe(ref.String()))
-			}
-		}
-	}
-	switch {
-	case len(planned.Steps) == 0:
+	if len(planned.Steps) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to take away\n", safe(f.of.Name))
 		return false, nil
-	case o.dryRun != "none":
-		return false, nil
-	case data && o.confirmed == askName:
-		return o.typed(ctx, f.of.Name)
-	case o.yes:
-		return true, nil
 	}
-	return o.env.ask(ctx, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")))
-}
-
-// typed has the name typed.
-func (o *uninstallOptions) typed(ctx context.Context, name string) (bool, error) {
-	if !o.env.Ask {
-		return false, withHint(errors.New("data would be deleted, and there is nobody here to type the name"), "--delete-data="+name+" says it on the command line")
-	}
-	fmt.Fprintf(o.env.ErrOut, "This cannot be undone. Type %s to delete it with its data: ", safe(name))
-	text, err := awaited(ctx, func() ([]byte, error) {
-		line, err := bufio.NewReader(o.env.In).ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return line, err
-	})
-	if err != nil {
-		return false, err
-	}
-	if strings.TrimSpace(string(text)) != name {
-		fmt.Fprintln(o.env.ErrOut, "nothing was done")
-		return false, nil
-	}
-	return true, nil
+	return o.consent(ctx, f.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")))
 }
 
 // forget ends that a System is known, before its apps go.

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// openSession answers POST /api/session: {"token": ...} gives the cookie.
+// openSession answers POST /api/session: {"token": ...} gives {"bearer": ...}.
 func (s *Server) openSession(w http.ResponseWriter, r *http.Request) {
 	body, no := read(w, r, 4<<10)
 	if no != nil {
@@ -31,7 +31,7 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, refusal{http.StatusBadRequest, `only {"token": "..."} is read`})
 		return
 	}
-	cookie, no := s.session.open(asked.Token)
+	bearer, no := s.session.open(asked.Token)
 	if no != nil {
 		if no.status == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "60")
@@ -39,8 +39,11 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, *no)
 		return
 	}
-	http.SetCookie(w, cookie)
-	w.WriteHeader(http.StatusNoContent)
+	if s.options.Opened != nil {
+		s.options.Opened()
+	}
+	// It is a word of base64, which JSON writes as it is.
+	write(w, r, http.StatusOK, "application/json", []byte(`{"bearer":"`+bearer+`"}`))
 }
 
 // question answers GET /api/NAME.

@@ -114,15 +114,22 @@ func TestAPIRefusesOthers(t *testing.T) {
 			v.refused(path+" site "+site, v.do(v.request(method, path, "", header("Sec-Fetch-Site", site))), http.StatusForbidden)
 		}
 		// What asks before it asks.
-		preflight := v.do(v.request("OPTIONS", path, "", header("Origin", "https://attacker.example"), header("Access-Control-Request-Method", "POST"), header("Access-Control-Request-Headers", "x-sysop, content-type")))
+		preflight := v.do(v.request("OPTIONS", path, "", header("Origin", "https://attacker.example"), header("Access-Control-Request-Method", "POST"), header("Access-Control-Request-Headers", "x-sysop, content-type, authorization")))
 		v.refused(path+" preflight", preflight, http.StatusForbidden)
 		if path != "/api/session" {
 			for what, change := range map[string]func(*http.Request){
-				"no cookie":      without("Cookie"),
-				"another cookie": header("Cookie", v.cookie.Name+"="+secret()),
-				"empty cookie":   header("Cookie", v.cookie.Name+"="),
-				"another name":   header("Cookie", "sysop-1="+v.cookie.Value),
-				"the token":      header("Cookie", v.cookie.Name+"="+v.token),
+				"no bearer":      without("Authorization"),
+				"another bearer": header("Authorization", "Bearer "+secret()),
+				"empty bearer":   header("Authorization", "Bearer "),
+				"no scheme":      header("Authorization", v.bearer),
+				"another scheme": header("Authorization", "Basic "+v.bearer),
+				"two bearers":    func(r *http.Request) { r.Header.Add("Authorization", "Bearer "+v.bearer) },
+				"the token":      header("Authorization", "Bearer "+v.token),
+				// What a browser would send to every port of 127.0.0.1 lets nobody in.
+				"a cookie alone": func(r *http.Request) {
+					r.Header.Del("Authorization")
+					r.Header.Set("Cookie", "sysop="+v.bearer+"; sysop-"+port+"="+v.bearer+"; Authorization=Bearer "+v.bearer)
+				},
 			} {
 				v.refused(path+" "+what, v.do(v.request(method, path, "", change)), http.StatusUnauthorized)
 			}
@@ -152,16 +159,17 @@ func TestNotJSON(t *testing.T) {
 func TestOfNoPath(t *testing.T) {
 	v := start(t, all())
 	for request, status := range map[string]string{
-		"OPTIONS * HTTP/1.1\r\nHost: attacker.example\r\n\r\n":           "421",
-		"GET http://attacker.example/ HTTP/1.1\r\nHost: HOST\r\n\r\n":    "421",
-		"GET / HTTP/1.0\r\n\r\n":                                         "421",
-		"CONNECT attacker.example:80 HTTP/1.1\r\nHost: HOST\r\n\r\n":     "421",
-		"GET //api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                 "404",
-		"GET /api/../api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":           "401",
-		"GET /%61pi/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                "401",
-		"GET /app.js/../api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":        "404",
-		"GET /api/check HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n":    "400",
-		"GET /api/check HTTP/1.1\r\nHost: HOST\r\nCookie: sysop\r\n\r\n": "401",
+		"OPTIONS * HTTP/1.1\r\nHost: attacker.example\r\n\r\n":                   "421",
+		"GET http://attacker.example/ HTTP/1.1\r\nHost: HOST\r\n\r\n":            "421",
+		"GET / HTTP/1.0\r\n\r\n":                                                 "421",
+		"CONNECT attacker.example:80 HTTP/1.1\r\nHost: HOST\r\n\r\n":             "421",
+		"GET //api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                         "404",
+		"GET /api/../api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                   "401",
+		"GET /%61pi/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                        "401",
+		"GET /app.js/../api/check HTTP/1.1\r\nHost: HOST\r\n\r\n":                "404",
+		"GET /api/check HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n":            "400",
+		"GET /api/check HTTP/1.1\r\nHost: HOST\r\nCookie: sysop\r\n\r\n":         "401",
+		"GET /api/check HTTP/1.1\r\nHost: HOST\r\nAuthorization: Bearer\r\n\r\n": "401",
 	} {
 		c, err := net.Dial("tcp", v.listener.Addr().String())
 		if err != nil {

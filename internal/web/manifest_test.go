@@ -151,6 +151,20 @@ func TestManifestHides(t *testing.T) {
 	}
 }
 
+// TestAnnotationsThatAreShown: those that controllers and usual tools write have their values,
+// all others their names alone.
+func TestAnnotationsThatAreShown(t *testing.T) {
+	text, hidden := Manifest(parse(t, `{kind: Deployment, metadata: {name: a, annotations: {deployment.kubernetes.io/revision: "7", meta.helm.sh/release-name: web, example.com/contact: MARKER}}}`))
+	for _, want := range []string{`deployment.kubernetes.io/revision`, "meta.helm.sh/release-name", "example.com/contact", "web"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is not shown:\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "MARKER") || hidden != 1 {
+		t.Errorf("%d are hidden:\n%s", hidden, text)
+	}
+}
+
 func TestManifestHidesNumbers(t *testing.T) {
 	for _, object := range []string{
 		`{spec: {password: 77123}}`, `{spec: {pin: 77123}}`, `{spec: {credentials: {account: {number: 77123}}}}`, `{spec: {env: {A: 77123, B: {value: 77123}}}}`,

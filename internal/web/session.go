@@ -6,19 +6,20 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
 
-// session is the one session of a server: its token, which opens it once, and its cookie.
+// session is the one session of a server: its token, which opens it once, and the bearer that
+// the page sends with each request from then on.
 //
-// A cookie knows no ports: what listens at another port of loopback, and gets the user's browser
-// to visit it, is sent the cookie. Whoever may listen there as another user, and can get the
-// user to open its address, is not kept out by anything that a cookie can say.
+// It is no cookie. A browser sends a cookie to every port of 127.0.0.1, so whoever listens at
+// another one, as another user, would get it. The bearer is kept in the storage of the page's
+// origin, to which the port belongs, and a browser adds it to no request by itself.
 type session struct {
-	name   string // of the cookie; with the port, so that two servers do not push out each other
 	token  string
-	cookie string
+	bearer string
 
 	mu     sync.Mutex
 	opened time.Time
@@ -30,8 +31,8 @@ type session struct {
 // mostWrong is how many wrong tokens are answered in a minute.
 const mostWrong = 20
 
-func newSession(name string) *session {
-	return &session{name: name, token: secret(), cookie: secret()}
+func newSession() *session {
+	return &session{token: secret(), bearer: secret()}
 }
 
 // secret returns 256 bits that nobody can guess.
@@ -47,21 +48,20 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// known tells whether the request comes from a page that has the cookie. Another server on
-// loopback may have set one of the same name: any that is right will do.
+// known reports whether the request comes from a page that has the bearer.
 func (s *session) known(r *http.Request) bool {
-	for _, c := range r.CookiesNamed(s.name) {
-		if same(c.Value, s.cookie) {
-			return true
-		}
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return false
 	}
-	return false
+	scheme, bearer, ok := strings.Cut(values[0], " ")
+	return ok && strings.EqualFold(scheme, "Bearer") && same(bearer, s.bearer)
 }
 
-// open exchanges the token for the cookie, once. A refusal says how to go on.
+// open exchanges the token for the bearer, once. A refusal says how to go on.
 //
 // Wrong tokens are bounded, right ones are not: whoever sends wrong ones cannot keep the user out.
-func (s *session) open(token string) (*http.Cookie, *refusal) {
+func (s *session) open(token string) (bearer string, no *refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -70,18 +70,16 @@ func (s *session) open(token string) (*http.Cookie, *refusal) {
 			s.since, s.wrong = now, 0
 		}
 		if s.wrong++; s.wrong > mostWrong {
-			return nil, &refusal{http.StatusTooManyRequests, "too many wrong tokens: wait a minute, then open the address that kubectl sysop ui printed"}
+			return "", &refusal{http.StatusTooManyRequests, "too many wrong tokens: wait a minute, then open the address that kubectl sysop ui printed"}
 		}
-		return nil, &refusal{http.StatusUnauthorized, "the token is wrong: open the whole address that kubectl sysop ui printed, with what is behind #"}
+		return "", &refusal{http.StatusUnauthorized, "the token is wrong: open the whole address that kubectl sysop ui printed, with what is behind #"}
 	}
 	if !s.opened.IsZero() {
-		return nil, &refusal{
+		return "", &refusal{
 			http.StatusUnauthorized,
-			"this address was opened before, at " + s.opened.Format(time.TimeOnly) + ", and works once: go on in that browser, or end kubectl sysop ui with Ctrl-C and start it again for a new address. If it was not you who opened it, end it now",
+			"this address was opened before, at " + s.opened.Format(time.TimeOnly) + ", and works once: continue in that tab, or end kubectl sysop ui with Ctrl-C and start it again for a new address. If it was not you who opened it, end it now",
 		}
 	}
 	s.opened = now
-	// Not Secure: the page is served over plain HTTP, which does not leave the machine, and not every
-	// browser takes a Secure cookie there.
-	return &http.Cookie{Name: s.name, Value: s.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}, nil
+	return s.bearer, nil
 }

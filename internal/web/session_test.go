@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 func TestToken(t *testing.T) {
@@ -14,35 +16,66 @@ func TestToken(t *testing.T) {
 	for _, wrong := range []string{"", v.token[1:], v.token + "A", secret()} {
 		a := v.session(wrong)
 		v.refused("token "+wrong, a, http.StatusUnauthorized)
-		if a.header.Get("Set-Cookie") != "" {
-			t.Errorf("token %s gives a cookie", wrong)
+		if strings.Contains(a.body, "bearer") {
+			t.Errorf("token %s gives a bearer: %s", wrong, a.body)
 		}
 	}
 	v.refused("before", v.do(v.request("GET", "/api/check", "")), http.StatusUnauthorized)
 
-	a := v.session(v.token)
-	c, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
-	if err != nil || a.status != http.StatusNoContent {
-		t.Fatalf("%d %v", a.status, err)
+	v.open()
+	if v.bearer == v.token {
+		t.Error("the bearer is the token")
 	}
-	v.guarded("session", a.header)
-	port := v.base[strings.LastIndex(v.base, ":")+1:]
-	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.Name != "sysop-"+port || c.MaxAge != 0 || !c.Expires.IsZero() || c.Value == v.token {
-		t.Errorf("cookie %+v", c)
-	}
+	bearer := v.bearer
+	v.bearer = ""
 	again := v.session(v.token)
 	v.refused("used twice", again, http.StatusUnauthorized)
-	if !strings.Contains(again.body, "opened before") || !strings.Contains(again.body, "start it again") || again.header.Get("Set-Cookie") != "" {
-		t.Errorf("used twice: %s %v", again.body, again.header)
+	if !strings.Contains(again.body, "opened before") || !strings.Contains(again.body, "start it again") || strings.Contains(again.body, bearer) {
+		t.Errorf("used twice: %s", again.body)
 	}
-	// The page that is known may open its address again, and is not cut off by a cookie of others.
-	v.cookie = c
-	if a := v.session(v.token); a.status != http.StatusNoContent || a.header.Get("Set-Cookie") != "" {
-		t.Errorf("opened again: %d %v", a.status, a.header)
+	// The page that is known may open its address again.
+	v.bearer = bearer
+	if a := v.session(v.token); a.status != http.StatusNoContent || a.body != "" {
+		t.Errorf("opened again: %d %s", a.status, a.body)
 	}
-	toss := header("Cookie", c.Name+"=x; "+c.Name+"="+c.Value)
-	if a := v.do(v.request("GET", "/api/check", "", toss)); a.status != http.StatusOK {
-		t.Errorf("with two cookies: %d", a.status)
+}
+
+// TestNoCookie has that nothing is ever kept in a cookie: a browser would send it to whoever
+// listens at another port of 127.0.0.1.
+func TestNoCookie(t *testing.T) {
+	v := start(t, all())
+	v.open()
+	v.each(func(path, method string) {
+		if path == "/api/stream" {
+			return
+		}
+		if a := v.do(v.request(method, path, map[string]string{"POST": "{}"}[method])); a.header.Values("Set-Cookie") != nil {
+			t.Errorf("%s sets a cookie: %q", path, a.header.Values("Set-Cookie"))
+		}
+	})
+	v.Publish(&view.Picture{})
+	res, err := v.client.Do(v.request("GET", "/api/stream", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK || res.Header.Values("Set-Cookie") != nil {
+		t.Errorf("the stream: %d %v", res.StatusCode, res.Header)
+	}
+}
+
+func TestOpened(t *testing.T) {
+	o, times := all(), make(chan bool, 4)
+	o.Opened = func() { times <- true }
+	v := start(t, o)
+	v.session("wrong")
+	if len(times) != 0 {
+		t.Error("a wrong token counts as opened")
+	}
+	v.open()
+	v.session(v.token)
+	if len(times) != 1 {
+		t.Errorf("opened %d times", len(times))
 	}
 }
 

@@ -4,7 +4,7 @@
 // Whoever is on this machine reaches a port of loopback, and so does every page in the user's
 // browser, under whatever name its owner's DNS gives to 127.0.0.1. Hence a request is looked at
 // from outside to inside, and each layer refuses by itself: Host by a list of three before there
-// are routes; method; Origin and Sec-Fetch-Site; the cookie, which a token gave that was printed
+// are routes; method; Origin and Sec-Fetch-Site; the bearer, which a token gave that was printed
 // to the user and works once; and last what is asked. The shell and its assets carry no data.
 package web
 
@@ -58,6 +58,8 @@ type Options struct {
 	Compose Compose
 	// Idle ends Serve with ErrIdle when no page was open for so long; 0 is never.
 	Idle time.Duration
+	// Opened is called once, when a page has exchanged the token; nil for nobody.
+	Opened func()
 	// Log is told what went wrong inside, which a page is not; nil for nobody.
 	Log func(format string, args ...any)
 }
@@ -105,7 +107,7 @@ func New(l net.Listener, o Options) (*Server, error) {
 	}
 	s := &Server{
 		listener: l, options: o,
-		session: newSession("sysop-" + strconv.Itoa(at.Port)),
+		session: newSession(),
 		feed:    newFeed(),
 		idle:    newIdle(o.Idle),
 		streams: make(chan struct{}, mostStreams),

@@ -24,7 +24,7 @@ type live struct {
 	t      *testing.T
 	base   string // http://127.0.0.1:PORT
 	token  string
-	cookie *http.Cookie
+	bearer string
 	client *http.Client
 	stop   context.CancelFunc
 	ended  chan error
@@ -77,8 +77,8 @@ func (v *live) request(method, path, body string, change ...func(*http.Request))
 		r.Header.Set("X-Sysop", "1")
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if v.cookie != nil {
-		r.AddCookie(v.cookie)
+	if v.bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+v.bearer)
 	}
 	for _, c := range change {
 		c(r)
@@ -115,18 +115,18 @@ func (v *live) session(token string, change ...func(*http.Request)) reply {
 	return v.do(v.request("POST", "/api/session", string(body), change...))
 }
 
-// open exchanges the token for the cookie.
+// open exchanges the token for the bearer.
 func (v *live) open() {
 	v.t.Helper()
 	a := v.session(v.token)
-	if a.status != http.StatusNoContent {
+	if a.status != http.StatusOK {
 		v.t.Fatalf("session: %d %s", a.status, a.body)
 	}
-	c, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
-	if err != nil {
-		v.t.Fatal(err)
+	var given struct{ Bearer string }
+	if err := json.Unmarshal([]byte(a.body), &given); err != nil || len(given.Bearer) != 43 {
+		v.t.Fatalf("session: %q %v", a.body, err)
 	}
-	v.cookie = c
+	v.bearer = given.Bearer
 }
 
 func echo(_ context.Context, q url.Values) (json.RawMessage, error) {

@@ -38,7 +38,10 @@ func (e *ExistsError) Error() string {
 
 // InvalidError says that an entry has problems.
 type InvalidError struct {
-	File     string
+	File string
+	// Manifest is the place of the manifest of a bundle that it is about, the first being 1; 0
+	// for the ClusterServiceVersion, and where there is no bundle.
+	Manifest int
 	Problems []strict.Problem
 }
 

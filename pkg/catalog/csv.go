@@ -55,6 +55,9 @@ func ParseCSV(data []byte, manifests ...[]byte) (Imported, error) {
 	if err != nil {
 		return Imported{}, err
 	}
+	if len(c.Spec.Install.Spec.Deployments) == 0 {
+		return Imported{}, refuse("it has no deployments (spec.install.spec.deployments): nothing would run")
+	}
 	objects, err := im.bundle(manifests)
 	if err != nil {
 		return Imported{}, err
@@ -125,13 +128,13 @@ func manifestText(objects []map[string]any) ([]byte, error) {
 
 // identity returns the name of the package and the version: widget.v1.2.3 is widget 1.2.3.
 func (c *csv) identity() (name, version string, err error) {
-	name, rest, _ := strings.Cut(strings.ToLower(c.Metadata.Name), ".")
+	name, _, _ = strings.Cut(strings.ToLower(c.Metadata.Name), ".")
 	if len(validation.IsDNS1123Label(name)) > 0 {
 		return "", "", refuse("metadata.name is %q: want NAME.vVERSION, with a DNS label as its name", field.Shorten(c.Metadata.Name))
 	}
 	version = strings.TrimPrefix(c.Spec.Version, "v")
 	if version == "" {
-		version = strings.TrimPrefix(rest, "v")
+		return "", "", refuse("it has no spec.version: what %s is called is no version that could be compared", field.Shorten(c.Metadata.Name))
 	}
 	if _, err := semver.StrictNewVersion(version); err != nil {
 		return "", "", refuse("spec.version is %q: want a semantic version", field.Shorten(c.Spec.Version))

@@ -19,11 +19,11 @@ func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 	for i, data := range manifests {
 		file := fmt.Sprintf("manifest %d", i+1)
 		if len(data) > mostFile {
-			return nil, &InvalidError{File: file, Problems: []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("it has %d bytes: want %d at most", len(data), mostFile)}}}
+			return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("it has %d bytes: want %d at most", len(data), mostFile)}}}
 		}
 		documents, problem := strict.Documents(data)
 		if problem != nil {
-			return nil, &InvalidError{File: file, Problems: []strict.Problem{*problem}}
+			return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{*problem}}
 		}
 		for _, d := range documents {
 			wrong := notObject(d)
@@ -33,12 +33,12 @@ func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 			case wrong == "" && textOf(d, "kind") == csvName:
 				continue
 			case wrong != "":
-				return nil, &InvalidError{File: file, Problems: []strict.Problem{strict.At(d, "%s", wrong)}}
+				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{strict.At(d, "%s", wrong)}}
 			}
 			v := values{Mapping: &strict.Mapping{}, left: mostFile}
 			o, _ := v.nested(d, mostDepth).(map[string]any)
 			if len(v.Problems) > 0 {
-				return nil, &InvalidError{File: file, Problems: v.Problems}
+				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: v.Problems}
 			}
 			all = append(all, o)
 		}

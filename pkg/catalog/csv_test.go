@@ -90,6 +90,9 @@ func TestCSVRefused(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"kind":    {"kind: ClusterServiceVersion", "kind: Subscription", "kind ClusterServiceVersion"},
 		"version": {"version: 1.2.3\n", "version: one\n", `spec.version is "one"`},
+		"none":    {"version: 1.2.3\n", "", "it has no spec.version"},
+		"idle":    {"      deployments:\n", "      others:\n", "it has no deployments"},
+		"second":  {"apiVersion: op", "{}\n---\napiVersion: op", "a second document"},
 		"name":    {"name: widget-operator.v1.2.3", "name: Widget_Operator.v1.2.3", "metadata.name is"},
 		"YAML":    {"spec:\n", "spec: [\n", "no YAML"},
 		"types":   {"displayName: Widget Operator", "displayName: [a]", "cannot unmarshal"},

@@ -10,7 +10,6 @@ import (
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
-	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -207,7 +206,7 @@ func seq(params ...int) (string, error) {
 // fromYAML is that of Helm, which returns what is wrong as the field Error.
 func fromYAML(text string) (map[string]any, error) {
 	m := map[string]any{}
-	if err := mayGrow(text); err != nil {
+	if err := strict.CheckBounds([]byte(text)); err != nil {
 		return nil, err
 	}
 	if err := sigsyaml.Unmarshal([]byte(text), &m); err != nil {
@@ -218,26 +217,11 @@ func fromYAML(text string) (map[string]any, error) {
 
 func fromYAMLArray(text string) ([]any, error) {
 	a := []any{}
-	if err := mayGrow(text); err != nil {
+	if err := strict.CheckBounds([]byte(text)); err != nil {
 		return nil, err
 	}
 	if err := sigsyaml.Unmarshal([]byte(text), &a); err != nil {
 		a = []any{err.Error()}
 	}
 	return a, nil
-}
-
-// mayGrow refuses YAML that grows when it is read. What is no YAML is left to who reads it.
-func mayGrow(text string) error {
-	if err := strict.CheckNodes([]byte(text)); err != nil {
-		return err
-	}
-	if !strings.Contains(text, "*") {
-		return nil
-	}
-	var n yaml.Node
-	if yaml.Unmarshal([]byte(text), &n) != nil {
-		return nil
-	}
-	return growth().Take(&n)
 }

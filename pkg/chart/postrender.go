@@ -2,10 +2,13 @@ package chart
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -47,6 +50,9 @@ func (p *PostRenderer) Run(stream *bytes.Buffer) (*bytes.Buffer, error) {
 		return nil, err
 	}
 	if err := p.compare(parted.out.Emitted); err != nil {
+		return nil, err
+	}
+	if err := p.compareRoles(parted.kept); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -115,6 +121,43 @@ func (p *PostRenderer) compare(emitted []Emitted) error {
 		parts = append(parts, "it lacks "+few(less)+", which was planned")
 	}
 	return fmt.Errorf("the chart does not bring forth the objects that were planned: %s: its templates depend on what changes from one time to the next (random names, the time, what the cluster has); set the values that they are made of", strings.Join(parts, "; "))
+}
+
+// compareRoles refuses what grants other rights than was planned: these were shown, reviewed
+// and agreed to. Other fields may be others from one time to the next (passwords, certificates).
+func (p *PostRenderer) compareRoles(docs []document) error {
+	planned := map[string]string{}
+	granting := func(o *unstructured.Unstructured) (key, text string, ok bool) {
+		if o.GroupVersionKind().Group != rbacv1.GroupName {
+			return "", "", false
+		}
+		rights := map[string]any{}
+		for _, f := range []string{"rules", "roleRef", "subjects", "aggregationRule"} {
+			if v, have := o.Object[f]; have {
+				rights[f] = v
+			}
+		}
+		data, err := json.Marshal(rights)
+		if err != nil {
+			return "", "", false
+		}
+		return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName(), string(data), true
+	}
+	all := slices.Clone(p.planned.Objects)
+	for _, h := range p.planned.Hooks {
+		all = append(all, h.Object)
+	}
+	for _, o := range all {
+		if key, text, ok := granting(o); ok {
+			planned[key] = text
+		}
+	}
+	for _, d := range docs {
+		if key, text, ok := granting(d.object); ok && planned[key] != text {
+			return fmt.Errorf("the chart grants other rights than were planned: %s: its templates depend on what changes from one time to the next; plan it again, or set the values that they are made of", key)
+		}
+	}
+	return nil
 }
 
 func few(names []string) string {

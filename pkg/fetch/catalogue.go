@@ -23,13 +23,17 @@ const SignatureAnnotation = "sysop.dev/signature"
 //	PATH.tar[#sha256:HEX]               a file; PATH.tar.sig is its signature
 //	PATH                                a folder; links that lead out of it are not followed
 //
-// With Options.Key a catalogue needs a valid signature. From another machine it needs a
+// With Options.Key a catalogue needs a valid signature, and must be neither another nor an older
+// one than that which was last taken from there (see Identity). From another machine it needs a
 // signature or a digest, or that what is unverified is allowed.
 func (f *Fetcher) Catalogue(ctx context.Context, from string) (fs.FS, Artifact, error) {
 	ctx, held := holding(ctx)
 	files, artifact, err := f.catalogue(ctx, from)
+	if err == nil {
+		err = f.identified(held, from, files, &artifact)
+	}
 	if err != nil {
-		return nil, Artifact{}, fmt.Errorf("fetch catalogue %s: %w", redacted(from), err)
+		return nil, Artifact{}, fmt.Errorf("fetch catalogue %s: %w", Shown(from), err)
 	}
 	artifact.Notes = append(artifact.Notes, held.release()...)
 	return files, artifact, nil
@@ -122,7 +126,7 @@ func (f *Fetcher) remoteCatalogue(ctx context.Context, from string) (Artifact, e
 	if err != nil {
 		return Artifact{}, err
 	}
-	artifact := Artifact{From: u.Redacted()}
+	artifact := Artifact{From: shown(u)}
 	if err := f.trusted(&artifact, digest); err != nil {
 		return Artifact{}, err
 	}
@@ -165,10 +169,10 @@ func (f *Fetcher) remoteSignature(ctx context.Context, artifact *Artifact, u *ur
 	}
 	signature, err := f.get(withPin(ctx, true), &at, signatureMost)
 	if err != nil {
-		return fmt.Errorf("a key is given, and the signature %s cannot be had: %w", at.Redacted(), err)
+		return fmt.Errorf("a key is given, and the signature %s cannot be had: %w", shown(&at), err)
 	}
 	artifact.Cached = false
-	if err := f.signed(artifact, signature, at.Redacted()); err != nil {
+	if err := f.signed(artifact, signature, shown(&at)); err != nil {
 		return err
 	}
 	f.keep(ctx, artifact.Digest, ".sig", signature)

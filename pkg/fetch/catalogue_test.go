@@ -83,7 +83,7 @@ func TestCatalogue(t *testing.T) {
 	}{
 		"nothing says":     {fetch.Options{}, at, "give the key"},
 		"another key":      {fetch.Options{Key: other}, at, "the signature is not by this key"},
-		"pinned, unsigned": {fetch.Options{Key: public}, bare + pin, "c.tar.sig?v=1 cannot be had"},
+		"pinned, unsigned": {fetch.Options{Key: public}, bare + pin, "cannot be had"},
 		"another digest":   {fetch.Options{}, at + "#" + fetch.Digest(nil), "digest is wrong"},
 		"a bad digest":     {fetch.Options{}, at + "#sha256:x", "is no digest"},
 		"offline":          {fetch.Options{Offline: true, Unverified: true}, at, "not in the cache"},

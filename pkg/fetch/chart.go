@@ -49,17 +49,9 @@ func title(source catalog.ChartSource) string {
 	}
 	where := source.Path
 	if source.Repository+source.OCI != "" {
-		where = redacted(source.Repository + source.OCI)
+		where = Shown(source.Repository + source.OCI)
 	}
 	return strings.TrimSpace(name+" "+source.Version) + " from " + where
-}
-
-func redacted(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return excerpt([]byte(text))
-	}
-	return u.Redacted()
 }
 
 func (f *Fetcher) repositoryChart(ctx context.Context, source catalog.ChartSource) (Artifact, error) {
@@ -108,11 +100,11 @@ func (f *Fetcher) repositoryChart(ctx context.Context, source catalog.ChartSourc
 
 // archive fetches the archive of a chart, unless it is at hand, and checks and keeps it.
 func (f *Fetcher) archive(ctx context.Context, artifact *Artifact, at *url.URL, source catalog.ChartSource, found entry, data []byte) error {
-	artifact.From, artifact.Data = at.Redacted(), data
+	artifact.From, artifact.Data = shown(at), data
 	if data == nil {
 		var err error
 		if data, err = f.get(withPin(ctx, f.options.Unverified || source.Digest+found.digest != ""), at, f.options.Limits.Bytes); err != nil {
-			return fmt.Errorf("get %s: %w", at.Redacted(), err)
+			return fmt.Errorf("get %s: %w", shown(at), err)
 		}
 		artifact.Data = data
 	}
@@ -146,10 +138,10 @@ func archiveURL(repository *url.URL, text string) (*url.URL, error) {
 		return nil, fmt.Errorf("the index names an address that is refused: %w", err)
 	}
 	if ref.User != nil {
-		return nil, fmt.Errorf("the index names %s, with a password in it: refused", at.Redacted())
+		return nil, fmt.Errorf("the index names %s, with a password in it: refused", shown(at))
 	}
 	if repository.Scheme == "https" && at.Scheme == "http" {
-		return nil, fmt.Errorf("the index of %s names %s: from https to http is refused", repository.Redacted(), at.Redacted())
+		return nil, fmt.Errorf("the index of %s names %s: from https to http is refused", shown(repository), shown(at))
 	}
 	return at, nil
 }

@@ -102,7 +102,10 @@ type Options struct {
 	Keyring string
 	// Key is a public key (PEM, ECDSA P-256 or ed25519) that catalogues are signed with. With
 	// a key, a catalogue without a valid signature is refused.
-	Key       []byte
+	Key []byte
+	// Name is the one that a signed catalogue has to have in its IdentityFile; empty for the
+	// one that was last taken from the address.
+	Name      string
 	UserAgent string
 	Redirects Redirects
 	// Local is what sources by path are found in: the folder of the catalogue, or a bundle.

@@ -54,13 +54,13 @@ func isMissing(err error) bool {
 func address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, errors.New("not an address: " + excerpt([]byte(text)))
+		return nil, errors.New("it is no address; want https://HOST/PATH")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%s: the scheme %q is not followed, only http and https are", u.Redacted(), u.Scheme)
+		return nil, fmt.Errorf("%s: the scheme %q is not followed, only http and https are", shown(u), u.Scheme)
 	}
 	if u.Hostname() == "" {
-		return nil, fmt.Errorf("%s: the address names no host", u.Redacted())
+		return nil, fmt.Errorf("%s: the address names no host", shown(u))
 	}
 	return u, nil
 }
@@ -109,7 +109,7 @@ type doer interface {
 
 func (f *Fetcher) ask(ctx context.Context, by doer, method string, u *url.URL, accept string) (*http.Response, error) {
 	if f.options.Offline {
-		return nil, fmt.Errorf("%s is not in the cache, and nothing is fetched offline", u.Redacted())
+		return nil, fmt.Errorf("%s is not in the cache, and nothing is fetched offline", shown(u))
 	}
 	ctx = context.WithValue(ctx, pinnedAt{}, u.String())
 	request, err := http.NewRequestWithContext(ctx, method, u.String(), http.NoBody)
@@ -129,6 +129,9 @@ func (f *Fetcher) ask(ctx context.Context, by doer, method string, u *url.URL, a
 		return response, nil
 	}
 	defer func() { _ = response.Body.Close() }()
+	if u.User != nil || u.RawQuery != "" {
+		return nil, &statusError{status: response.StatusCode} // A server may repeat what it was asked.
+	}
 	body, _ := io.ReadAll(io.LimitReader(response.Body, excerptMost+1))
 	return nil, &statusError{status: response.StatusCode, excerpt: excerpt(body)}
 }
@@ -145,13 +148,13 @@ func (f *Fetcher) late(ctx context.Context, err error) error {
 func (f *Fetcher) redirect(to *http.Request, via []*http.Request) error {
 	from := via[len(via)-1]
 	if len(via) > redirectsMost {
-		return fmt.Errorf("more than %d redirects, the last one from %s to %s", redirectsMost, from.URL.Redacted(), to.URL.Redacted())
+		return fmt.Errorf("more than %d redirects, the last one from %s to %s", redirectsMost, shown(from.URL), shown(to.URL))
 	}
 	if to.URL.Scheme != "http" && to.URL.Scheme != "https" {
-		return fmt.Errorf("redirect from %s to the scheme %q, which is not followed", from.URL.Redacted(), to.URL.Scheme)
+		return fmt.Errorf("redirect from %s to the scheme %q, which is not followed", shown(from.URL), to.URL.Scheme)
 	}
 	if from.URL.Scheme == "https" && to.URL.Scheme == "http" {
-		return fmt.Errorf("redirect from https to http, from %s to %s: refused", from.URL.Redacted(), to.URL.Redacted())
+		return fmt.Errorf("redirect from https to http, from %s to %s: refused", shown(from.URL), shown(to.URL))
 	}
 	if strings.EqualFold(via[0].URL.Host, to.URL.Host) {
 		return nil
@@ -179,7 +182,7 @@ func (e encrypted) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme == "https" || e.loopback && isLoopback(request.URL.Hostname()) {
 		return e.RoundTripper.RoundTrip(request)
 	}
-	return nil, fmt.Errorf("%s: a registry is asked over https only (plain http is for loopback addresses, where it is allowed)", request.URL.Redacted())
+	return nil, fmt.Errorf("%s: a registry is asked over https only (plain http is for loopback addresses, where it is allowed)", shown(request.URL))
 }
 
 func isLoopback(host string) bool {
@@ -223,11 +226,12 @@ func excerpt(data []byte) string {
 	return strconv.QuoteToASCII(text)
 }
 
-// escaped is an error with words of others in it, shown so that they do nothing to a terminal.
+// escaped is an error with words of others in it, shown so that they do nothing to a terminal,
+// and without what an address in them may give away.
 type escaped struct{ error }
 
 func (e escaped) Error() string {
-	text := e.error.Error()
+	text := withoutSecrets(e.error.Error())
 	if quoted := strconv.QuoteToASCII(text); quoted != `"`+text+`"` {
 		text = strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 	}

@@ -208,7 +208,7 @@ func (f *Fetcher) File(ctx context.Context, from, digest string) (Artifact, erro
 	ctx, held := holding(ctx)
 	artifact, err := f.file(ctx, from, digest)
 	if err != nil {
-		return Artifact{}, fmt.Errorf("fetch %s: %w", redacted(from), err)
+		return Artifact{}, fmt.Errorf("fetch %s: %w", Shown(from), err)
 	}
 	artifact.Notes = append(artifact.Notes, held.release()...)
 	return artifact, nil
@@ -237,7 +237,7 @@ func (f *Fetcher) file(ctx context.Context, from, digest string) (Artifact, erro
 	if data, err = f.get(withPin(ctx, f.options.Unverified || digest != ""), u, f.options.Limits.Bytes); err != nil {
 		return Artifact{}, err
 	}
-	artifact.Data, artifact.Digest, artifact.From = data, Digest(data), u.Redacted()
+	artifact.Data, artifact.Digest, artifact.From = data, Digest(data), shown(u)
 	if digest != "" {
 		if err := check(data, digest, "the catalogue"); err != nil {
 			return Artifact{}, err

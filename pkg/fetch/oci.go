@@ -89,9 +89,9 @@ func (f *Fetcher) fromRegistryAt(ctx context.Context, p place, u *url.URL, pinne
 	switch {
 	case errors.Is(err, auth.ErrBasicCredentialNotFound),
 		errors.As(err, &status) && (status.status == http.StatusUnauthorized || status.status == http.StatusForbidden):
-		return nil, fmt.Errorf("get %s: %w; to log in: helm registry login %s", u, err, p.Registry)
+		return nil, fmt.Errorf("get %s: %w; to log in: helm registry login %s", shown(u), err, p.Registry)
 	case err != nil:
-		return nil, fmt.Errorf("get %s: %w", u, err)
+		return nil, fmt.Errorf("get %s: %w", shown(u), err)
 	}
 	return data, nil
 }

@@ -25,7 +25,7 @@ func (f *Fetcher) httpProvenance(ctx context.Context, artifact *Artifact, archiv
 	}
 	if f.keyring == nil {
 		if f.exists(ctx, &at) {
-			artifact.Notes = append(artifact.Notes, notChecked(at.Redacted()))
+			artifact.Notes = append(artifact.Notes, notChecked(shown(&at)))
 		}
 		return nil
 	}
@@ -34,7 +34,7 @@ func (f *Fetcher) httpProvenance(ctx context.Context, artifact *Artifact, archiv
 		return f.noProvenance(artifact, source)
 	}
 	if err != nil {
-		return fmt.Errorf("get %s: %w", at.Redacted(), err)
+		return fmt.Errorf("get %s: %w", shown(&at), err)
 	}
 	if err := f.checkProvenance(artifact, prov, path.Base(archive.Path)); err != nil {
 		return err

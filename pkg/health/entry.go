@@ -83,10 +83,11 @@ func (r Rule) Check() error {
 
 // entry is a rule, compiled when the first object of its kind comes.
 type entry struct {
-	rule *Rule
-	once sync.Once
-	is   compiled
-	err  error
+	rule   *Rule
+	once   sync.Once
+	is     compiled
+	err    error
+	budget budget
 }
 
 // compiled is a rule that can be asked. Programs are nil where the rule has no such
@@ -156,7 +157,7 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 	}
 	for i := range c.states {
 		x := &c.states[i]
-		is, err := x.holds(of)
+		is, err := x.holds(of, j.meter(e))
 		switch {
 		case err != nil:
 			s.fails(e, x.field, err)
@@ -166,7 +167,7 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 		case is && e.rule.constant():
 			return s.exists(), true
 		case is:
-			h, err := verdict(x, of, c.message)
+			h, err := verdict(x, of, c.message, j.meter(e))
 			s.fails(e, messageField, err)
 			return h, true
 		}

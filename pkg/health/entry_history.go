@@ -33,7 +33,7 @@ func (j *Judge) history(s *subject) *History {
 		return h
 	}
 	if of := s.variables(); of != nil {
-		h.Revision, err = say(c.revision, of)
+		h.Revision, err = say(c.revision, of, j.meter(e))
 		s.fails(e, revisionField, err)
 	}
 	return h
@@ -53,14 +53,14 @@ func (j *Judge) observed(s *subject) (Health, bool) {
 	if of == nil {
 		return Health{}, false
 	}
-	h, behind, err := behind(c.observed, of, s.Meta.GetGeneration())
+	h, behind, err := behind(c.observed, of, s.Meta.GetGeneration(), j.meter(e))
 	s.fails(e, observedField, err)
 	return h, behind
 }
 
 // behind says whether the status is of an older generation than the one wanted.
-func behind(observed cel.Program, of map[string]any, want int64) (Health, bool, error) {
-	out, _, err := observed.Eval(of)
+func behind(observed cel.Program, of map[string]any, want int64, by meter) (Health, bool, error) {
+	out, err := by.eval(observed, of)
 	if err != nil {
 		return Health{}, false, err
 	}

@@ -166,19 +166,19 @@ func looksAtStatus(id ast.NavigableExpr) bool {
 // status is unknown, not empty: the expression is true of it only if it is so whatever
 // the status will be. So a rule need not guard against a status that nobody has
 // written yet.
-func (e *expression) holds(of map[string]any) (bool, error) {
+func (e *expression) holds(of map[string]any, by meter) (bool, error) {
 	if e.silent != nil && len(mapAt(of, "status")) == 0 {
 		vars, err := cel.PartialVars(of, cel.AttributePattern("status"), cel.AttributePattern("self").QualString("status"))
 		if err != nil {
 			return false, err
 		}
-		out, _, err := e.silent.Eval(vars)
+		out, err := by.eval(e.silent, vars)
 		if err != nil {
 			return false, err
 		}
 		return out.Value() == true, nil
 	}
-	out, _, err := e.program.Eval(of)
+	out, err := by.eval(e.program, of)
 	if err != nil {
 		return false, err
 	}
@@ -190,8 +190,8 @@ func (e *expression) holds(of map[string]any) (bool, error) {
 }
 
 // say is what a message expression says of an object.
-func say(program cel.Program, of map[string]any) (string, error) {
-	out, _, err := program.Eval(of)
+func say(program cel.Program, of map[string]any, by meter) (string, error) {
+	out, err := by.eval(program, of)
 	if err != nil {
 		return "", err
 	}

@@ -85,7 +85,7 @@ func (c *compiled) evaluate(field string, of map[string]any) error {
 	}
 	for i := range c.states {
 		if c.states[i].field == field {
-			_, err = c.states[i].holds(of)
+			_, err = c.states[i].holds(of, meter{})
 		}
 	}
 	return err

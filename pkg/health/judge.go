@@ -13,17 +13,18 @@ type Judge struct {
 	now       time.Time
 	entries   map[schema.GroupKind]*entry
 	assessors []Assessor
+	budget    budget
 }
 
 // NewJudge returns a judge that knows the rules of entries besides its own. now is
 // the moment that is judged: of a cluster the present one, of a snapshot that in
 // which it was taken. Of two rules for a kind the first one counts.
 func NewJudge(now time.Time, rules ...Rule) *Judge {
-	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}}
+	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}, budget: budget{most: maxRunCost}}
 	for i := range rules {
 		gk := schema.ParseGroupKind(rules[i].Kind)
 		if _, known := j.entries[gk]; !known {
-			j.entries[gk] = &entry{rule: &rules[i]}
+			j.entries[gk] = &entry{rule: &rules[i], budget: budget{most: maxRuleCost}}
 		}
 	}
 	return j
@@ -37,6 +38,9 @@ type Assessor interface {
 	// is none of its business.
 	Assess(o object.Object) (Health, bool)
 }
+
+// meter is on what a rule spends in this run.
+func (j *Judge) meter(e *entry) meter { return meter{&j.budget, &e.budget} }
 
 // Consult has the judge ask assessors before the rules of entries, in their order: the
 // first that gives a health decides. It returns the judge.

@@ -87,6 +87,10 @@ func leave(words []string) bool {
 			if i > 0 && (words[i-1] == "user" || words[i-1] == "human" || words[i-1] == "admin" || words[i-1] == "operator") {
 				asked = i
 			}
+		case "user", "human", "admin", "administrator", "person", "somebody", "someone":
+			if i+1 < len(words) && words[i+1] == "to" {
+				asked = i
+			}
 		case "requires", "required", "require", "needs", "needed", "need":
 			wanted = i
 		}

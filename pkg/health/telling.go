@@ -70,7 +70,7 @@ func conditionOf(of map[string]any, name string) map[string]any {
 // of the rule, else of the conditions that the expression names, else of the status if
 // that is what it looks at. The error is that of the expression of the message, and changes
 // nothing of what was found.
-func verdict(x *expression, of map[string]any, message cel.Program) (Health, error) {
+func verdict(x *expression, of map[string]any, message cel.Program, by meter) (Health, error) {
 	var h Health
 	if x.silent != nil {
 		h = wordsFor(mapAt(of, "status"), x.conditions)
@@ -82,7 +82,7 @@ func verdict(x *expression, of map[string]any, message cel.Program) (Health, err
 	if message == nil {
 		return h, nil
 	}
-	said, err := say(message, of)
+	said, err := say(message, of, by)
 	if said != "" {
 		h.Message = said
 	}

@@ -25,6 +25,8 @@ type Marks struct {
 	Run, Package, System string
 	// SystemNamespace is that of the system.
 	SystemNamespace string
+	// Installation and InstallationNamespace are those of a release that is of no System.
+	Installation, InstallationNamespace string
 	// Version is that of the package.
 	Version string
 }

@@ -68,7 +68,7 @@ func (h *Helm) act(ctx context.Context, namespace string, m Marks) (*act, error)
 	client := kube.New(g)
 	client.Namespace = namespace
 	client.SetLogger(h.log)
-	secrets := driver.NewSecrets(set.CoreV1().Secrets(namespace))
+	secrets := driver.NewSecrets(boundedSecrets{set.CoreV1().Secrets(namespace)})
 	secrets.SetLogger(h.log)
 	c := action.NewConfiguration(action.ConfigurationSetLogger(h.log))
 	c.RESTClientGetter, c.KubeClient = g, client
@@ -114,6 +114,11 @@ func (h *Helm) Install(ctx context.Context, c Change) error {
 	i := action.NewInstall(a.Configuration)
 	i.ReleaseName, i.Namespace = c.Release.Name, c.Release.Namespace
 	i.SkipCRDs, i.ServerSideApply = true, true
+	// The records of a release that was uninstalled may be kept: its name is free.
+	if last, err := a.Releases.Last(c.Release.Name); err == nil {
+		v, ok := recorded(last)
+		i.Replace = ok && v.Info != nil && v.Info.Status == rcommon.StatusUninstalled
+	}
 	i.SkipSchemaValidation = true // The plan did it; Helm would fetch what schemas refer to.
 	i.TakeOwnership, i.ForceConflicts = c.TakeOwnership, c.ForceConflicts
 	i.WaitStrategy, i.WaitOptions, i.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(c.Timeout)

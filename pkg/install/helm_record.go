@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // marking puts the marks of the run on every record that is made: also on that of a
@@ -58,6 +60,7 @@ func (m *marking) Update(key string, r release.Releaser) error {
 func (m Marks) labels() map[string]string {
 	out := map[string]string{
 		RunLabel: m.Run, PackageLabel: m.Package, SystemLabel: m.System, SystemNamespaceLabel: m.SystemNamespace, VersionLabel: strings.ReplaceAll(m.Version, "+", "_"),
+		InstallationLabel: m.Installation, InstallationNamespaceLabel: m.InstallationNamespace,
 	}
 	maps.DeleteFunc(out, func(_, v string) bool { return v == "" })
 	return out
@@ -67,7 +70,7 @@ func (m Marks) labels() map[string]string {
 func marksOf(labels map[string]string) Marks {
 	return Marks{
 		Run: labels[RunLabel], Package: labels[PackageLabel], System: labels[SystemLabel], SystemNamespace: labels[SystemNamespaceLabel],
-		Version: strings.ReplaceAll(labels[VersionLabel], "_", "+"),
+		Version: strings.ReplaceAll(labels[VersionLabel], "_", "+"), Installation: labels[InstallationLabel], InstallationNamespace: labels[InstallationNamespaceLabel],
 	}
 }
 
@@ -142,6 +145,9 @@ const policyAnnotation = "helm.sh/resource-policy"
 
 // objectsOf reads a manifest; what has no namespace and needs one gets that of the release.
 func (a *act) objectsOf(manifest, namespace string) ([]*unstructured.Unstructured, error) {
+	if err := strict.CheckBounds([]byte(manifest)); err != nil {
+		return nil, err
+	}
 	var out []*unstructured.Unstructured
 	d := yaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(manifest), 4096)
 	for {

@@ -74,26 +74,87 @@ func (r *Runner) History(ctx context.Context) (History, error) {
 var errNoFormer = errors.New("there is no former state to go back to")
 
 // Target is the run whose releases a rollback goes back to: that of a revision of the
-// history, or for 0 the one before the last that was done.
+// history, or for 0 the last one that was whole before the one that is live. A rollback is
+// live as what it went back to: so nothing goes forward.
 func (h History) Target(revision int) (Past, error) {
-	var done []Past
+	if revision == 0 {
+		return h.former()
+	}
 	for _, p := range h.Past {
 		switch {
-		case p.Revision == revision && (p.Result != ResultDone || p.Action == Uninstall):
+		case p.Revision != revision:
+		case p.Result != ResultDone || p.Action == Uninstall:
 			return Past{}, fmt.Errorf("revision %d cannot be gone back to: it is an %s that was %s", revision, p.Action, p.Result)
-		case p.Revision == revision:
+		default:
 			return p, nil
-		case p.Result == ResultDone && p.Action != Uninstall:
-			done = append(done, p)
 		}
 	}
-	switch {
-	case revision != 0 && len(h.Past) == 0:
+	if len(h.Past) == 0 {
 		return Past{}, fmt.Errorf("revision %d is not known: %w", revision, errNoFormer)
-	case revision != 0:
-		return Past{}, fmt.Errorf("revision %d is not known: the history has %d to %d", revision, h.Past[0].Revision, h.Past[len(h.Past)-1].Revision)
-	case len(done) < 2:
+	}
+	return Past{}, fmt.Errorf("revision %d is not known: the history has %d to %d", revision, h.Past[0].Revision, h.Past[len(h.Past)-1].Revision)
+}
+
+// former is the last run that was whole before the one that is live, since it was installed.
+func (h History) former() (Past, error) {
+	live, ok := h.live()
+	if !ok {
 		return Past{}, errNoFormer
 	}
-	return done[len(done)-2], nil
+	for _, p := range slices.Backward(h.Past) {
+		switch {
+		case p.Revision >= live.Revision || p.Result != ResultDone:
+		case p.Action == Uninstall:
+			return Past{}, fmt.Errorf("%w: before revision %d it was uninstalled", errNoFormer, live.Revision)
+		default:
+			return p, nil
+		}
+	}
+	return Past{}, errNoFormer
+}
+
+// live is the run that brought what is there: of a rollback the one that it went back to.
+func (h History) live() (Past, bool) {
+	at := len(h.Past) - 1
+	for at >= 0 && h.Past[at].Result != ResultDone {
+		at--
+	}
+	for at >= 0 && h.Past[at].Action == Rollback {
+		next := h.wentBackTo(at)
+		if next < 0 || next >= at {
+			return Past{}, false // it is kept no more what is live: nothing is known to be before it
+		}
+		at = next
+	}
+	if at < 0 || h.Past[at].Action == Uninstall {
+		return Past{}, false
+	}
+	return h.Past[at], true
+}
+
+// wentBackTo is the place of the run that a rollback went back to; -1 for one that is not
+// kept. Older versions did not write it down: then it is the last one before the run before
+// it that had the same releases in the same versions.
+func (h History) wentBackTo(at int) int {
+	if to := h.Past[at].To; to > 0 {
+		return slices.IndexFunc(h.Past, func(p Past) bool { return p.Revision == to })
+	}
+	for i := at - 2; i >= 0; i-- {
+		if p := h.Past[i]; p.Result == ResultDone && p.Action != Uninstall && sameVersions(p.Releases, h.Past[at].Releases) {
+			return i
+		}
+	}
+	return -1
+}
+
+func sameVersions(a, b []ReleaseState) bool {
+	key := func(all []ReleaseState) []string {
+		var out []string
+		for _, r := range all {
+			out = append(out, r.Namespace+"/"+r.Release+"@"+r.Version)
+		}
+		slices.Sort(out)
+		return out
+	}
+	return slices.Equal(key(a), key(b))
 }

@@ -30,6 +30,10 @@ const (
 	SystemLabel  = system.Label
 	// SystemNamespaceLabel is on the records of releases beside SystemLabel: where the System is.
 	SystemNamespaceLabel = "sysop.dev/system-namespace"
+	// InstallationLabel and InstallationNamespaceLabel are on the records of releases that no
+	// System has made: the installation in whose journal it is written what they need.
+	InstallationLabel          = "sysop.dev/installation"
+	InstallationNamespaceLabel = "sysop.dev/installation-namespace"
 	// VersionLabel is on the records and the definitions of packages: their version, which
 	// need not be that of the chart; a + in it is a _.
 	VersionLabel = "sysop.dev/version"
@@ -145,8 +149,12 @@ type Step struct {
 	Definitions []*unstructured.Unstructured
 	// Timeout bounds it.
 	Timeout time.Duration
+	// Removed says that the release was uninstalled, and its records were kept.
+	Removed bool
 	// Irreversible says what undoing cannot bring back; empty for nothing.
 	Irreversible string
+	// Data are the custom resources, claims and definitions that it deletes (Planned.Losses).
+	Data []object.Ref
 }
 
 // Planned is what is to be done, in order, and why not.
@@ -161,10 +169,18 @@ type Planned struct {
 	// Stays are releases that the installation needs and that nothing was asked of: they are
 	// remembered as parts of it.
 	Stays []ReleaseState
+	// Needs are what the parts need: it is written into the journal.
+	Needs []Need
 	// Refusals are why it must not be begun. While there is one, nothing is written.
 	Refusals []Refusal
+	// Changes are what becomes of which object, Grants every rule of RBAC that is granted, the
+	// new ones in front.
+	Changes []ObjectChange
+	Grants  []Grant
 	// Notes are worth knowing.
 	Notes []string
+	// To is the revision of the history that a rollback goes back to.
+	To int
 	// Fingerprint is of what is wanted (parts, versions, charts, values), not of what is
 	// there: a run that was killed is resumed by one of the same.
 	Fingerprint string

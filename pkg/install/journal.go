@@ -40,15 +40,19 @@ type Run struct {
 	Undoing bool `json:"undoing,omitempty"`
 	// Committed says that all of it is done: nothing is undone any more, only what was kept
 	// for undoing is cleared away.
-	Committed   bool        `json:"committed,omitempty"`
-	Why         string      `json:"why,omitempty"`
-	Fingerprint string      `json:"fingerprint"`
-	By          string      `json:"by"`
-	Started     time.Time   `json:"started"`
-	Steps       []StepState `json:"steps"`
+	Committed   bool   `json:"committed,omitempty"`
+	Why         string `json:"why,omitempty"`
+	Fingerprint string `json:"fingerprint"`
+	// To is the revision of the history that a rollback goes back to; 0 for none.
+	To      int         `json:"to,omitempty"`
+	By      string      `json:"by"`
+	Started time.Time   `json:"started"`
+	Steps   []StepState `json:"steps"`
 	// Writers are names of the programs that the run brings: what they write into a namespace
 	// that the run made is not somebody else's.
 	Writers []string `json:"writers,omitempty"`
+	// Needs are what the parts need once it is done.
+	Needs []Need `json:"needs,omitempty"`
 }
 
 // StepState is what undoing a step takes, without what it was made from.
@@ -59,8 +63,10 @@ type StepState struct {
 	Release   string   `json:"release,omitempty"`
 	Namespace string   `json:"namespace,omitempty"`
 	Was       int      `json:"was,omitempty"`
-	Phase     Phase    `json:"phase"`
-	Note      string   `json:"note,omitempty"`
+	// Removed says that there was no release before the step but records of one.
+	Removed bool   `json:"removed,omitempty"`
+	Phase   Phase  `json:"phase"`
+	Note    string `json:"note,omitempty"`
 	// Irreversible says what undoing cannot bring back.
 	Irreversible string `json:"irreversible,omitempty"`
 	// Revision is the one that the step made, known when it is Done.
@@ -83,10 +89,17 @@ type Past struct {
 	// Result is "done", "undone" or "left" (something could not be undone).
 	Result string `json:"result"`
 	Why    string `json:"why,omitempty"`
+	// To is the revision that a rollback went back to; 0 for none, or for one of an older version.
+	To int `json:"to,omitempty"`
+	// Lost says what data the run deleted, or which claims a run that was undone left, a line each.
+	Lost   []string `json:"lost,omitempty"`
+	Stayed []string `json:"stayed,omitempty"`
 	// Left says what was not undone, and why, a line each.
 	Left []string `json:"left,omitempty"`
 	// Releases are the releases as they were when it ended.
 	Releases []ReleaseState `json:"releases,omitempty"`
+	// Needs are what its parts needed when it ended.
+	Needs []Need `json:"needs,omitempty"`
 }
 
 // ReleaseState is a release at a revision.

@@ -27,6 +27,9 @@ type MakeOptions struct {
 	// Annotate returns the relationship annotations for a definition that carries none; nil
 	// for not to annotate.
 	Annotate func(*unstructured.Unstructured) map[string]string
+	// Arguments is a digest of what the run was asked for with: a run is resumed by the same
+	// arguments alone.
+	Arguments string
 	// Set is the ID of the ApplySet of the System, whose label its own objects may carry.
 	Set string
 	// Resume is the ID of the run that is gone on with: releases that it left pending are its own.
@@ -34,11 +37,15 @@ type MakeOptions struct {
 	// Waiting are parts that are waited for although nothing is to be done of them: a run that
 	// is gone on with was killed before it had waited.
 	Waiting []string
+	// Needed are who else needs a package, by its name: such a package is not taken away with
+	// what a System has no more.
+	Needed map[string][]string
 	// Before are the releases of the installation when its last run ended, in the order in
 	// which they were made (Journal).
 	Before []ReleaseState
-	// To is what is rolled back to, in the same order.
-	To []ReleaseState
+	// To is what is rolled back to, in the same order; ToRevision is its revision of the history.
+	To         []ReleaseState
+	ToRevision int
 }
 
 // maker makes one plan.
@@ -81,6 +88,8 @@ func Make(action Action, in Installation, parts []*Part, state State, o MakeOpti
 	default:
 		m.install()
 	}
+	m.plan.Changes, m.plan.Grants = m.objectChanges(), m.grants()
+	m.plan.To = o.ToRevision
 	m.plan.Fingerprint = fingerprint(action, in, m.plan.Parts, o)
 	return m.plan
 }
@@ -111,16 +120,39 @@ func (m *maker) install() {
 
 // gaps refuses to plan over what could not be read.
 func (m *maker) gaps() {
-	for _, g := range m.state.Gaps {
-		at := g.Resource
+	for _, r := range GapRefusals(m.state.Gaps) {
+		m.refuse(r)
+	}
+}
+
+// GapRefusals says what could not be read, once for each resource of a namespace: to be kept
+// from many objects of it has one cause.
+func GapRefusals(gaps []object.Gap) []Refusal {
+	var out []Refusal
+	for i, g := range gaps {
+		same := func(o object.Gap) bool { return o.Resource == g.Resource && o.Namespace == g.Namespace }
+		if slices.ContainsFunc(gaps[:i], same) {
+			continue
+		}
+		at, others := g.Resource, -1
 		if g.Namespace != "" {
 			at += " in " + g.Namespace
 		}
-		m.refuse(Refusal{
-			Topic: "rights", Message: fmt.Sprintf("%s cannot be read, so what is there is not known: %s", at, g.Message),
+		for _, o := range gaps {
+			if same(o) {
+				others++
+			}
+		}
+		why := g.Message
+		if others > 0 {
+			why = fmt.Sprintf("%s (and %d more)", why, others)
+		}
+		out = append(out, Refusal{
+			Topic: "rights", Message: fmt.Sprintf("%s cannot be read, so what is there is not known: you may not: %s", at, why),
 			Hint: "ask for the rights that --print-rbac prints",
 		})
 	}
+	return out
 }
 
 func (m *maker) note(format string, args ...any) {

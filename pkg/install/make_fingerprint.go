@@ -21,7 +21,8 @@ func fingerprint(action Action, in Installation, parts []*Part, o MakeOptions) s
 		Parts                   []wanted
 		To                      []ReleaseState
 		Take, Definitions, Data bool
-	}{Action: action, Installation: in, To: o.To, Take: o.TakeOwnership, Definitions: o.DeleteDefinitions, Data: o.DeleteData}
+		Arguments               string
+	}{Action: action, Installation: in, To: o.To, Take: o.TakeOwnership, Definitions: o.DeleteDefinitions, Data: o.DeleteData, Arguments: o.Arguments}
 	for _, p := range parts {
 		w := wanted{Name: p.Name, Release: p.Release, Namespace: p.Namespace, Version: p.Version, App: p.App, Keep: p.KeepDefinitions, Values: p.Values, Connections: p.Connections}
 		if p.Chart != nil {

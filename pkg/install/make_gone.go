@@ -34,12 +34,24 @@ func (m *maker) gone() {
 			m.remove(r, m.nameOf(r))
 			continue
 		}
+		if m.needed(name, "is not in the system any more") {
+			continue
+		}
 		if others := m.customOf(name, nil, goes); len(others) > 0 {
 			m.note("%s is not in the system any more, and stays: there are custom resources of it, %s", name, listed(others))
 			continue
 		}
 		m.remove(r, name)
 	}
+}
+
+// needed notes that a package stays, since others need it.
+func (m *maker) needed(name, why string) bool {
+	by := m.options.Needed[name]
+	if len(by) > 0 {
+		m.note("%s %s, and stays: it is needed by %s", name, why, strings.Join(by, ", "))
+	}
+	return len(by) > 0
 }
 
 // lastFirst sorts releases to be taken away: apps before packages, the last one made first.
@@ -84,14 +96,13 @@ func (m *maker) willGo(r *LiveRelease, goes map[object.Ref]bool) {
 // remove takes a release away, with its custom resources, for which it is waited.
 func (m *maker) remove(r *LiveRelease, part string) {
 	s := Step{ID: "remove/" + r.Namespace + "/" + r.Name, Kind: RemoveRelease, Part: part, Release: r.Name, Namespace: r.Namespace, Was: r.Deployed, From: m.versionOf(r)}
-	var data []object.Ref
 	goes := map[object.Ref]bool{}
 	m.willGo(r, goes)
+	if record := r.Current(); record != nil {
+		s.Data = m.data(record.Objects, r.Namespace)
+	}
 	for ref := range goes {
 		s.Objects = append(s.Objects, ref)
-		if kind, _ := m.kinds.Kind(ref.GroupKind()); kind.Custom || ref.GroupKind() == claimKind {
-			data = append(data, ref)
-		}
 		if gk := ref.GroupKind(); gk == definitionKind || gk == namespaceKind {
 			m.refuse(Refusal{
 				Topic: "data", Part: part, Object: ref, Message: fmt.Sprintf("the release %s has %s among its objects: Helm would delete it with all that is in it", r.Name, ref),
@@ -100,8 +111,8 @@ func (m *maker) remove(r *LiveRelease, part string) {
 		}
 	}
 	sortRefs(s.Objects)
-	if len(data) > 0 {
-		s.Irreversible = "the data of " + listed(sortRefs(data)) + " goes with it"
+	if len(s.Data) > 0 {
+		s.Irreversible = "the data of " + listed(s.Data) + " goes with it"
 	}
 	m.step(s)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -37,7 +38,7 @@ func (m *maker) release(p *Part) {
 		step.Kind = InstallRelease
 	}
 	m.downgrade(p, live)
-	step.Irreversible = m.lost(p, live)
+	step.Irreversible, step.Data = m.lost(p, live)
 	m.step(step)
 }
 
@@ -153,10 +154,10 @@ func (m *maker) downgrade(p *Part, live *LiveRelease) {
 
 // lost says what an upgrade deletes that holds data, and refuses where a release has
 // definitions or namespaces among its objects, which Helm would delete with all that is in them.
-func (m *maker) lost(p *Part, live *LiveRelease) string {
+func (m *maker) lost(p *Part, live *LiveRelease) (string, []object.Ref) {
 	record := live.Current()
 	if record == nil {
-		return ""
+		return "", nil
 	}
 	stays := map[object.Ref]bool{}
 	for _, u := range rendered(p).Objects {
@@ -170,10 +171,10 @@ func (m *maker) lost(p *Part, live *LiveRelease) string {
 			}
 		}
 	}
-	var data []object.Ref
+	var goes []*unstructured.Unstructured
 	for _, u := range record.Objects {
 		ref := m.placed(u, p.Namespace)
-		switch r, _ := m.kinds.Kind(ref.GroupKind()); {
+		switch {
 		case stays[ref] || u.GetAnnotations()[resourcePolicy] == keepPolicy:
 		case ref.GroupKind() == definitionKind:
 			if live := m.state.Definitions[ref.Name]; !applied[ref] && (live == nil || live.GetAnnotations()[resourcePolicy] != keepPolicy) {
@@ -183,16 +184,17 @@ func (m *maker) lost(p *Part, live *LiveRelease) string {
 			if m.state.Objects[ref] == nil || m.state.Objects[ref].GetAnnotations()[resourcePolicy] != keepPolicy {
 				m.wouldDelete(p, ref, "namespace")
 			}
-		case r.Custom || ref.GroupKind() == claimKind:
-			data = append(data, ref)
+		default:
+			goes = append(goes, u)
 		}
 	}
+	data := m.data(goes, p.Namespace)
 	if len(data) == 0 {
-		return ""
+		return "", nil
 	}
-	text := "deletes " + listed(sortRefs(data)) + ", and the data of it with it"
-	m.note("the upgrade of %s %s", p.Name, text)
-	return text
+	text := "deletes " + listed(data) + ", and the data of it with it"
+	m.note("the %s of %s %s", m.plan.Action, p.Name, text)
+	return text, data
 }
 
 func (m *maker) wouldDelete(p *Part, ref object.Ref, kind string) {

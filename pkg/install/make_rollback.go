@@ -4,14 +4,28 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // rollback brings the releases back to the revisions that they were at, those that need
 // others first, and takes away what was installed since. Definitions stay as they are.
 func (m *maker) rollback() {
+	// What was removed since is made again first, in the order in which it was made.
+	removed := func(to ReleaseState) bool {
+		live := m.state.release(to.Namespace, to.Release)
+		return live != nil && live.Status == Uninstalled
+	}
+	for _, to := range m.options.To {
+		if removed(to) {
+			m.back(to)
+		}
+	}
 	for _, to := range slices.Backward(m.options.To) {
-		m.back(to)
+		if !removed(to) {
+			m.back(to)
+		}
 	}
 	if len(m.options.To) == 0 {
 		m.refuse(Refusal{Topic: "release", Message: fmt.Sprintf("of %s nothing is known that could be rolled back to", m.plan.Installation.Name), Hint: "see its history"})
@@ -32,6 +46,9 @@ func (m *maker) rollback() {
 	}
 	for _, r := range since {
 		if name := r.Labels[PackageLabel]; name != "" {
+			if m.needed(name, "was installed since") {
+				continue
+			}
 			if left := m.customOf(name, nil, goes); len(left) > 0 {
 				m.note("%s was installed since, and stays: there are custom resources of it, %s", name, listed(left))
 				continue
@@ -48,7 +65,7 @@ func (m *maker) back(to ReleaseState) {
 		m.refuse(Refusal{Topic: "release", Part: to.Part, Message: fmt.Sprintf(format, args...), Hint: hint})
 	}
 	if live == nil {
-		refuse("install it again in version "+to.Version, "the release %s in %s is not there any more, and neither is what it was", to.Release, to.Namespace)
+		refuse(m.againHint(to), "the release %s in %s is not there any more, and neither is what it was", to.Release, to.Namespace)
 		return
 	}
 	p := &Part{Name: to.Part, App: to.App, Release: to.Release, Namespace: to.Namespace, Version: to.Version}
@@ -65,18 +82,24 @@ func (m *maker) back(to ReleaseState) {
 		return
 	}
 	if !slices.Contains(live.Revisions, to.Revision) {
-		refuse("install it in version "+to.Version, "revision %d of the release %s in %s is not kept any more", to.Revision, to.Release, to.Namespace)
+		refuse(m.againHint(to), "revision %d of the release %s in %s is not kept any more", to.Revision, to.Release, to.Namespace)
 	}
 	step := Step{
 		ID: "release/" + to.Namespace + "/" + to.Release, Kind: RollbackRelease, Part: to.Part, Release: to.Release, Namespace: to.Namespace,
-		Was: live.Deployed, To: to.Revision, From: m.versionOf(live), Version: to.Version,
+		Was: live.Deployed, To: to.Revision, From: m.versionOf(live), Version: to.Version, Removed: live.Status == Uninstalled,
+	}
+	if step.Removed {
+		step.From = ""
 	}
 	if was != nil {
 		for _, u := range was.Objects {
 			step.Objects = append(step.Objects, m.placed(u, to.Namespace))
 		}
 		sortRefs(step.Objects)
-		step.Irreversible = m.lostBack(p, live, was)
+		if !step.Removed {
+			step.Irreversible, step.Data = m.lostBack(p, live, was)
+		}
+		m.emptied(p, live, was)
 	}
 	m.step(step)
 	if gate, any := m.gate(p, was); any {
@@ -110,8 +133,41 @@ func (m *maker) gate(p *Part, record *LiveRecord) (Step, bool) {
 }
 
 // lostBack says what rolling back deletes that holds data.
-func (m *maker) lostBack(p *Part, live *LiveRelease, was *LiveRecord) string {
+func (m *maker) lostBack(p *Part, live *LiveRelease, was *LiveRecord) (string, []object.Ref) {
 	part := *p
 	part.Rendered = renderedOf(m, was, p.Namespace)
 	return m.lost(&part, live)
+}
+
+// againHint says how to have again what cannot be brought back.
+func (m *maker) againHint(to ReleaseState) string {
+	if to.App {
+		return "upgrade -f with a manifest that has the app " + to.Part
+	}
+	return "install it again in version " + to.Version
+}
+
+// emptied notes what is made again without the data that it had: it went when it was removed.
+func (m *maker) emptied(p *Part, live *LiveRelease, was *LiveRecord) {
+	there := map[object.Ref]bool{}
+	if is := live.Current(); is != nil && live.Status != Uninstalled {
+		for _, u := range is.Objects {
+			there[m.placed(u, p.Namespace)] = true
+		}
+	}
+	var data []object.Ref
+	for _, u := range was.Objects {
+		ref := m.placed(u, p.Namespace)
+		if there[ref] || u.GetAnnotations()[resourcePolicy] == keepPolicy || m.state.Objects[ref] != nil {
+			continue
+		}
+		kind, _ := m.kinds.Kind(ref.GroupKind())
+		policy, _, _ := unstructured.NestedString(u.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+		if kind.Custom || ref.GroupKind() == claimKind || policy == "Delete" && len(claimPrefixes(u)) > 0 {
+			data = append(data, ref)
+		}
+	}
+	if len(data) > 0 {
+		m.note("%s is made again without its data: what was in %s went when it was removed, and cannot be brought back", p.Name, listed(sortRefs(data)))
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -72,6 +73,12 @@ func (r *rightsOfRun) keeping() {
 	if in.System { // It is made known by its ApplySet, whose parent is a ConfigMap that is applied.
 		r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "patch")
 	}
+	secret := regulate.Right{Resource: "secrets", Namespace: in.Namespace, Optional: true}
+	r.add(secret, "create") // Who may not make the key writes a journal that is not signed.
+	secret.Name = journal.KeyName(JournalName(in.Name))
+	r.add(secret, "delete")
+	secret.Optional = false
+	r.add(secret, "get")
 	if r.changesSecrets() {
 		r.add(regulate.Right{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
 	}

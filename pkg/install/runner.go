@@ -9,6 +9,7 @@ import (
 	"helm.sh/helm/v4/pkg/postrenderer"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -80,6 +81,9 @@ type Options struct {
 	// Seen identifies the run that was shown (RecoveryPlan.Seen): another one is not recovered.
 	// Empty for any.
 	Seen string
+	// Look is how long is waited, after an undo, until what was brought back is Healthy; 0 for
+	// Patience.
+	Look time.Duration
 	// Patience is how long one thing is waited for that has no timeout; 0 for five minutes.
 	Patience time.Duration
 }
@@ -136,6 +140,8 @@ type Report struct {
 	// Steps are those of the run, each with its phase; those that are Left have a Note.
 	Steps    []StepState    `json:"steps"`
 	Releases []ReleaseState `json:"releases,omitempty"`
+	// Restored is how the releases are that undoing brought back; nil where there are none.
+	Restored *Restored `json:"restored,omitempty"`
 }
 
 // Left are the steps that were not undone.
@@ -188,18 +194,20 @@ type FailedError struct {
 	Step   string // its ID; empty where it was between two
 	Result string
 	Err    error
+	// Restored is how the releases are that undoing brought back; nil where there are none.
+	Restored *Restored
 }
 
 func (e *FailedError) Error() string {
-	text := e.Err.Error()
+	text := field.HostsOnly(e.Err.Error())
 	if e.Step != "" {
 		text = e.Step + ": " + text
 	}
 	switch e.Result {
 	case ResultUndone:
-		return text + "; everything that the run did was undone"
+		return text + "; " + e.Restored.undone("everything that the run did was undone", "what the run did was taken back")
 	case ResultLeft:
-		return text + "; what the run did was undone, but for what is told"
+		return text + "; " + e.Restored.undone("what the run did was undone, but for what is told", "what the run did was taken back, but for what is told")
 	case ResultKept:
 		return text + "; what was done was kept: run it again to go on, or uninstall it"
 	}

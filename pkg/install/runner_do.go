@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -134,7 +135,8 @@ func (x *run) do(ctx, undoing context.Context) error {
 		j.Installation = x.of
 		j.Run = &Run{ID: x.id, Action: x.p.Action, Started: x.now().UTC().Truncate(time.Second)}
 	}
-	j.Run.By, j.Run.Fingerprint, j.Run.Why = x.By, x.p.Fingerprint, ""
+	j.Run.By, j.Run.Fingerprint, j.Run.To, j.Run.Why = x.By, x.p.Fingerprint, x.p.To, ""
+	j.Run.Needs = x.p.Needs
 	j.Run.Writers = writers(x.p.Parts, j.Run.Writers)
 	if err := x.adoptNamespace(ctx); err != nil {
 		return err
@@ -186,7 +188,7 @@ func (x *run) step(ctx context.Context, s *Step) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	state := StepState{ID: s.ID, Kind: s.Kind, Part: s.Part, Release: s.Release, Namespace: s.Namespace, Was: s.Was, Phase: Begun, Irreversible: s.Irreversible}
+	state := StepState{ID: s.ID, Kind: s.Kind, Part: s.Part, Release: s.Release, Namespace: s.Namespace, Was: s.Was, Removed: s.Removed, Phase: Begun, Irreversible: s.Irreversible}
 	if s.Kind == MakeNamespace && s.Namespace == "" {
 		state.Namespace = s.Release
 	}
@@ -218,11 +220,11 @@ func (x *run) step(ctx context.Context, s *Step) error {
 
 // fail undoes what was done, unless it is to be kept or is not ours to undo any more.
 func (x *run) fail(ctx context.Context, step string, failed error) error {
-	x.j.Run.Why = failed.Error()
+	x.j.Run.Why = field.HostsOnly(failed.Error()) // it is kept
 	x.report.Why = x.j.Run.Why
 	as := func(result string, err error) error {
 		x.reportSteps(result)
-		return &FailedError{Step: step, Result: result, Err: err}
+		return &FailedError{Step: step, Result: result, Err: err, Restored: x.report.Restored}
 	}
 	switch {
 	case errors.As(failed, new(*journal.ConflictError)):
@@ -273,7 +275,7 @@ func (x *run) afterLoss(ctx context.Context, failed error) error {
 		if err != nil {
 			return err
 		}
-		return &FailedError{Result: result, Err: failed}
+		return &FailedError{Result: result, Err: failed, Restored: x.report.Restored}
 	})
 	if done := new(FailedError); errors.As(err, &done) {
 		return done

@@ -16,11 +16,13 @@ func (x *run) end(ctx context.Context, result string) error {
 	if x.gone {
 		return nil // the journal, and all that was kept, went with the namespace
 	}
-	if result == ResultDone {
+	if result == ResultDone && r.Action == Uninstall {
 		if err := x.forgetRemoved(ctx); err != nil {
 			return x.open(err)
 		}
+		x.forgetFormer(ctx, x.j.Past)
 	}
+	stayed := x.claims(ctx, result)
 	if err := x.forgetUndone(ctx); err != nil {
 		return x.open(err)
 	}
@@ -30,16 +32,12 @@ func (x *run) end(ctx context.Context, result string) error {
 		return x.open(err)
 	}
 	past := x.past(ctx, result)
-	if result == ResultUndone && len(x.j.Past) == 0 {
-		// It was never there: nothing is left of it, also no journal.
-		if err := x.Store.Remove(ctx, x.j); err != nil {
-			return x.open(err)
-		}
-		x.j.Run = nil
-		return nil
-	}
+	past.Stayed = stayed
 	x.j.Past = append(x.j.Past, past)
-	x.j.Past = x.j.Past[max(0, len(x.j.Past)-mostPast):]
+	if old := len(x.j.Past) - mostPast; old > 0 {
+		x.forgetFormer(ctx, x.j.Past[:old])
+		x.j.Past = x.j.Past[old:]
+	}
 	x.j.Run = nil
 	if result == ResultDone && x.o.Manifest != "" {
 		x.j.Manifest = x.o.Manifest
@@ -55,8 +53,9 @@ func (x *run) end(ctx context.Context, result string) error {
 	return nil
 }
 
-// forgetRemoved deletes the records of releases that were removed: they were kept so that the
-// run could be undone.
+// forgetRemoved deletes the records of releases that an uninstallation removed: they were kept
+// so that it could be undone. What another run removes keeps its records, so that a rollback
+// can make it again.
 func (x *run) forgetRemoved(ctx context.Context) error {
 	for _, s := range x.j.Run.Steps {
 		if s.Kind != RemoveRelease || s.Phase != Done {
@@ -103,6 +102,9 @@ func (x *run) forget(ctx context.Context, s *StepState) error {
 	if last := list[len(list)-1]; last.Status != Uninstalled || last.Marks.Run != x.j.Run.ID {
 		return nil
 	}
+	if list[0].Marks.Run != x.j.Run.ID {
+		return nil // it was there before, was removed, and may be made again of its records
+	}
 	return x.Engine.Forget(ctx, name)
 }
 
@@ -110,10 +112,13 @@ func (x *run) forget(ctx context.Context, s *StepState) error {
 func (x *run) past(ctx context.Context, result string) Past {
 	r := x.j.Run
 	past := Past{
-		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why,
-		Releases: x.releases(ctx, result),
+		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why, To: r.To,
+		Releases: x.releases(ctx, result), Needs: x.j.needsAfter(result),
 	}
 	for _, s := range r.Steps {
+		if s.Phase == Done && s.Irreversible != "" && result == ResultDone {
+			past.Lost = append(past.Lost, s.ID+": "+s.Irreversible)
+		}
 		if s.Phase == Left {
 			past.Left = append(past.Left, s.ID+": "+s.Note)
 		}
@@ -188,9 +193,14 @@ func (x *run) concerned(result string) []ReleaseState {
 }
 
 // deployed is the record of the revision that is there.
-func deployed(list []Record) (Record, bool) {
+func deployed(list []Record) (Record, bool) { return DeployedRecord(list, "") }
+
+// DeployedRecord is the latest record that is deployed, or that was before a run made others;
+// an empty run leaves none out.
+func DeployedRecord(list []Record, before string) (Record, bool) {
 	for _, v := range slices.Backward(list) {
-		if v.Status == Deployed {
+		other := before == "" || v.Marks.Run != before
+		if other && (v.Status == Deployed || before != "" && v.Status == Superseded) {
 			return v, true
 		}
 	}

@@ -86,6 +86,8 @@ func (x *run) marks(p *Part) Marks {
 	m := Marks{Run: x.j.Run.ID}
 	if x.of.System {
 		m.System, m.SystemNamespace = x.of.Name, x.of.Namespace
+	} else {
+		m.Installation, m.InstallationNamespace = x.of.Name, x.of.Namespace
 	}
 	if p != nil && !p.App {
 		m.Package, m.Version = p.Name, p.Version

@@ -253,7 +253,7 @@ func TestTarget(t *testing.T) {
 		{Revision: 3, Action: Upgrade, Result: ResultDone},
 		{Revision: 4, Action: Uninstall, Result: ResultDone},
 	}}
-	for revision, want := range map[int]int{0: 1, 1: 1, 3: 3, 2: -1, 4: -1, 9: -1} {
+	for revision, want := range map[int]int{0: -1, 1: 1, 3: 3, 2: -1, 4: -1, 9: -1} {
 		p, err := h.Target(revision)
 		if (err != nil) != (want < 0) || err == nil && p.Revision != want {
 			t.Errorf("%d: %+v %v, want %d", revision, p, err, want)

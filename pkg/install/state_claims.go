@@ -14,8 +14,17 @@ import (
 // by metadata alone: in a namespace, or in all where that is empty. Whoever may write a Secret
 // may say so: it is the caller who decides which of them are believed.
 func Claims(ctx context.Context, reader Reader, namespace string) ([]LiveRelease, error) {
+	return labeledReleases(ctx, reader, namespace, PackageLabel)
+}
+
+// Releases returns those whose records say that a run of ours made them, as Claims does.
+func Releases(ctx context.Context, reader Reader, namespace string) ([]LiveRelease, error) {
+	return labeledReleases(ctx, reader, namespace, RunLabel)
+}
+
+func labeledReleases(ctx context.Context, reader Reader, namespace, label string) ([]LiveRelease, error) {
 	secrets := object.Resource{Version: "v1", Kind: secretKind.Kind, Plural: "secrets", Namespaced: true}
-	list, err := reader.ListMetadata(ctx, secrets, namespace, "owner=helm,"+PackageLabel)
+	list, err := reader.ListMetadata(ctx, secrets, namespace, "owner=helm,"+label)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // mostRecord bounds what a record may unpack to: more than a Secret can hold, and less than a trap.
@@ -96,7 +97,7 @@ func releasesIn(namespace string, records []*unstructured.Unstructured) []LiveRe
 		}
 		if n > live.Revision {
 			live.Revision, live.Status, live.Labels = n, labels["status"], map[string]string{}
-			for _, k := range []string{RunLabel, PackageLabel, SystemLabel, VersionLabel} {
+			for _, k := range []string{RunLabel, PackageLabel, SystemLabel, SystemNamespaceLabel, VersionLabel, InstallationLabel, InstallationNamespaceLabel} {
 				if v, have := labels[k]; have {
 					live.Labels[k] = v
 				}
@@ -195,6 +196,9 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 
 // objectsIn reads the documents of a manifest that are objects.
 func objectsIn(manifest string) ([]*unstructured.Unstructured, error) {
+	if err := strict.CheckBounds([]byte(manifest)); err != nil {
+		return nil, err
+	}
 	var out []*unstructured.Unstructured
 	d := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(manifest)), 4096)
 	for {

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -28,6 +29,9 @@ func (x *run) undo(ctx context.Context) (result string, err error) {
 		if err := x.undoOne(ctx, &r.Steps[i]); err != nil {
 			return "", err
 		}
+	}
+	if x.report.Restored, err = x.lookAtRestored(ctx); err != nil {
+		return "", errors.Join(err, errors.New("all is taken back, and whether it is Healthy is not known"))
 	}
 	result = ResultUndone
 	for _, s := range r.Steps {
@@ -64,7 +68,7 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 			return errors.Join(context.Cause(ctx), fmt.Errorf("%s is not undone yet", s.ID))
 		}
 		if err != nil {
-			why = err.Error()
+			why = field.HostsOnly(err.Error())
 		}
 		s.Phase, s.Note = Undone, ""
 		if why != "" {
@@ -186,12 +190,12 @@ func (x *run) fateOf(ctx context.Context, list []Record, s *StepState) (what fat
 	last := list[len(list)-1]
 	others := fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status)
 	mine := last.Marks.Run == x.j.Run.ID
-	if s.Kind == InstallRelease {
-		if !x.isOurs(last, s) {
-			return fateLeave, others
-		}
-		if last.Status == Uninstalled {
+	if s.Kind == InstallRelease || s.Removed && s.Kind == RollbackRelease {
+		switch {
+		case last.Status == Uninstalled:
 			return fateTidy, ""
+		case !x.isOurs(last, s):
+			return fateLeave, others
 		}
 		return fateUninstall, ""
 	}
@@ -235,6 +239,11 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it came no further
 	case fateReturned:
 		return "", x.afterReturn(ctx, list, s)
+	case fateUninstall: // it was made again of its records
+		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
+			return "", err
+		}
+		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
 	}
 	if err := x.holdOn(ctx, s.Changed); err != nil {
 		return "", err

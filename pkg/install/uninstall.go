@@ -30,7 +30,7 @@ func (m *maker) uninstall() {
 			m.strangerGoes(p, r)
 		}
 		if !p.App {
-			m.data(p, goes)
+			m.customData(p, goes)
 		}
 		if r != nil && r.Status != "uninstalled" {
 			m.settled(p, r)
@@ -58,9 +58,9 @@ func (m *maker) strangerGoes(p *Part, r *LiveRelease) {
 	}
 }
 
-// data is what becomes of the custom resources of a package: they are deleted (DeleteData),
+// customData is what becomes of the custom resources of a package: they are deleted (DeleteData),
 // or they are why its definitions must stay.
-func (m *maker) data(p *Part, goes map[object.Ref]bool) {
+func (m *maker) customData(p *Part, goes map[object.Ref]bool) {
 	left := m.customObjects(p.Name, rendered(p).Definitions, goes)
 	if len(left) == 0 {
 		return
@@ -113,7 +113,7 @@ func (m *maker) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 		m.note("of the custom resources of %s others keep %s", p.Name, listed(sortRefs(foreign)))
 	}
 	m.step(Step{
-		ID: "objects/" + p.Name, Kind: DeleteObjects, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Objects: sortRefs(refs),
+		ID: "objects/" + p.Name, Kind: DeleteObjects, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Objects: sortRefs(refs), Data: refsOf(left),
 		Irreversible: customResources(len(left)) + " deleted, with all data",
 	})
 }
@@ -142,7 +142,7 @@ func (m *maker) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
 		}
 		step.Objects = append(step.Objects, refOf(live))
 	}
-	if len(step.Objects) > 0 {
+	if step.Data = step.Objects; len(step.Objects) > 0 {
 		m.step(step)
 	}
 }

@@ -37,17 +37,26 @@ type Format[T any] struct {
 	// Open is what a document says that somebody has to put right where it cannot be read:
 	// was begun.
 	Open string
+	// Pending says that a document has something to act on; nil where each use of it is listed
+	// and asked for anyhow.
+	Pending func(*T) bool
 	// Beside is what is stored beside the document for people, by keys; it may be nil.
 	Beside func(*T) map[string]string
 	// TooLarge says of a document that does not fit what can be done about it; it may be nil.
 	TooLarge func(*T) string
 }
 
-// Encode returns the ConfigMap of a document: the same bytes for the same document.
+// Encode returns the unsigned ConfigMap of a document: the same bytes for the same document.
 func (f Format[T]) Encode(d *T) (*corev1.ConfigMap, error) {
+	o, _, err := f.encode(d)
+	return o, err
+}
+
+// encode returns the text of the document as well.
+func (f Format[T]) encode(d *T) (*corev1.ConfigMap, []byte, error) {
 	text, err := json.Marshal(f.Inline(f.Header, d))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{}}
 	beside := 0
@@ -57,23 +66,23 @@ func (f Format[T]) Encode(d *T) (*corev1.ConfigMap, error) {
 	for k, v := range o.Data {
 		beside += len(k) + len(v)
 	}
-	size := len(text)
-	if size > compressAbove {
-		if text, err = compress(text); err != nil {
-			return nil, err
+	stored := text
+	if len(text) > compressAbove {
+		if stored, err = compress(text); err != nil {
+			return nil, nil, err
 		}
-		o.BinaryData = map[string][]byte{compressedKey: text}
+		o.BinaryData = map[string][]byte{compressedKey: stored}
 	} else {
 		o.Data[documentKey] = string(text)
 	}
-	if len(text)+beside > mostBytes {
-		err := fmt.Errorf("it has %d bytes, %d compressed, and a ConfigMap holds %d", size, len(text), mostBytes)
+	if len(stored)+beside > mostBytes {
+		err := fmt.Errorf("it has %d bytes, %d compressed, and a ConfigMap holds %d", len(text), len(stored), mostBytes)
 		if f.TooLarge != nil {
 			err = fmt.Errorf("%w: %s", err, f.TooLarge(d))
 		}
-		return nil, err
+		return nil, nil, err
 	}
-	return o, nil
+	return o, text, nil
 }
 
 // Decode reads a document. A field that is not known is an error as well: it is of a newer
@@ -83,6 +92,10 @@ func (f Format[T]) Decode(o *corev1.ConfigMap) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.parse(text)
+}
+
+func (f Format[T]) parse(text []byte) (*T, error) {
 	var head Header
 	if err := json.Unmarshal(text, &head); err != nil {
 		return nil, err
@@ -125,5 +138,5 @@ func textOf(o *corev1.ConfigMap) ([]byte, error) {
 func isShell(o *corev1.ConfigMap) bool { return len(o.Data) == 0 && len(o.BinaryData) == 0 }
 
 func sameDocument(a, b *corev1.ConfigMap) bool {
-	return a.Data[documentKey] == b.Data[documentKey] && bytes.Equal(a.BinaryData[compressedKey], b.BinaryData[compressedKey])
+	return a.Data[documentKey] == b.Data[documentKey] && a.Data[macKey] == b.Data[macKey] && bytes.Equal(a.BinaryData[compressedKey], b.BinaryData[compressedKey])
 }

@@ -47,7 +47,7 @@ func Retry(ctx context.Context, limit time.Duration, attempt func(context.Contex
 func IsTransient(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return !errors.As(err, new(*ConflictError)) // no answer at all
+		return !errors.As(err, new(*ConflictError)) && !errors.Is(err, errNoKey) // no answer at all
 	}
 	code := status.Status().Code
 	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,17 +29,43 @@ type Revision struct {
 	version string
 	// labels and annotations are those of somebody else, which stay.
 	labels, annotations map[string]string
+	// digest is that of the text that was read.
+	digest string
+	trust  Trust
+	// pending says that there was something to act on, accepted that somebody has seen it.
+	pending, accepted bool
+	// key is the one that it is signed with; keyless says that there is none, and none can be made.
+	key     *key
+	keyless bool
 }
+
+// Trust is how far the document that was read is its own.
+func (r *Revision) Trust() Trust { return r.trust }
+
+// NeedsConsent says that what the document says was begun is not signed, so that nothing is
+// done by it before somebody has seen it and agreed (Accept).
+func (r *Revision) NeedsConsent() bool { return r.trust == Unsigned && r.pending && !r.accepted }
 
 // Version is the resourceVersion that the document was read or written with; empty for one
 // that is not there yet.
 func (r *Revision) Version() string { return r.version }
 
-// SetVersion is for a store that keeps documents elsewhere than in a cluster.
+// SetVersion and SetTrust are for a store that keeps documents elsewhere than in a cluster.
 func (r *Revision) SetVersion(version string) { r.version = version }
+
+// SetTrust says how far a document is its own.
+func (r *Revision) SetTrust(t Trust) { r.trust = t }
 
 func (r *Revision) set(o *corev1.ConfigMap) {
 	r.version, r.labels, r.annotations = o.ResourceVersion, o.Labels, o.Annotations
+}
+
+// UnsignedError says that nobody agreed to what an unsigned document says.
+type UnsignedError struct{ Place Place }
+
+func (e *UnsignedError) Error() string {
+	name, ns := e.Place.Name, e.Place.Namespace
+	return fmt.Sprintf("configmap %s/%s: the journal is not signed, and something is pending in it: whoever may write ConfigMaps there may have written it; look at it (kubectl get configmap/%s -n %s -o yaml), and agree to it, or put right by hand what is true of it and delete it", ns, name, name, ns)
 }
 
 // Store keeps a document in a ConfigMap.
@@ -50,6 +77,9 @@ type Store[T any] struct {
 	place  Place
 	format Format[T]
 	client dynamic.ResourceInterface
+	keys   dynamic.ResourceInterface
+	// own is the version that this process wrote last, or that was agreed to.
+	own atomic.Pointer[string]
 	// Limit is how long Save and Load go on asking a server that does not answer.
 	Limit time.Duration
 }
@@ -65,33 +95,60 @@ func Connect(config *rest.Config, what string) (dynamic.Interface, error) {
 
 // NewStore returns the store of documents of a format in a place.
 func NewStore[T any](client dynamic.Interface, place Place, format Format[T]) *Store[T] {
-	return &Store[T]{place: place, format: format, client: client.Resource(configMaps).Namespace(place.Namespace), Limit: DefaultLimit}
+	return &Store[T]{place: place, format: format, client: client.Resource(configMaps).Namespace(place.Namespace), keys: client.Resource(secrets).Namespace(place.Namespace), Limit: DefaultLimit}
 }
 
 func (s *Store[T]) object() string { return "configmap " + s.place.Namespace + "/" + s.place.Name }
 
 // Load returns the document, a new one where there is none. One that cannot be read is an
-// error: it says what was begun, so it is never taken for an empty one.
+// error: it says what was begun, so it is never taken for an empty one. So is one that does
+// not carry the signature of its key (*ForgedError).
 func (s *Store[T]) Load(ctx context.Context) (*T, error) {
 	var o *corev1.ConfigMap
+	var k *key
 	err := Retry(ctx, s.Limit, func(ctx context.Context) (err error) {
-		o, err = s.read(ctx)
+		if o, err = s.read(ctx); err == nil && o != nil {
+			k, err = s.readKey(ctx)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the journal (%s): %w", s.object(), err)
 	}
-	if o == nil {
-		return s.format.New(), nil
-	}
 	d := s.format.New()
-	if !isShell(o) {
-		if d, err = s.format.Decode(o); err != nil {
-			return nil, s.unreadable(err)
-		}
+	if o == nil {
+		return d, nil
 	}
-	s.format.Revision(d).set(o)
+	if isShell(o) {
+		s.format.Revision(d).set(o)
+		return d, nil
+	}
+	text, err := textOf(o)
+	if err != nil {
+		return nil, s.unreadable(err)
+	}
+	trust, err := s.verify(o, text, k)
+	if err != nil {
+		return nil, err
+	}
+	if d, err = s.format.parse(text); err != nil {
+		return nil, s.unreadable(err)
+	}
+	r := s.format.Revision(d)
+	r.set(o)
+	r.digest, r.trust, r.key = digest(text), trust, k
+	r.pending = s.format.Pending != nil && s.format.Pending(d)
+	own := s.own.Load()
+	r.accepted = own != nil && *own == r.version
 	return d, nil
+}
+
+// Accept says that somebody has seen what an unsigned document says, and agreed. It is signed
+// when it is saved.
+func (s *Store[T]) Accept(d *T) {
+	r := s.format.Revision(d)
+	r.accepted = true
+	s.own.Store(&r.version)
 }
 
 func (s *Store[T]) unreadable(err error) error {
@@ -104,7 +161,13 @@ func (s *Store[T]) unreadable(err error) error {
 // lost by that, and without it nobody would know what was begun.
 func (s *Store[T]) Save(ctx context.Context, d *T) error {
 	r := s.format.Revision(d)
-	want, err := s.want(d, r)
+	if r.NeedsConsent() {
+		return &UnsignedError{Place: s.place}
+	}
+	want, err := s.want(ctx, d, r)
+	if errors.As(err, new(*KeyError)) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("write the journal (%s): %w", s.object(), err)
 	}
@@ -116,6 +179,7 @@ func (s *Store[T]) Save(ctx context.Context, d *T) error {
 		}
 		if err == nil {
 			r.set(is)
+			s.own.Store(&is.ResourceVersion)
 		}
 		return err
 	})
@@ -125,11 +189,18 @@ func (s *Store[T]) Save(ctx context.Context, d *T) error {
 	return err
 }
 
-// want is the object of a document.
-func (s *Store[T]) want(d *T, r *Revision) (*corev1.ConfigMap, error) {
-	o, err := s.format.Encode(d)
+// want is the signed object of a document.
+func (s *Store[T]) want(ctx context.Context, d *T, r *Revision) (*corev1.ConfigMap, error) {
+	o, text, err := s.format.encode(d)
 	if err != nil {
 		return nil, err
+	}
+	signature, err := s.sign(ctx, r, text)
+	if err != nil {
+		return nil, err
+	}
+	if signature != "" {
+		o.Data[macKey] = signature
 	}
 	o.Name, o.Namespace = s.place.Name, s.place.Namespace
 	o.Labels, o.Annotations = maps.Clone(r.labels), r.annotations
@@ -189,6 +260,8 @@ func (s *Store[T]) Remove(ctx context.Context, d *T) error {
 		return fmt.Errorf("delete the journal (%s): %w", s.object(), err)
 	}
 	*r = Revision{}
+	// A key that stays does no harm: the next journal is signed with it.
+	_ = remove(ctx, s.Limit, s.keys, KeyName(s.place.Name), metav1.DeleteOptions{})
 	return nil
 }
 

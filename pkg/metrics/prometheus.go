@@ -47,7 +47,11 @@ func parseTarget(text string, get Get, client *http.Client) (ask, string, error)
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, "", fmt.Errorf("address of prometheus at %s has a query or a fragment: write it without", u.Host)
 	}
-	return directTarget(u, client), u.Redacted(), nil
+	name := u.String()
+	if u.User != nil { // Who asks is nobody else's business: the host alone.
+		name = u.Host
+	}
+	return directTarget(u, client), name, nil
 }
 
 // serviceTarget reaches a Service through the proxy of the API server, which needs the

@@ -161,9 +161,9 @@ func isDeed(a *system.Action) bool { return a.Job != nil || a.HTTP != nil || a.E
 func deedText(a *system.Action) string {
 	switch {
 	case a.HTTP != nil:
-		return "POST " + a.HTTP.URL
+		return postText(a.HTTP)
 	case a.Exec != nil:
-		return strings.Join(a.Exec.Command, " ")
+		return programOf(a.Exec.Command)
 	}
 	return "a Job is run"
 }

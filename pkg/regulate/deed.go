@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -70,13 +72,25 @@ func (x *run) inverseDeed(ctx context.Context, it *item, inverse *system.Action)
 	}
 	o.Target = first
 	if err == nil && first.Name != "" {
-		err = x.deleteOne(ctx, first)
+		err = x.deleteFirst(ctx, first)
 	}
 	if err != nil {
 		return err
 	}
 	x.end(it, Undone, "its inverse was run")
 	return nil
+}
+
+// deleteFirst deletes the Job whose inverse was run, if it is there and of the System.
+func (x *run) deleteFirst(ctx context.Context, t Target) error {
+	ours, err := x.ownJob(ctx, t)
+	if apierrors.IsNotFound(err) || err == nil && !ours {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return x.deleteOne(ctx, t)
 }
 
 // tellings is what a deed is told of why it is run.

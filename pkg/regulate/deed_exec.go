@@ -2,7 +2,7 @@ package regulate
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -17,7 +17,9 @@ import (
 // mostOutput is how much of a command's output is kept: the end of it.
 const mostOutput = 2 << 10
 
-// command runs a command, in a group of processes of its own, which ends with ctx.
+// command runs a command, in a group of processes of its own, which ends with ctx. What is
+// said of it is the program and how it ended: its arguments and what it writes may be secrets,
+// and are shown to nobody but who listens (Runner.Output).
 func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout time.Duration) (string, error) {
 	if !x.AllowExec {
 		return "", permanent("exec of %s: commands are not run unless that is allowed (--allow-exec)", it.w.hold.App)
@@ -35,18 +37,24 @@ func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout tim
 	c.WaitDelay = 2 * time.Second
 	it.unsure = true
 	err := c.Run()
-	said := strings.TrimSpace(out.String())
+	program := programOf(e.Command)
+	if said := strings.TrimSpace(out.String()); said != "" && x.Output != nil {
+		x.note(func() { x.Output(it.w.hold.App, said) })
+	}
+	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case within.Err() != nil:
-		return "", permanent("%s has not ended in %s, and was killed: %s", e.Command[0], timeout, said)
+		return "", permanent("%s has not ended in %s, and was killed", program, timeout)
+	case ended:
+		return "", permanent("%s: %s", program, exit.ProcessState)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
+		return "", permanent("%s: there is no such program", program)
 	case err != nil:
-		return "", permanent("%s: %w: %s", strings.Join(e.Command, " "), err, said)
-	case said == "":
-		return fmt.Sprintf("%s ended well", e.Command[0]), nil
+		return "", permanent("%s could not be run", program)
 	}
-	return said, nil
+	return program + " ended well", nil
 }
 
 // tail keeps the end of what is written to it.

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -66,7 +68,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	for wait := firstBackoff; ; wait = min(2*wait, mostBackoff) {
 		status, retry, err := x.postOnce(within, client, h, key, body, it.op.Once)
 		if err == nil {
-			return "POST " + h.URL + ": " + status, nil
+			return postText(h) + ": " + status, nil
 		}
 		if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -83,9 +85,9 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 				return "", ctx.Err()
 			}
 			if !reached.Load() {
-				return "", permanent("POST %s: nothing was sent, there was no connection in %s: %w", h.URL, timeout, last)
+				return "", permanent("%s: nothing was sent, there was no connection in %s: %w", postText(h), timeout, last)
 			}
-			return "", permanent("POST %s: no answer that counts in %s: %w", h.URL, timeout, last)
+			return "", permanent("%s: no answer that counts in %s: %w", postText(h), timeout, last)
 		}
 	}
 }
@@ -93,7 +95,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP, key, body []byte, once string) (string, time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
-		return "", 0, permanent("POST %s: %w", h.URL, err)
+		return "", 0, permanent("%s: the address cannot be used", postText(h))
 	}
 	for k, v := range h.Headers {
 		req.Header.Set(k, v)
@@ -108,21 +110,31 @@ func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP,
 	res, err := client.Do(req)
 	if err != nil {
 		if errors.Is(err, errElsewhere) {
-			return "", 0, permanentError{err}
+			return "", 0, permanent("%s: %w", postText(h), errElsewhere)
 		}
-		return "", 0, err
+		return "", 0, fmt.Errorf("%s: %w", postText(h), withoutURL(err))
 	}
-	answer, _ := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
+	// What it answers may have secrets in it: only the code is said.
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, mostAnswer))
 	_ = res.Body.Close()
+	status := strings.TrimSpace(fmt.Sprintf("%d %s", res.StatusCode, http.StatusText(res.StatusCode)))
 	if res.StatusCode/100 == 2 {
-		return res.Status, 0, nil
+		return status, 0, nil
 	}
-	err = fmt.Errorf("POST %s: %s: %s", h.URL, res.Status, strings.TrimSpace(string(answer)))
+	err = fmt.Errorf("%s: %s", postText(h), status)
 	if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests {
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 		return "", time.Duration(seconds) * time.Second, err
 	}
 	return "", 0, permanentError{err}
+}
+
+// withoutURL is why a request failed, without the address that net/http writes before it.
+func withoutURL(err error) error {
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		err = of.Err
+	}
+	return errors.New(field.HostsOnly(err.Error()))
 }
 
 var errElsewhere = errors.New("it redirects to another host, which the manifest does not name; write the address that is meant")
@@ -144,7 +156,7 @@ func (x *run) signingKey(ctx context.Context, h *system.HTTP) ([]byte, error) {
 	if h.SecretEnv != "" {
 		v := os.Getenv(h.SecretEnv)
 		if v == "" {
-			return nil, permanent("POST %s: the environment has no %s, by which it is signed", h.URL, h.SecretEnv)
+			return nil, permanent("%s: the environment has no %s, by which it is signed", postText(h), h.SecretEnv)
 		}
 		return []byte(v), nil
 	}
@@ -154,12 +166,12 @@ func (x *run) signingKey(ctx context.Context, h *system.HTTP) ([]byte, error) {
 	t := Target{APIVersion: "v1", Kind: "Secret", Resource: "secrets", Namespace: x.j.Namespace, Name: h.SecretName}
 	img, err := x.patientRead(ctx, t)
 	if err != nil {
-		return nil, fmt.Errorf("the key of POST %s: %w", h.URL, err)
+		return nil, fmt.Errorf("%s: read the key that signs it: %w", postText(h), err)
 	}
 	coded, ok, _ := unstructured.NestedString(img.main.Object, "data", h.SecretKey)
 	key, err := base64.StdEncoding.DecodeString(coded)
 	if !ok || err != nil || len(key) == 0 {
-		return nil, permanent("POST %s: %s has no key %s, by which it is signed", h.URL, t, h.SecretKey)
+		return nil, permanent("%s: %s has no key %s, by which it is signed", postText(h), t, h.SecretKey)
 	}
 	return key, nil
 }

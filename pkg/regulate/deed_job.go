@@ -66,12 +66,12 @@ func (x *run) jobOf(it *item, t Target, template map[string]any) (*unstructured.
 
 // runJob makes the Job, unless it is there, and waits for its end.
 func (x *run) runJob(ctx context.Context, it *item, act *system.Action, timeout time.Duration) (string, error) {
-	t := it.op.Target
-	if it.back || t.Name == "" {
-		var err error
-		if t, err = x.jobTarget(it, act); err != nil {
-			return "", err
-		}
+	t, err := x.jobTarget(it, act)
+	if err != nil {
+		return "", err
+	}
+	if is := it.op.Target; !it.back && is.Name != "" && is.Ref() != t.Ref() {
+		return "", refused(is, "the Job of this action is "+t.String())
 	}
 	job, err := x.jobOf(it, t, act.Job.Template)
 	if err != nil {
@@ -154,6 +154,16 @@ func jobEnd(o *unstructured.Unstructured) (done, failed bool, why string) {
 func (x *run) deleteJob(ctx context.Context, it *item) error {
 	if it.op.Target.Name == "" {
 		x.end(it, NotNeeded, "it was not made")
+		return nil
+	}
+	switch ours, err := x.ownJob(ctx, it.op.Target); {
+	case apierrors.IsNotFound(err):
+		x.end(it, Gone, "it is gone")
+		return nil
+	case err != nil:
+		return err
+	case !ours:
+		x.end(it, Gone, "another Job has its name")
 		return nil
 	}
 	if err := x.deleteOne(ctx, it.op.Target); err != nil {

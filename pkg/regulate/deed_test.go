@@ -1,6 +1,7 @@
 package regulate
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -53,7 +54,7 @@ func TestHTTPRefused(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the signature went to another host") }))
 	defer elsewhere.Close()
 	for word, handler := range map[string]http.HandlerFunc{
-		"400 Bad Request: no": func(w http.ResponseWriter, _ *http.Request) {
+		"400 Bad Request": func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, "no")
 		},
@@ -132,7 +133,7 @@ func TestExec(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || len(out.Done) != 1 || out.Done[0].Result != "told" {
+		if err != nil || len(out.Done) != 1 || out.Done[0].Result != "sh ended well" {
 			t.Fatalf("%v %+v", err, out)
 		}
 		b.until(t)
@@ -146,8 +147,8 @@ func TestExec(t *testing.T) {
 // A command that fails, or does not end, fails the hold; what it started ends with it.
 func TestExecFails(t *testing.T) {
 	for word, act := range map[string]system.Action{
-		"exit status 3: why": {Exec: &system.Exec{Command: []string{"sh", "-c", "echo why; exit 3"}}},
-		"was killed":         {Exec: &system.Exec{Command: []string{"sh", "-c", "sleep 60 & wait"}}, Timeout: 200 * time.Millisecond},
+		"sh: exit status 3": {Exec: &system.Exec{Command: []string{"sh", "-c", "echo why; exit 3"}}},
+		"was killed":        {Exec: &system.Exec{Command: []string{"sh", "-c", "sleep 60 & wait"}}, Timeout: 200 * time.Millisecond},
 	} {
 		b := newBench()
 		b.runner = func(r *Runner) { r.AllowExec = true }
@@ -156,6 +157,57 @@ func TestExecFails(t *testing.T) {
 		out, err := b.once(t, "web")
 		if err != nil || len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, word) || time.Since(began) > 30*time.Second {
 			t.Errorf("%s: %v %+v", word, err, out)
+		}
+	}
+}
+
+// What a command is given and what it writes, the rest of an address and what is answered are
+// neither in the journal nor in Events nor in errors: the program, how it ended and the host.
+func TestDeedsKeepSecrets(t *testing.T) {
+	const secret = "s3cret"
+	answers := func(code int) *httptest.Server {
+		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			fmt.Fprint(w, "your token is "+secret)
+		}))
+	}
+	fine, refuses, busy, gone := answers(http.StatusOK), answers(http.StatusForbidden), answers(http.StatusBadGateway), answers(http.StatusOK)
+	gone.Close()
+	defer fine.Close()
+	defer refuses.Close()
+	defer busy.Close()
+	post := func(s *httptest.Server) system.Action {
+		return system.Action{HTTP: &system.HTTP{URL: s.URL + "/hook/" + secret + "?token=" + secret}, Timeout: 300 * time.Millisecond}
+	}
+	run := func(script string) system.Action {
+		return system.Action{Exec: &system.Exec{Command: []string{"sh", "-c", script + "; echo " + secret, secret}}, Timeout: 300 * time.Millisecond}
+	}
+	for name, act := range map[string]system.Action{
+		"fine": post(fine), "refuses": post(refuses), "busy": post(busy), "gone": post(gone), "ran": run("true"), "failed": run("echo " + secret + "; exit 3"),
+		"slow": run("echo " + secret + "; sleep 5"), "absent": {Exec: &system.Exec{Command: []string{"no-such-program", secret}}},
+	} {
+		b := newBench()
+		var heard []string
+		b.runner = func(r *Runner) {
+			r.AllowExec = true
+			r.Output = func(app, text string) { heard = append(heard, app+": "+text) }
+		}
+		b.app("web", []system.Action{act})
+		out, err := b.once(t, "web")
+		journal, unwritten := json.Marshal(b.journal(t))
+		if unwritten != nil {
+			t.Fatal(unwritten)
+		}
+		for what, text := range map[string]string{"outcome": fmt.Sprintf("%+v", out), "error": fmt.Sprint(err), "journal": string(journal)} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s: the %s has it: %s", name, what, text)
+			}
+		}
+		if n := len(out.Done) + len(out.Failed); n == 0 {
+			t.Errorf("%s: nothing is said", name)
+		}
+		if (name == "ran" || name == "failed") && !strings.Contains(strings.Join(heard, "\n"), "web: "+secret) {
+			t.Errorf("%s: who sits there saw %q", name, heard)
 		}
 	}
 }

@@ -98,6 +98,8 @@ type fact struct {
 	service  *service
 	// tracking is the name by which Argo CD knows who keeps it.
 	tracking string
+	// flux is the object of Flux that it is labeled with as its own; empty for none.
+	flux object.Ref
 	// lacks are the paths that a signal requires and that are not there, by preset.
 	lacks map[string]string
 }
@@ -130,7 +132,8 @@ var serving = []schema.GroupKind{
 // Add takes what is wanted of an object.
 func (c *Collector) Add(o object.Object) {
 	f, any := c.read(o)
-	if f.tracking = trackedBy(o); !any && f.tracking == "" {
+	f.tracking, f.flux = trackedBy(o), labeledBy(o)
+	if !any && f.tracking == "" && f.flux == (object.Ref{}) {
 		return
 	}
 	c.mu.Lock()

@@ -113,6 +113,28 @@ func leftText(h *Hold) string {
 	return strings.Join(out, ", ")
 }
 
+// PendingIn says of a journal what is to be taken back by it, or may be by force, a line an
+// operation.
+func PendingIn(j *Journal) []string {
+	var out []string
+	for _, h := range slices.Concat(j.Holds, j.Left) {
+		for _, o := range h.Operations {
+			line := fmt.Sprintf("%s %s: %s", h.App, h.Signal, o.Action)
+			if o.Target.Name != "" {
+				line += " " + o.Target.String()
+			}
+			if o.written() {
+				line += " (" + wasText(o.Changes) + ")"
+			}
+			out = append(out, line)
+		}
+		if len(h.Operations) == 0 {
+			out = append(out, fmt.Sprintf("%s %s: nothing was done to it", h.App, h.Signal))
+		}
+	}
+	return out
+}
+
 // wasText says what was there before changes.
 func wasText(changes []Change) string {
 	before := make([]Change, len(changes))

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -38,7 +39,7 @@ func ManagerKinds() []schema.GroupKind {
 // managers finds who keeps the targets of an app as they are, for each the topmost first:
 // what stands above a manager takes back what is done to it.
 //
-// Argo CD and Flux list what they keep in their status, and mark it; ApplySets revert
+// Argo CD and Flux list what they keep in their status, and mark it: either is enough. ApplySets revert
 // nothing, since somebody must run kubectl again.
 func (o *observer) managers(a *observed) {
 	a.state.Managers = map[object.Ref][]Manager{}
@@ -83,9 +84,11 @@ func (o *observer) keepers(id graph.ID) []Manager {
 				next = append(next, m)
 			}
 		}
-		if m, in := o.tracked(at); in && add(m) {
-			if up, known := o.Graph.Find(m.Ref); known {
-				next = append(next, up)
+		for _, m := range o.marked(at) {
+			if m.Ref != o.Graph.Ref(id) && add(m) {
+				if up, known := o.Graph.Find(m.Ref); known {
+					next = append(next, up)
+				}
 			}
 		}
 	}
@@ -142,6 +145,37 @@ func trackedBy(o object.Object) string {
 		return ""
 	}
 	return app
+}
+
+// marked are the managers that an object carries the marks of. They count whether or not the
+// managers themselves are there: they may act from another cluster.
+func (o *observer) marked(id graph.ID) []Manager {
+	var out []Manager
+	if m, in := o.tracked(id); in {
+		out = append(out, m)
+	}
+	if f, _ := o.Facts.of(o.Graph.Ref(id)); f.flux != (object.Ref{}) {
+		out = append(out, Manager{Ref: f.flux, By: ByFlux, Reverts: true})
+	}
+	return out
+}
+
+// labeledBy returns the Kustomization or HelmRelease whose labels an object carries: Flux writes
+// GROUP/name and GROUP/namespace on all that it applies (fluxcd/kustomize-controller and
+// helm-controller, docs/spec). What a
+// controller made may have them by copy, so there they say nothing.
+func labeledBy(o object.Object) object.Ref {
+	if o.Meta == nil || metav1.GetControllerOfNoCopy(o.Meta) != nil {
+		return object.Ref{}
+	}
+	labels := o.Meta.GetLabels()
+	for _, gk := range ManagerKinds() {
+		name, namespace := labels[gk.Group+"/name"], labels[gk.Group+"/namespace"]
+		if keeperOf(object.Ref{Group: gk.Group, Kind: gk.Kind}) == ByFlux && name != "" && namespace != "" {
+			return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: name}
+		}
+	}
+	return object.Ref{}
 }
 
 // tracked returns the Application that marks an object as its own. It may be in another

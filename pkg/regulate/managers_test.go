@@ -47,3 +47,26 @@ func TestTrackedBy(t *testing.T) {
 		}
 	}
 }
+
+// Flux's labels name who keeps an object, also where that one is in another cluster; what a
+// controller made has them by copy.
+func TestLabeledBy(t *testing.T) {
+	yes := true
+	kustomization := map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
+	for name, c := range map[string]struct {
+		meta metav1.ObjectMeta
+		want string
+	}{
+		"kustomization": {metav1.ObjectMeta{Labels: kustomization}, "Kustomization.kustomize.toolkit.fluxcd.io/flux-system/apps"},
+		"release": {metav1.ObjectMeta{Labels: map[string]string{"helm.toolkit.fluxcd.io/name": "web", "helm.toolkit.fluxcd.io/namespace": "shop"}},
+			"HelmRelease.helm.toolkit.fluxcd.io/shop/web"},
+		"half":   {metav1.ObjectMeta{Labels: map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}}, ""},
+		"copied": {metav1.ObjectMeta{Labels: kustomization, OwnerReferences: []metav1.OwnerReference{{Kind: "Deployment", Name: "web", UID: "1", Controller: &yes}}}, ""},
+		"none":   {metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, ""},
+	} {
+		got := labeledBy(object.Object{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, Meta: &c.meta})
+		if want := c.want; got != (object.Ref{}) && got.String() != want || got == (object.Ref{}) && want != "" {
+			t.Errorf("%s: %v, want %q", name, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -31,11 +32,29 @@ func actionText(a *system.Action) string {
 	case a.Job != nil:
 		return "a Job is run to its end"
 	case a.HTTP != nil:
-		return "POST " + a.HTTP.URL
+		return postText(a.HTTP)
 	case a.Exec != nil:
-		return strings.Join(a.Exec.Command, " ")
+		return programOf(a.Exec.Command)
 	}
 	return ""
+}
+
+// postText says to whom is sent: the host alone, since a path or a query may be a token, and
+// what is said of an action stands in the journal and in Events.
+func postText(h *system.HTTP) string {
+	u, err := url.Parse(h.URL)
+	if err != nil || u.Host == "" {
+		return "POST to an address that cannot be read"
+	}
+	return "POST to " + u.Host
+}
+
+// programOf is what is said of a command: the program alone, since arguments may be secrets.
+func programOf(command []string) string {
+	if len(command) == 0 {
+		return "a command"
+	}
+	return command[0]
 }
 
 func patchText(p *system.Patch) string {

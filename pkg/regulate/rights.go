@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -89,7 +90,7 @@ func Rights(p *Planned, j *Journal, s *system.System, w *World, kinds *object.Ki
 		return nil
 	}
 	// Where there is a journal, there is a lock as well.
-	r.keeping(j.Version() == "")
+	r.keeping(j.Version() == "", j.Version() == "" || j.Trust() == journal.Unsigned)
 	for i := range p.Steps {
 		step := &p.Steps[i]
 		r.actions(step.App, step.Signal, step.Actions)
@@ -119,7 +120,7 @@ func holdOf(j *Journal, step *Step) (*Hold, bool) {
 // the manifest lets them be suspended.
 func AllRights(s *system.System, w *World, kinds *object.Kinds, namespace string) []Right {
 	r := newRightsOf(s, namespace, kinds)
-	r.keeping(true)
+	r.keeping(true, true)
 	for i := range w.Apps {
 		app := &w.Apps[i]
 		for signal, actions := range app.Actions {
@@ -147,15 +148,22 @@ func (r *rightsOf) suspends(app string) bool {
 	return cmp.Or(own, r.system.Regulation.GitOps) == system.Suspend
 }
 
-// keeping is what the journal and the lock take. Names say nothing to create: the object has
-// none yet when that is authorized.
-func (r *rightsOf) keeping(create bool) {
+// keeping is what the journal, its key and the lock take. Names say nothing to create: the
+// object has none yet when that is authorized. Who may not make the key writes a journal that
+// is not signed.
+func (r *rightsOf) keeping(create, sign bool) {
 	doc := Right{Resource: "configmaps", Namespace: r.namespace}
 	lock := Right{Group: coordinationv1.GroupName, Resource: "leases", Namespace: r.namespace}
 	if create {
 		r.add(doc, "create")
 		r.add(lock, "create")
 	}
+	key := Right{Resource: "secrets", Namespace: r.namespace, Optional: true}
+	if sign {
+		r.add(key, "create")
+	}
+	key.Name, key.Optional = journal.KeyName(system.JournalName(r.system.Name)), false
+	r.add(key, "get")
 	doc.Name, lock.Name = system.JournalName(r.system.Name), system.LockName(r.system.Name)
 	r.add(doc, "get", "update")
 	r.add(lock, "get", "update")

@@ -62,10 +62,10 @@ func texts(rights []Right) []string {
 func TestRights(t *testing.T) {
 	s, w := rightsSystem()
 	keeping := []string{
-		"get configmaps sysop-shop-journal in prod", "update configmaps sysop-shop-journal in prod",
+		"get configmaps sysop-shop-journal in prod", "update configmaps sysop-shop-journal in prod", "get secrets sysop-shop-journal-key in prod",
 		"get leases.coordination.k8s.io sysop-shop in prod", "update leases.coordination.k8s.io sysop-shop in prod",
 	}
-	making := append([]string{"create configmaps in prod", "create leases.coordination.k8s.io in prod"}, keeping...)
+	making := append([]string{"create configmaps in prod", "create secrets in prod", "create leases.coordination.k8s.io in prod"}, keeping...)
 	web := []string{
 		"get deployments.apps web in prod", "patch deployments.apps web in prod", "get deployments.apps/scale web in prod", "patch deployments.apps/scale web in prod",
 		"create events.events.k8s.io in prod",

@@ -27,7 +27,7 @@ const defaultParallel = 16
 // leaves it open and is the error, together with that of other holds: the next plan resumes
 // it. Later waves are not begun then.
 func (r *Runner) Do(ctx context.Context, p *Planned, j *Journal) (*Outcome, error) {
-	x := &run{Runner: r, j: j, out: &Outcome{}, anew: map[*Operation]int{}}
+	x := &run{Runner: r, j: j, out: &Outcome{}, anew: map[*Operation]int{}, scope: scopeOf(r.World, p, j.Namespace)}
 	if r.DryRun {
 		x.j = j.Clone()
 	}
@@ -57,6 +57,7 @@ type run struct {
 	out   *Outcome
 	dirty bool               // the journal is not as it is kept
 	anew  map[*Operation]int // how often an object was changed under the hand
+	scope scope
 	// mu guards the operations while some are done side by side: each writes its own, and
 	// looks at those of others.
 	mu sync.Mutex

@@ -21,6 +21,9 @@ var errAnew = errors.New("it was changed meanwhile")
 // done. It writes nothing.
 func (x *run) prepare(ctx context.Context, it *item) error {
 	o := it.op
+	if err := x.within(o); err != nil {
+		return err
+	}
 	act, err := x.actionOf(it)
 	if err != nil && !it.back {
 		return permanentError{err}

@@ -52,6 +52,8 @@ type Runner struct {
 	Teller Teller // may be nil
 	Kinds  *object.Kinds
 	System *system.System
+	// World is how the apps are: what a journal says was done to objects is held against it.
+	World *World
 	// Signals are asked for the signal of a manager that is suspended first.
 	Signals Signals
 	// Pods returns the names of the pods that belong to an object, for the few signals that
@@ -60,6 +62,9 @@ type Runner struct {
 	Now  func() time.Time
 	// Progress is told of each thing that was done; it may be nil.
 	Progress func(Record)
+	// Output is told what a command of an app wrote, the end of it: for who sits there, it is
+	// written down nowhere. It may be nil.
+	Output func(app, text string)
 	// Parallel is how many targets are written at a time; 0 for 16.
 	Parallel  int
 	AllowExec bool

@@ -32,7 +32,7 @@ func (x *run) settle(ctx context.Context) error {
 	var items []*item
 	for _, h := range x.j.Holds {
 		for _, o := range h.Operations {
-			if (o.State == Intended || o.State == Undoing) && o.written() && o.Target.UID != "" {
+			if (o.State == Intended || o.State == Undoing) && o.written() && o.Target.UID != "" && x.within(o) == nil {
 				w := &work{hold: h, step: Step{Why: whys(h.Causes)}}
 				items = append(items, &item{w: w, op: o, beside: all[o.Target.bare().String()]})
 			}

@@ -68,8 +68,9 @@ func formatOf(name, namespace string) journal.Format[Journal] {
 			}
 			return j.valid()
 		},
-		Open:   "is held",
-		Beside: func(j *Journal) map[string]string { return map[string]string{heldKey: heldText(j)} },
+		Open:    "is held",
+		Pending: func(j *Journal) bool { return len(j.Holds)+len(j.Left) > 0 },
+		Beside:  func(j *Journal) map[string]string { return map[string]string{heldKey: heldText(j)} },
 		TooLarge: func(j *Journal) string {
 			return fmt.Sprintf("%d apps are held, by %d operations; let some go (regulate recover APP), or make two systems of it", len(j.Holds), operations(j))
 		},

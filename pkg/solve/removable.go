@@ -100,3 +100,63 @@ func bringers(installed []Installed, need Requirement) []string {
 	}
 	return out
 }
+
+// Breaking says which installed packages need something of those that change to other versions,
+// and that these do not meet any more: a version out of the range, or an API that nobody brings
+// then. What was not met before is not broken by it.
+func Breaking(installed []Installed, changed []Package) ([]Dependant, error) {
+	to := map[string]Package{}
+	for _, c := range changed {
+		to[c.Name] = c
+	}
+	var out []Dependant
+	for _, i := range byName(installed) {
+		if _, changes := to[i.Name]; changes {
+			continue
+		}
+		for _, need := range i.Requires {
+			if need.Optional {
+				continue
+			}
+			for _, n := range bringers(installed, need) {
+				then, changes := to[n]
+				if !changes {
+					continue
+				}
+				broken, err := breaks(installed, to, then, need)
+				if err != nil {
+					return nil, err
+				}
+				if broken {
+					out = append(out, Dependant{Name: i.Name, Version: i.Version, Of: n, Needs: need})
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// breaks says that a requirement is not met by a package in its new version, nor by another.
+func breaks(installed []Installed, to map[string]Package, then Package, need Requirement) (bool, error) {
+	if need.Package != "" {
+		in, err := ParseRange(need.Range)
+		if err != nil {
+			return false, err
+		}
+		v, err := ParseVersion(then.Version)
+		return err == nil && !in.Contains(v), err
+	}
+	meets := func(p Package) bool {
+		return slices.ContainsFunc(p.Provides, func(a API) bool { return a.meets(need.API) })
+	}
+	for _, i := range installed {
+		p, changes := to[i.Name]
+		if !changes {
+			p = i.Package
+		}
+		if meets(p) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -189,3 +189,48 @@ func TestSolveStops(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+// A change breaks who needs a version or an API that is gone with it; who has it of others, and
+// what was not met before, it does not.
+func TestBreaking(t *testing.T) {
+	needs := func(name string, r ...solve.Requirement) solve.Installed {
+		return solve.Installed{Package: solve.Package{Name: name, Version: "1.0.0", Requires: r}}
+	}
+	kettle := solve.API{Kind: "Kettle.example.com", Versions: []string{"v1"}}
+	installed := []solve.Installed{
+		{Package: solve.Package{Name: "kettle", Version: "1.0.0", Provides: []solve.API{kettle}}},
+		needs("saucer", solve.Requirement{Package: "kettle", Range: ">=1 <2"}),
+		needs("teapot", solve.Requirement{API: kettle}),
+		needs("tray", solve.Requirement{Package: "kettle", Range: ">=1"}),
+		needs("spoon", solve.Requirement{API: solve.API{Kind: "Sugar.example.com"}}),
+		needs("cloth", solve.Requirement{Package: "kettle", Range: "<2", Optional: true}),
+	}
+	names := func(changed ...solve.Package) string {
+		t.Helper()
+		all, err := solve.Breaking(installed, changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, d := range all {
+			text += d.Name + ">" + d.Of + " "
+		}
+		return text
+	}
+	if got := names(solve.Package{Name: "kettle", Version: "1.1.0", Provides: []solve.API{kettle}}); got != "" {
+		t.Errorf("in the range: %q", got)
+	}
+	if got := names(solve.Package{Name: "kettle", Version: "2.0.0", Provides: []solve.API{kettle}}); got != "saucer>kettle " {
+		t.Errorf("out of the range: %q", got)
+	}
+	if got := names(solve.Package{Name: "kettle", Version: "2.0.0", Provides: []solve.API{{Kind: kettle.Kind, Versions: []string{"v2"}}}}); got != "saucer>kettle teapot>kettle " {
+		t.Errorf("without the API: %q", got)
+	}
+	installed = append(installed, solve.Installed{Package: solve.Package{Name: "urn", Version: "1.0.0", Provides: []solve.API{kettle}}})
+	if got := names(solve.Package{Name: "kettle", Version: "1.2.0"}); got != "" {
+		t.Errorf("another one brings it: %q", got)
+	}
+	if got := names(solve.Package{Name: "kettle", Version: "1.2.0"}, solve.Package{Name: "saucer", Version: "2.0.0"}, solve.Package{Name: "urn", Version: "2.0.0"}); got != "teapot>kettle teapot>urn " {
+		t.Errorf("both change: %q", got)
+	}
+}

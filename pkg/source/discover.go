@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -25,7 +26,29 @@ type ConnectError struct {
 	Err  error
 }
 
-func (e *ConnectError) Error() string { return fmt.Sprintf("connect to %s: %v", e.Host, e.Err) }
+func (e *ConnectError) Error() string {
+	err := e.Err
+	if sent, ok := errors.AsType[*url.Error](err); ok {
+		err = sent.Err // its text has the whole address
+	}
+	return fmt.Sprintf("connect to %s: %v", shownHost(e.Host), err)
+}
+
+// shownHost is the address of a server for people: one that says who asks, or has a query, is
+// shown by its host alone.
+func shownHost(address string) string {
+	if !strings.ContainsAny(address, "@?#") {
+		return address
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "":
+		return "the server"
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return u.Host
+	}
+	return address
+}
 
 func (e *ConnectError) Unwrap() error { return e.Err }
 

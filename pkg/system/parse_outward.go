@@ -25,7 +25,7 @@ func (s scope) http(n *yaml.Node) *HTTP {
 			switch {
 			case h.URL == "":
 			case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-				s.report(n, "%q is no address: want one such as https://hooks.example.com/hold", field.Shorten(h.URL))
+				s.report(n, "this is no address: want one such as https://hooks.example.com/hold") // which may have a token in it
 			case u.User != nil:
 				s.report(n, "it holds a password: what is sent is signed, with the key of secret")
 			}

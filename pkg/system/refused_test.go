@@ -148,8 +148,8 @@ func TestWords(t *testing.T) {
 		"when db is being upgraded, drain to web, mail; Recover when that has been over for 30s",
 		"Stop Recover drain",
 		"scale to 0: deployment/web, cronjob", "json patch", "merge patch of status", "annotate example.com/hold=true, old.key-", "label tier=",
-		"suspend CronJobs", "take traffic away", "restart", "run a Job (within 5m)", "POST to https://hooks.example.com/hold",
-		"run sh; back: run echo (within 1m30s)", "POST to https://hooks.example.com/hold",
+		"suspend CronJobs", "take traffic away", "restart", "run a Job (within 5m)", "POST to hooks.example.com",
+		"run sh; back: run echo (within 1m30s)", "POST to hooks.example.com",
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("in words\n%s\nwant\n%s", g, w)

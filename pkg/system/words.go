@@ -3,6 +3,7 @@ package system
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -123,11 +124,19 @@ func (a *Action) what() string {
 	case "job":
 		return "run a Job"
 	case "http":
-		return "POST to " + a.HTTP.URL
+		return "POST to " + hostOf(a.HTTP.URL)
 	case "exec":
 		return "run " + a.Exec.Command[0]
 	}
 	return ""
+}
+
+// hostOf is all that is said of an address: the rest of it may be a token.
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "an address that cannot be read"
 }
 
 // markWords write annotations as kubectl does: key=value, and key- for one that goes.

@@ -20,6 +20,28 @@ type InstallDoneDocument struct {
 	Why          string                   `json:"why,omitempty"`
 	Steps        []InstallResultDocument  `json:"steps"`
 	Releases     []InstallReleaseDocument `json:"releases,omitempty"`
+	// Restored is how the releases are that were brought back, where the run was undone.
+	Restored *InstallRestoredDocument `json:"restored,omitempty"`
+}
+
+// InstallRestoredDocument is how releases are that undoing a run brought back.
+type InstallRestoredDocument struct {
+	Releases []string `json:"releases"`
+	Healthy  bool     `json:"healthy"`
+	Message  string   `json:"message,omitempty"`
+	Help     []string `json:"help,omitempty"`
+	Deleted  []string `json:"deleted,omitempty"`
+}
+
+func restoredDocument(r *install.Restored) *InstallRestoredDocument {
+	if r == nil {
+		return nil
+	}
+	d := &InstallRestoredDocument{Healthy: r.Healthy, Message: r.Message, Help: r.Help, Deleted: refTexts(r.Deleted)}
+	for _, n := range r.Releases {
+		d.Releases = append(d.Releases, n.String())
+	}
+	return d
 }
 
 // InstallResultDocument is what became of a step.
@@ -49,7 +71,7 @@ const InstallNothing = "nothing"
 func InstallDone(i install.Installation, r install.Report) Answer {
 	doc := InstallDoneDocument{
 		Head: Head{APIVersion, "InstallDone"}, Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
-		Result: cmp.Or(r.Result, InstallNothing), Why: r.Why, Steps: []InstallResultDocument{}, Releases: releaseDocuments(r.Releases),
+		Result: cmp.Or(r.Result, InstallNothing), Why: r.Why, Steps: []InstallResultDocument{}, Releases: releaseDocuments(r.Releases), Restored: restoredDocument(r.Restored),
 	}
 	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "RESULT"}, {Name: "NOTE", Drop: 1, Cut: End, Least: leastWhy}}}
 	tones := map[install.Phase]Tone{install.Done: Good, install.Left: Bad, install.Begun: Warn, install.Undone: Faint}
@@ -92,12 +114,19 @@ type InstallPastDocument struct {
 	Result   string     `json:"result"`
 	Why      string     `json:"why,omitempty"`
 	// Left says what could not be undone, and why.
-	Left     []string                 `json:"left,omitempty"`
+	Left []string `json:"left,omitempty"`
+	// Lost says what data went with it, Stayed which claims a run that was undone left.
+	Lost   []string `json:"lost,omitempty"`
+	Stayed []string `json:"stayed,omitempty"`
+	// To is the revision that a rollback went back to.
+	To int `json:"to,omitempty"`
+	// Process says of a run that is not ended whether it is running or interrupted.
+	Process  string                   `json:"process,omitempty"`
 	Releases []InstallReleaseDocument `json:"releases,omitempty"`
 }
 
 // InstallHistory returns the answer of history. Names are the revisions.
-func InstallHistory(j *install.Journal, now time.Time) Answer {
+func InstallHistory(j *install.Journal, process install.Liveness, now time.Time) Answer {
 	doc := InstallHistoryDocument{Head: Head{APIVersion, "InstallHistory"}, Installation: j.Installation.Name, Namespace: j.Installation.Namespace, Runs: []InstallPastDocument{}}
 	t := &Table{Columns: []Column{{Name: "REVISION"}, {Name: "ACTION"}, {Name: "RESULT"}, {Name: "RELEASES", Cut: End, Least: leastName}, {Name: "BY", Drop: 2, Cut: Middle, Least: 8}, {Name: "AGE"}}}
 	a := Answer{Table: t, Wide: t}
@@ -107,11 +136,11 @@ func InstallHistory(j *install.Journal, now time.Time) Answer {
 		for _, r := range d.Releases {
 			releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))
 		}
-		t.Rows = append(t.Rows, []Cell{{revision, Plain}, {d.Action, Plain}, {d.Result, tones[d.Result]}, {strings.Join(releases, ", "), Plain}, {d.By, Faint}, {age(now, d.Started), Plain}})
+		t.Rows = append(t.Rows, []Cell{{revision, Plain}, {d.Action, Plain}, {resultWords(d), tones[d.Result]}, {strings.Join(releases, ", "), Plain}, {d.By, Faint}, {age(now, d.Started), Plain}})
 	}
 	for _, p := range j.Past {
 		ended := p.Ended
-		d := InstallPastDocument{Revision: p.Revision, Run: p.ID, Action: string(p.Action), By: p.By, Started: p.Started, Ended: &ended, Result: p.Result, Why: p.Why, Left: p.Left, Releases: releaseDocuments(p.Releases)}
+		d := InstallPastDocument{Revision: p.Revision, Run: p.ID, Action: string(p.Action), By: p.By, Started: p.Started, Ended: &ended, Result: p.Result, Why: p.Why, Left: p.Left, Lost: p.Lost, Stayed: p.Stayed, To: p.To, Releases: releaseDocuments(p.Releases)}
 		doc.Runs = append(doc.Runs, d)
 		row(d, fmt.Sprint(p.Revision))
 		a.Names = append(a.Names, fmt.Sprint(p.Revision))
@@ -121,9 +150,25 @@ func InstallHistory(j *install.Journal, now time.Time) Answer {
 		if r.Undoing {
 			result = "undoing"
 		}
-		doc.Open = &InstallPastDocument{Run: r.ID, Action: string(r.Action), By: r.By, Started: r.Started, Result: result, Why: r.Why}
+		doc.Open = &InstallPastDocument{Run: r.ID, Action: string(r.Action), By: r.By, Started: r.Started, Result: result, Why: r.Why, To: r.To, Process: string(process)}
 		row(*doc.Open, "-")
 	}
 	a.Document = doc
 	return a
+}
+
+// resultWords are the result of a run for people: what stayed of one that was undone, what
+// data is lost, and whether one that is not ended is running.
+func resultWords(d InstallPastDocument) string {
+	switch {
+	case d.Process != "" && d.Process != string(install.LivenessUnknown) && d.Result == install.ResultOpen:
+		return d.Process
+	case d.Process != "" && d.Process != string(install.LivenessUnknown):
+		return d.Result + ", " + d.Process
+	case len(d.Stayed) > 0:
+		return d.Result + "; stayed: " + strings.Join(d.Stayed, ", ")
+	case len(d.Lost) > 0:
+		return d.Result + "; lost: " + strings.Join(d.Lost, ", ")
+	}
+	return d.Result
 }

@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
@@ -22,17 +24,24 @@ type InstallPlan struct {
 // InstallPlanDocument is what a run is to do (docs/schema/install-plan.json).
 type InstallPlanDocument struct {
 	Head         `json:",inline"`
-	Installation string                   `json:"installation"`
-	Namespace    string                   `json:"namespace"`
-	System       bool                     `json:"system,omitempty"`
-	Action       string                   `json:"action"`
-	DryRun       string                   `json:"dryRun"`
-	Parts        []InstallPartDocument    `json:"parts"`
-	Steps        []InstallStepDocument    `json:"steps"`
-	Unchanged    []string                 `json:"unchanged,omitempty"`
-	Refusals     []InstallRefusalDocument `json:"refusals,omitempty"`
-	Notes        []string                 `json:"notes,omitempty"`
-	Fingerprint  string                   `json:"fingerprint"`
+	Installation string                `json:"installation"`
+	Namespace    string                `json:"namespace"`
+	System       bool                  `json:"system,omitempty"`
+	Action       string                `json:"action"`
+	DryRun       string                `json:"dryRun"`
+	Parts        []InstallPartDocument `json:"parts"`
+	Steps        []InstallStepDocument `json:"steps"`
+	// Changes are the objects that it makes, changes or deletes, Counts these by kind.
+	Changes []InstallChangeDocument `json:"changes"`
+	Counts  []InstallCountDocument  `json:"counts"`
+	// Grants are all rules of RBAC that it grants, those that are new in front.
+	Grants []InstallGrantDocument `json:"grants"`
+	// To is the revision of the history that a rollback goes back to.
+	To          int                      `json:"to,omitempty"`
+	Unchanged   []string                 `json:"unchanged,omitempty"`
+	Refusals    []InstallRefusalDocument `json:"refusals,omitempty"`
+	Notes       []string                 `json:"notes,omitempty"`
+	Fingerprint string                   `json:"fingerprint"`
 }
 
 // InstallPartDocument is what is installed together, as one release.
@@ -60,6 +69,34 @@ type InstallStepDocument struct {
 	Version      string   `json:"version,omitempty"`
 	Objects      []string `json:"objects,omitempty"`
 	Irreversible string   `json:"irreversible,omitempty"`
+}
+
+// InstallChangeDocument is what becomes of an object: added, changed or removed.
+type InstallChangeDocument struct {
+	Part   string `json:"part,omitempty"`
+	Object string `json:"object"`
+	Change string `json:"change"`
+	Hook   bool   `json:"hook,omitempty"`
+}
+
+// InstallCountDocument is how many objects of a kind are added, changed or removed.
+type InstallCountDocument struct {
+	Kind    string `json:"kind"`
+	Added   int    `json:"added,omitempty"`
+	Changed int    `json:"changed,omitempty"`
+	Removed int    `json:"removed,omitempty"`
+}
+
+// InstallGrantDocument is a rule that somebody is granted.
+type InstallGrantDocument struct {
+	Part       string        `json:"part"`
+	Role       string        `json:"role"`
+	Binding    string        `json:"binding,omitempty"`
+	Namespace  string        `json:"namespace,omitempty"`
+	Subjects   []string      `json:"subjects,omitempty"`
+	Rule       *install.Rule `json:"rule,omitempty"`
+	Aggregated bool          `json:"aggregated,omitempty"`
+	New        bool          `json:"new"`
 }
 
 // InstallRefusalDocument is why a run must not be begun.
@@ -101,6 +138,51 @@ func InstallPlanned(p InstallPlan) Answer {
 	}
 	a.Table, a.Wide = t, t
 	return a
+}
+
+// changeWords are what becomes of objects, for people.
+var changeWords = map[string]string{install.ObjectAdded: "new", install.ObjectChanged: "changed", install.ObjectRemoved: "deleted"}
+
+// ChangeLines say which objects a plan makes, changes and deletes, by kind; of many of a kind
+// the first few: the document has them all.
+func ChangeLines(p *install.Planned) []string {
+	const most = 5
+	var out []string
+	for _, what := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
+		names := map[string][]string{}
+		for _, c := range p.Changes {
+			if c.Change == what {
+				kind := strings.TrimSuffix(c.Object.Kind+"."+c.Object.Group, ".")
+				name := strings.TrimPrefix(c.Object.Namespace+"/"+c.Object.Name, "/")
+				if c.Hook {
+					name += " (hook)"
+				}
+				names[kind] = append(names[kind], name)
+			}
+		}
+		for _, kind := range slices.Sorted(maps.Keys(names)) {
+			these := names[kind]
+			text := strings.Join(these, ", ")
+			if len(these) > most {
+				text = fmt.Sprintf("%s and %d more", strings.Join(these[:most], ", "), len(these)-most)
+			}
+			out = append(out, fmt.Sprintf("%s: %d %s: %s", changeWords[what], len(these), kind, text))
+		}
+	}
+	return out
+}
+
+// GrantLines say every rule that a plan grants: those that an installation did not grant
+// before apart, and those of a first one with the rest.
+func GrantLines(p *install.Planned) (fresh, rest []string) {
+	for _, g := range p.Grants {
+		if g.New && p.Action != install.Install {
+			fresh = append(fresh, fmt.Sprintf("new right: %s: %s", g.Part, g))
+		} else {
+			rest = append(rest, fmt.Sprintf("grants: %s: %s", g.Part, g))
+		}
+	}
+	return fresh, rest
 }
 
 func partOf(p *install.Planned, name string) *install.Part {
@@ -169,6 +251,9 @@ func installPlanDocument(p InstallPlan) InstallPlanDocument {
 			Objects: objectIDs(s.Objects), Irreversible: s.Irreversible,
 		})
 	}
+	doc.To = p.To
+	doc.Changes, doc.Counts = objectChangeDocuments(p.Changes)
+	doc.Grants = grantDocuments(p.Grants)
 	for _, r := range p.Refusals {
 		d := InstallRefusalDocument{Topic: r.Topic, Part: r.Part, Message: r.Message, Hint: r.Hint}
 		if r.Object != (object.Ref{}) {
@@ -177,6 +262,46 @@ func installPlanDocument(p InstallPlan) InstallPlanDocument {
 		doc.Refusals = append(doc.Refusals, d)
 	}
 	return doc
+}
+
+func objectChangeDocuments(all []install.ObjectChange) (changes []InstallChangeDocument, counts []InstallCountDocument) {
+	changes, counts = []InstallChangeDocument{}, []InstallCountDocument{}
+	byKind := map[string]*InstallCountDocument{}
+	for _, c := range all {
+		changes = append(changes, InstallChangeDocument{Part: c.Part, Object: c.Object.String(), Change: c.Change, Hook: c.Hook})
+		kind := strings.TrimSuffix(c.Object.Kind+"."+c.Object.Group, ".")
+		if byKind[kind] == nil {
+			byKind[kind] = &InstallCountDocument{Kind: kind}
+		}
+		switch c.Change {
+		case install.ObjectAdded:
+			byKind[kind].Added++
+		case install.ObjectChanged:
+			byKind[kind].Changed++
+		case install.ObjectRemoved:
+			byKind[kind].Removed++
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
+		counts = append(counts, *byKind[kind])
+	}
+	return changes, counts
+}
+
+func grantDocuments(all []install.Grant) []InstallGrantDocument {
+	out := []InstallGrantDocument{}
+	for _, g := range all {
+		d := InstallGrantDocument{Part: g.Part, Role: g.Role.String(), Namespace: g.Namespace, Subjects: g.Subjects, Aggregated: g.Aggregated, New: g.New}
+		if g.Binding != (object.Ref{}) {
+			d.Binding = g.Binding.String()
+		}
+		if g.Known && !g.Aggregated {
+			rule := g.Rule
+			d.Rule = &rule
+		}
+		out = append(out, d)
+	}
+	return out
 }
 
 // objectIDs writes objects as documents do.

@@ -17,6 +17,8 @@ type RegulationOptions struct {
 	System, Namespace string
 	// Gaps are what could not be read.
 	Gaps []object.Gap
+	// Drifts are what somebody changed of what is held.
+	Drifts []regulate.Drift
 }
 
 // Plan shows what would be done to the apps of a system now, and why the rest would not.
@@ -62,6 +64,9 @@ func (v *planView) tree() *Tree {
 	}
 	if len(t.Roots) == 0 {
 		t.Roots = append(t.Roots, &Line{Name: Cell{"nothing to do", Good}, Cells: []Cell{{}, {}}})
+	}
+	for i := range v.o.Drifts {
+		t.Roots = append(t.Roots, v.o.driftLine(&v.o.Drifts[i], 2))
 	}
 	t.Roots = append(t.Roots, v.apps())
 	return t
@@ -178,6 +183,10 @@ func (v *planView) table() *Table {
 	}
 	for _, r := range v.p.Refused {
 		t.Rows = append(t.Rows, []Cell{{}, {"refused: " + r.Reason, Bad}, {Text: r.Signal}, {Text: r.App}, {Text: r.Message}})
+	}
+	for i := range v.o.Drifts {
+		d := &v.o.Drifts[i]
+		t.Rows = append(t.Rows, []Cell{{}, {"changed since", Warn}, {Text: d.Signal}, {Text: d.App}, {Text: d.Target.String() + ": " + d.Text()}})
 	}
 	return t
 }

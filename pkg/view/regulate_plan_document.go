@@ -16,8 +16,9 @@ type PlanDocument struct {
 	Refused   []PlanRefusalDocument `json:"refused"`
 	Apps      []PlanAppDocument     `json:"apps"`
 	// Again is when to look again although nothing changes; absent for never.
-	Again string       `json:"again,omitempty"`
-	Gaps  []object.Gap `json:"gaps"`
+	Again string          `json:"again,omitempty"`
+	Drift []DriftDocument `json:"drift"`
+	Gaps  []object.Gap    `json:"gaps"`
 }
 
 // PlanStepDocument is one thing that is done to one app.
@@ -87,7 +88,7 @@ func (v *planView) document() PlanDocument {
 	d := PlanDocument{
 		Head: Head{APIVersion, "RegulationPlan"}, System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At),
 		Steps: []PlanStepDocument{}, Waits: []PlanWaitDocument{}, Refused: []PlanRefusalDocument{}, Apps: []PlanAppDocument{},
-		Again: moment(v.p.Again), Gaps: none(v.o.Gaps),
+		Again: moment(v.p.Again), Drift: v.o.drifts(), Gaps: none(v.o.Gaps),
 	}
 	for i := range v.p.Steps {
 		d.Steps = append(d.Steps, stepDocument(&v.p.Steps[i]))

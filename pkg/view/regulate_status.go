@@ -72,7 +72,13 @@ func (v *statusView) app(a *regulate.AppState) *Line {
 	}
 	for _, h := range v.j.Holds {
 		if h.App == a.Name {
-			line.Below = append(line.Below, v.hold(h))
+			below := v.hold(h)
+			for i := range v.o.Drifts {
+				if d := &v.o.Drifts[i]; d.Hold == h.ID {
+					below.Below = append(below.Below, v.o.driftLine(d, 3))
+				}
+			}
+			line.Below = append(line.Below, below)
 		}
 	}
 	for _, h := range v.j.Left {
@@ -158,6 +164,10 @@ func (v *statusView) table() *Table {
 			{Text: strings.Join(why, "; ")},
 		})
 	}
+	for i := range v.o.Drifts {
+		d := &v.o.Drifts[i]
+		t.Rows = append(t.Rows, []Cell{{Text: d.App}, {Text: d.Signal}, {"changed since", Warn}, {Text: v.ago(d.At)}, {Text: d.Target.String()}, {Text: d.Text()}})
+	}
 	return t
 }
 
@@ -169,6 +179,7 @@ type RegulationStatusDocument struct {
 	Holds     []HoldDocument    `json:"holds"`
 	Left      []HoldDocument    `json:"left"`
 	Apps      []PlanAppDocument `json:"apps"`
+	Drift     []DriftDocument   `json:"drift"`
 	Gaps      []object.Gap      `json:"gaps"`
 }
 
@@ -220,7 +231,7 @@ func changeDocuments(changes []regulate.Change) []ChangeDocument {
 
 func (v *statusView) document() RegulationStatusDocument {
 	plan := &planView{p: v.p, w: v.w, o: v.o}
-	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Left: v.holds(v.j.Left), Apps: plan.document().Apps, Gaps: none(v.o.Gaps)}
+	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Left: v.holds(v.j.Left), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: none(v.o.Gaps)}
 	return d
 }
 

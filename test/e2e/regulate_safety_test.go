@@ -152,7 +152,7 @@ func TestRegulateJournal(t *testing.T) {
 	if err := through.Save(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
-	if o, err = maps.Get(t.Context(), "sysop-shop-journal", metav1.GetOptions{}); err != nil || len(o.BinaryData) != 0 || len(o.Data) != 2 {
+	if o, err = maps.Get(t.Context(), "sysop-shop-journal", metav1.GetOptions{}); err != nil || len(o.BinaryData) != 0 || len(o.Data) != 3 {
 		t.Errorf("%v, %d binary keys, keys %v", err, len(o.BinaryData), o.Data)
 	}
 	if err := maps.Delete(t.Context(), "sysop-shop-journal", metav1.DeleteOptions{}); err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"slices"
@@ -20,11 +19,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
-// visitor is a browser without its window: it opens the address once, and has the cookie then.
+// visitor is a browser without its window: it opens the address once, and has the bearer then.
 type visitor struct {
 	t      *testing.T
 	run    *process
 	origin string
+	bearer string
 	client *http.Client
 }
 
@@ -43,16 +43,22 @@ func visited(t *testing.T, kubeconfig string, args ...string) *visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := &visitor{t: t, run: run, origin: "http://" + address.Host, client: &http.Client{Jar: jar, Timeout: runLimit}}
+	v := &visitor{t: t, run: run, origin: "http://" + address.Host, client: &http.Client{Timeout: runLimit}}
 	token := strings.TrimPrefix(address.Fragment, "token=")
-	if _, code := v.send(http.MethodPost, "/api/session", []byte(`{"token":"`+token+`"}`)); code != http.StatusNoContent {
-		t.Fatalf("the session was answered with %d", code)
+	text, code := v.send(http.MethodPost, "/api/session", []byte(`{"token":"`+token+`"}`))
+	var given struct{ Bearer string }
+	if err := json.Unmarshal(text, &given); err != nil || code != http.StatusOK {
+		t.Fatalf("the session was answered with %d: %s", code, text)
 	}
+	v.bearer = given.Bearer
 	return v
+}
+
+// identify adds the bearer to a request, as the page does.
+func (v *visitor) identify(r *http.Request) {
+	if v.bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+v.bearer)
+	}
 }
 
 // send sends a request as the page does, and returns the body and the status.
@@ -67,6 +73,7 @@ func (v *visitor) send(method, path string, body []byte) ([]byte, int) {
 		r.Header.Set("Origin", v.origin)
 		r.Header.Set("X-Sysop", "1")
 	}
+	v.identify(r)
 	answer, err := v.client.Do(r)
 	if err != nil {
 		v.t.Fatal(err)
@@ -95,6 +102,7 @@ func (v *visitor) follow(want func(name, data string) bool) error {
 	if err != nil {
 		return err
 	}
+	v.identify(r)
 	answer, err := v.client.Do(r)
 	if err != nil {
 		return err

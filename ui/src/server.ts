@@ -13,6 +13,15 @@ const patience = 3
 const over = 'kubectl sysop ui has ended: start it again, and open the address that it prints'
 const lost = 'the connection was lost'
 
+/**
+ * What lets this page in, sent with every request. It is kept in the storage of this tab and this
+ * origin, port included: a cookie would go to every port of 127.0.0.1.
+ */
+let bearer = ''
+const key = 'sysop-bearer'
+/** How long other tabs are waited for, in ms. */
+const neighbors = 300
+
 /** The server said no. */
 class Refusal extends Error {
   constructor(message: string, public status: number) { super(message) }
@@ -20,8 +29,9 @@ class Refusal extends Error {
 
 async function ask(path: string, init: RequestInit): Promise<Response> {
   let answer: Response
+  const headers = { ...init.headers, ...(bearer && { Authorization: 'Bearer ' + bearer }) }
   try {
-    answer = await fetch('/api/' + path.replace(/^\/?(api\/)?/, ''), { ...init, cache: 'no-store', redirect: 'error' })
+    answer = await fetch('/api/' + path.replace(/^\/?(api\/)?/, ''), { ...init, headers, cache: 'no-store', credentials: 'omit', redirect: 'error' })
   } catch (e) {
     throw init.signal?.aborted ? e : new Error('kubectl sysop ui does not answer: it may have ended')
   }
@@ -72,15 +82,64 @@ function takeToken(): string {
   return token
 }
 
+/** The storage of this tab; null where the browser allows none. A reload needs a new address then. */
+function storage(): Storage | null {
+  try { return sessionStorage } catch { return null }
+}
+
+/** Another tab of this origin that is open already lets this one in. */
+function fromNeighbor(): Promise<string> {
+  if (typeof BroadcastChannel === 'undefined') return Promise.resolve('')
+  const channel = new BroadcastChannel(key)
+  return new Promise<string>((resolve) => {
+    const timer = setTimeout(() => resolve(''), neighbors)
+    channel.onmessage = ({ data }) => {
+      if (typeof data?.bearer !== 'string') return
+      clearTimeout(timer)
+      resolve(data.bearer)
+    }
+    channel.postMessage('who is in?')
+  }).finally(() => channel.close())
+}
+
+/** Lets tabs in that are opened later. It returns what ends that. */
+function helpNeighbors(): () => void {
+  if (typeof BroadcastChannel === 'undefined') return () => {}
+  const channel = new BroadcastChannel(key)
+  channel.onmessage = ({ data }) => { if (data === 'who is in?') channel.postMessage({ bearer }) }
+  return () => channel.close()
+}
+
+/**
+ * Gets the bearer: from the token of the address, else from the storage of this tab, else from
+ * another tab. It returns what ends its help for other tabs, and why a token was refused.
+ */
+export async function enter(): Promise<{ refused: Error | null; leave: () => void }> {
+  const token = takeToken()
+  let refused: Error | null = null
+  bearer = storage()?.getItem(key) ?? ''
+  if (token) {
+    try {
+      const answer = await post('session', { token })
+      // Without an answer this page is known already.
+      if (answer.status === 200) bearer = (await answer.json()).bearer
+    } catch (e) {
+      refused = e as Error
+    }
+  }
+  if (!bearer) bearer = await fromNeighbor()
+  if (!bearer) return { refused, leave: () => {} }
+  try { storage()?.setItem(key, bearer) } catch { /* It stays in memory. */ }
+  return { refused, leave: helpNeighbors() }
+}
+
 /**
  * Hands the first Picture to open, and every change to the page that open returns; says meanwhile
  * what is waited for. It fails where there will be no Picture.
  */
 export async function connect(open: (picture: Picture, server: Server) => Page, say: (what: string) => void): Promise<void> {
-  const token = takeToken()
-  let refused: Error | null = null
-  if (token) await post('session', { token }).catch((e: Error) => { refused = e })
-  return new Promise((_, fail) => follow(open, say, (e) => fail(refused ?? e)))
+  const { refused, leave } = await enter()
+  return new Promise<void>((_, fail) => follow(open, say, (e) => fail(refused ?? e))).finally(leave)
 }
 
 function follow(open: (picture: Picture, server: Server) => Page, say: (what: string) => void, fail: (e: Error) => void): void {

@@ -1,0 +1,182 @@
+// Package security_test holds SECURITY.md against the tests of the checkout.
+package security_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// claim is a sentence of SECURITY.md, by words of it, and the tests that fail where it is not
+// true: PACKAGE.TestName. A claim without tests has the reason why nothing can test it.
+type claim struct {
+	words string
+	tests []string
+	why   string
+}
+
+func tested(words string, tests ...string) claim { return claim{words: words, tests: tests} }
+func untested(words, why string) claim           { return claim{words: words, why: why} }
+
+// claims are in the order of SECURITY.md.
+var claims = []claim{
+	untested("It is a client.", "what it is not"),
+	untested("It trusts its user, the kubeconfig", "what it takes for given"),
+	tested("They have no files, network, processes or clock, and limits of instructions, time and memory",
+		"internal/luahealth.TestNothingElse", "internal/luahealth.TestHostile", "internal/luahealth.TestTimeLimit", "internal/luahealth.TestTotalLimit"),
+
+	tested("Secrets and ConfigMaps are read as metadata; their values are never requested", "test/e2e.TestDataIsNeverRead", "pkg/source.TestValuesAreNeverRequested"),
+	tested("the health rules in Argo CD's ConfigMap", "internal/luahealth.TestConfigMap"),
+	tested("the ConfigMap key that a definition names as its manual", "pkg/source.TestManual", "test/e2e.TestManualWithFewRights"),
+	tested("All Secrets with Helm's records in its namespace are listed for that", "test/e2e.TestHelmRelease", "pkg/install.TestDriverUnpacksWithinBounds"),
+	tested("a Secret is read whole, as the API server has no other way to its keys", "internal/cli.TestExportTakesKeysAlone"),
+	tested("the manifest and the journal of a System", "test/e2e.TestRegulateManifests"),
+	tested("the journal of an installation", "pkg/install.TestForgedJournals"),
+	tested("an object that an action of a System names", "pkg/regulate.TestExec"),
+	tested("an input of a System, for being there and having its keys", "test/e2e.TestInstallRights"),
+	tested("Snapshots have no values of Secrets, ConfigMaps and environment variables", "pkg/source.TestRedact", "pkg/source.TestSnapshotWithDetail", "test/e2e.TestSnapshotKeepsSecrets"),
+
+	tested("write to a cluster", "test/e2e.TestPermissionsOfEveryCommand"),
+	tested("does not write. Rights are reviewed before the first write", "pkg/install.TestRights", "pkg/regulate.TestReview", "pkg/regulate.TestDryRun", "test/e2e.TestRegulateDryRun"),
+	tested("sends dry runs", "pkg/source.TestDryRunWritesNothing", "test/e2e.TestAtomicWritesNothing"),
+	untested("On the user's machine it writes files that it is told to", "a list of where; that nothing else is written is what no test can see"),
+
+	tested("It listens on 127.0.0.1 alone", "internal/web.TestListener"),
+	tested("Every request must name its own host and port", "internal/web.TestEveryRouteRefuses", "internal/web.TestOfNoPath"),
+	tested("It is exchanged once for a bearer, and is worth nothing afterwards", "internal/web.TestToken", "internal/web.TestWrongTokensAreBounded"),
+	tested("by a file with mode 0600, which is gone once the page was opened", "internal/cli.TestOpenHandsOverByFile", "internal/cli.TestEntranceIsRemoved"),
+	tested("carries the bearer in a header", "internal/web.TestAPIRefusesOthers"),
+	tested("It is no cookie", "internal/web.TestNoCookie"),
+	tested("There are no CORS headers", "internal/web.TestAPIRefusesOthers"),
+	tested("It reads only. Nothing that the page can ask for writes to a cluster", "internal/cli.TestComposeWrites"),
+	tested("runs under a policy that allows its own script and style and nothing else", "internal/web.TestAnswers", "pkg/page.TestPolicyOfFile", "pkg/page.TestHostileTexts"),
+	tested("Of annotations those that controllers and usual tools write are shown with their values", "internal/web.TestManifestHides", "internal/web.TestAnnotationsThatAreShown"),
+	untested("What is exported or copied is on its own", "advice"),
+
+	tested("they are escaped before they reach a terminal", "pkg/render.TestEscape", "pkg/render.TestEveryFormatEscapes"),
+	tested("are rendered within bounds of time, memory, output and number of objects", "pkg/chart.TestRenderBounds", "pkg/chart.TestRenderRefusals"),
+	tested("templates read nothing of the cluster", "pkg/chart.TestLookupFindsNothing"),
+	tested("no links, no names that lead out", "pkg/fetch.TestUnpackRefuses", "pkg/fetch.TestUnpackBombs", "pkg/chart.TestLoadRefusals"),
+	tested("Redirects to another host are followed where a digest or a key says", "pkg/fetch.TestRedirects", "pkg/fetch.TestTokensAreNotRedirected", "pkg/metrics.TestDirectIsNotRedirected"),
+	tested("What is refused is not kept", "pkg/fetch.TestNothingKeptOfWhatIsRefused"),
+	tested("is shown by its host alone", "pkg/fetch.TestErrorsTellNoSecrets", "pkg/fetch.TestShown", "pkg/source.TestConnectErrorTellsNoSecrets"),
+	tested("are verified before anything is looked into", "pkg/fetch.TestSign", "pkg/fetch.TestSignaturesOfOthers", "pkg/fetch.TestProvenance", "pkg/fetch.TestIndexDigest"),
+	tested("is taken only if it has the name, and no lower a serial", "pkg/fetch.TestSignedCatalogueIsNoOther", "pkg/fetch.TestSignedCatalogueSaysWhatItLacks"),
+	tested("of health rules has a cost limit for each expression and object", "pkg/health.TestRuleFails", "pkg/health.TestBudgetOfRun", "pkg/health.TestBudgetOfEndedExpression"),
+	tested("are run by nobody but", "pkg/regulate.TestExec", "pkg/regulate.TestExecFails"),
+	tested("what they add to a stream is bounded, and so is what gzip unpacks to", "pkg/strict.TestCheckBounds", "pkg/strict.TestGrowth", "pkg/source.TestRefusesWhatGrows",
+		"pkg/install.TestManifestsOfRecordsGrowWithinBounds", "pkg/install.TestDriverUnpacksWithinBounds", "internal/cli.TestValuesGrowWithinBounds", "internal/cli.TestNameInWritesNothingOut"),
+
+	untested("decide what is shown, never what is written", "what it follows from: rules are read by no command that writes"),
+	untested("A digest says that a file is the one that was published", "a limit of digests"),
+	tested("is held against no other, unless the settings have its name", "pkg/fetch.TestSignedCatalogueHasTheNameOfTheSettings", "internal/cli.TestNameOfSignedCatalogue"),
+	untested("Credentials of registries are read from docker's configuration", "a limit of what is named there"),
+
+	tested("built again, bit for bit", "internal/release.TestLinkerFlagsAreThoseOfTheMakefile"),
+	tested("Each release has `checksums.txt`", "internal/release.TestChecksumsAreReadAsWritten", "internal/release.TestEveryModuleOfThePlugin"),
+	tested("CI looks for known vulnerabilities", "hack/workflows.TestReleaseIsGated", "hack/workflows.TestWritersRunNothing", "hack/workflows.TestDependabot"),
+	tested("krew verifies the sum in its manifest", "test/krew.TestInstallFromCleanHome"),
+}
+
+// statements are the paragraphs, the items and the rows of SECURITY.md, but of the sections and
+// items that are not about what the program does: how to report, and journals, whose own tests
+// are beside them.
+func statements(t *testing.T) []string {
+	t.Helper()
+	b, err := os.ReadFile("../../SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	section := ""
+	for _, block := range regexp.MustCompile(`\n(?:\n+|(?:- |\|))`).Split(flat(string(b)), -1) {
+		block = strings.Join(strings.Fields(block), " ")
+		if title, ok := strings.CutPrefix(block, "#"); ok {
+			section = strings.Trim(title, "# ")
+			continue
+		}
+		if section == "Reporting" || section == "Security" || strings.HasSuffix(block, "So:") || block == "" {
+			continue
+		}
+		if strings.HasPrefix(block, "---") || strings.HasPrefix(strings.TrimLeft(block, "| "), "what |") {
+			continue
+		}
+		out = append(out, block)
+	}
+	return out
+}
+
+// flat is Markdown without the marks of links and of bold text.
+func flat(text string) string {
+	text = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`).ReplaceAllString(text, "$1")
+	return strings.ReplaceAll(text, "**", "")
+}
+
+// testsOf are the tests of the checkout: PACKAGE.TestName.
+func testsOf(t *testing.T) map[string]bool {
+	t.Helper()
+	out, name := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && slices.Contains([]string{"node_modules", ".git", "testdata"}, d.Name()) {
+			return cmpOr(err, fs.SkipDir)
+		}
+		if d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range name.FindAllStringSubmatch(string(text), -1) {
+			folder, _ := filepath.Rel("../..", filepath.Dir(path))
+			out[filepath.ToSlash(folder)+"."+m[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func cmpOr(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// TestSecurityIsTested holds SECURITY.md against the tests: each claim is in it, its tests are
+// there, and no statement of it is without a claim.
+func TestSecurityIsTested(t *testing.T) {
+	all, there := statements(t), testsOf(t)
+	if len(all) < 30 || len(there) < 1000 {
+		t.Fatalf("%d statements and %d tests were found", len(all), len(there))
+	}
+	claimed := map[string]bool{}
+	for _, c := range claims {
+		found := false
+		for _, s := range all {
+			if strings.Contains(s, c.words) {
+				claimed[s], found = true, true
+			}
+		}
+		if !found {
+			t.Errorf("SECURITY.md does not say %q", c.words)
+		}
+		if (len(c.tests) == 0) != (c.why != "") {
+			t.Errorf("%q has neither tests nor a reason for that, or both", c.words)
+		}
+		for _, name := range c.tests {
+			if !there[name] {
+				t.Errorf("%q: there is no test %s", c.words, name)
+			}
+		}
+	}
+	for _, s := range all {
+		if !claimed[s] && !strings.Contains(s, "ournal") {
+			t.Errorf("no test stands for %q", s)
+		}
+	}
+}

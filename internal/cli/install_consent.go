@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+)
+
+// askName is the value of --delete-data that names nothing: the name has to be typed.
+const askName = "ask"
+
+// named refuses a --delete-data that names something else than what the command is about.
+func (o *installOptions) named(name string) error {
+	if o.confirmed == "" || o.confirmed == askName || o.confirmed == name {
+		return nil
+	}
+	done := map[install.Action]string{install.Upgrade: "upgraded", install.Rollback: "rolled back", install.Uninstall: "uninstalled"}[o.action]
+	if done == "" {
+		done = "installed"
+	}
+	return fmt.Errorf("--delete-data=%s: that is not the name of what is %s: want --delete-data=%s", o.confirmed, done, name)
+}
+
+// consent decides whether a plan is done, for every command that does one. What deletes data
+// (install.Planned.Losses) is done when its name was typed, or given with --delete-data: --yes
+// does not answer for it. Else the question is asked.
+func (o *installOptions) consent(ctx context.Context, of install.Installation, planned *install.Planned, question string) (bool, error) {
+	losses := planned.Losses()
+	for _, ref := range losses {
+		fmt.Fprintf(o.env.ErrOut, "deleted with its data: %s\n", safe(ref.String()))
+	}
+	flag := "--delete-data=" + of.Name
+	switch {
+	case o.dryRun != "none":
+		if len(losses) > 0 && o.confirmed != of.Name {
+			fmt.Fprintf(o.env.ErrOut, "note: it is done with %s alone\n", safe(flag))
+		}
+		return false, nil
+	case len(losses) == 0 || o.confirmed == of.Name:
+		if o.yes {
+			return true, nil
+		}
+		return o.env.ask(ctx, question)
+	case o.env.Ask && (o.confirmed == askName || o.deleteDefinitions):
+		return o.typed(ctx, of.Name)
+	case o.confirmed == askName:
+		return false, withHint(&linesError{[]string{"data would be deleted, and there is nobody here to type the name", "nothing was written"}}, flag+" says it on the command line")
+	}
+	return false, withHint(
+		&linesError{[]string{fmt.Sprintf("%s would be deleted with all data, which --yes does not answer for", plural(len(losses), "object")), "nothing was written"}},
+		flag+" deletes them as well; --dry-run=client shows the plan",
+	)
+}
+
+// typed has the name typed.
+func (o *installOptions) typed(ctx context.Context, name string) (bool, error) {
+	fmt.Fprintf(o.env.ErrOut, "This cannot be undone. Type %s to delete it with its data: ", safe(name))
+	text, err := awaited(ctx, func() ([]byte, error) {
+		line, err := bufio.NewReader(o.env.In).ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return line, err
+	})
+	if err != nil {
+		return false, err
+	}
+	if strings.TrimSpace(string(text)) != name {
+		fmt.Fprintln(o.env.ErrOut, "nothing was done")
+		return false, nil
+	}
+	return true, nil
+}

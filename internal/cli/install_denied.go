@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+const rightsHint = "ask for the rights that --print-rbac prints to whoever may look"
+
+// deniedLines says which rights are missing, in a line for each resource of a namespace: what
+// is missing for all of its objects is one cause.
+func deniedLines(missing []regulate.Right) []string {
+	type group struct {
+		one          regulate.Right
+		verbs, names []string
+	}
+	var groups []*group
+	for _, r := range missing {
+		of := regulate.Right{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace}
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.one == of })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &group{one: of})
+		}
+		g := groups[i]
+		g.verbs, g.names = append(g.verbs, r.Verb), append(g.names, r.Name)
+	}
+	var lines []string
+	for _, g := range groups {
+		slices.Sort(g.verbs)
+		g.one.Verb = strings.Join(slices.Compact(g.verbs), ", ")
+		names := distinctTexts(g.names)
+		if len(names) == 1 {
+			g.one.Name = names[0]
+		}
+		lines = append(lines, fmt.Sprintf("you may not %s", g.one))
+	}
+	return lines
+}
+
+// deniedReading says of an error of the API server that it is about the rights of who asks, so
+// that what was to be read may be there all the same; other errors stay as they are.
+func deniedReading(err error, what, unknown string) error {
+	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
+		return err
+	}
+	return withHint(fmt.Errorf("you may not read %s, so %s is not known: %w", what, unknown, err), rightsHint)
+}
+
+// deniedJournal says that the journal of an installation may not be read.
+func deniedJournal(err error, of install.Installation) error {
+	return deniedReading(err, fmt.Sprintf("the journal of %s in %s", of.Name, of.Namespace), "what was done to it")
+}
+
+// deniedReleases says that nobody knows whether a package is installed, since the releases of
+// namespaces where it could be may not be read; nil where they all may.
+func (i installedPackages) deniedReleases(name string, in []string) error {
+	unread := slices.DeleteFunc(distinctTexts(in), func(ns string) bool { return !slices.Contains(i.unread, ns) })
+	if len(unread) == 0 {
+		return nil
+	}
+	return withHint(fmt.Errorf("you may not list secrets in %s, where the releases are, so whether %s is installed is not known", strings.Join(unread, ", "), name), rightsHint)
+}
+
+// gapError is the error of what may not be read, a line a cause; nil for no gap.
+func gapError(gaps []object.Gap) error {
+	if len(gaps) == 0 {
+		return nil
+	}
+	lines := &linesError{}
+	for _, r := range install.GapRefusals(gaps) {
+		lines.lines = append(lines.lines, r.Message)
+	}
+	return withHint(lines, rightsHint)
+}

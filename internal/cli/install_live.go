@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+)
+
+// liveLook is how often a run of somebody else is looked at.
+const liveLook = 500 * time.Millisecond
+
+// unlocked waits while the process of the open run is alive: a run that goes on is nothing to
+// recover. It returns at once where nobody holds the lock, and else when the holder has not
+// renewed it for as long as it said it would. Alive says that it was, and that nothing was
+// waited for, since nothing is to be written.
+func (o *installOptions) unlocked(ctx context.Context, c *installCluster, of install.Installation) (alive bool, err error) {
+	h, held, err := install.ReadHolder(ctx, c.config, of)
+	if err != nil || !held {
+		return false, nil //nolint:nilerr // what may not be read is met again when the lock is taken
+	}
+	if o.dryRun != "none" || o.printRBAC {
+		if alive = h.RenewedAt(o.env.Now()); alive {
+			fmt.Fprintf(o.env.ErrOut, "a run on %s by %s is running since %s: what follows is over what is there now\n",
+				safe(of.Name), safe(h.By), h.Since.UTC().Format(time.RFC3339))
+		}
+		return alive, nil
+	}
+	if o.noWait && h.RenewedAt(o.env.Now()) {
+		return true, &install.BusyError{Holder: h.By, Since: h.Since}
+	}
+	return false, o.outwait(ctx, c, of, h)
+}
+
+// outwait waits until the lock is let go, or its holder is seen to be dead.
+func (o *installOptions) outwait(ctx context.Context, c *installCluster, of install.Installation, h install.Holder) error {
+	seen, told := time.Now(), false
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(liveLook):
+		}
+		is, held, err := install.ReadHolder(ctx, c.config, of)
+		switch {
+		case err != nil || !held:
+			return err
+		case is.Version == h.Version && time.Since(seen) >= is.Lease:
+			return nil // it died
+		case is.Version == h.Version:
+			continue
+		}
+		h, seen = is, time.Now()
+		if !told {
+			told = true
+			fmt.Fprintf(o.env.ErrOut, "  waiting %s acts on %s since %s\n", safe(h.By), safe(of.Name), h.Since.UTC().Format(time.RFC3339))
+		}
+	}
+}
+
+// liveness says of the open run of a journal whether its process is alive, by its lock.
+func (o *installOptions) liveness(ctx context.Context, c *installCluster, of install.Installation) install.Liveness {
+	h, held, err := install.ReadHolder(ctx, c.config, of)
+	switch {
+	case err != nil:
+		return install.LivenessUnknown
+	case held && h.RenewedAt(o.env.Now()):
+		return install.Running
+	}
+	return install.Interrupted
+}

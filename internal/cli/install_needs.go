@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+)
+
+// dependant is something installed that needs a package.
+type dependant struct {
+	// text says who needs what: "teapot 1.0.0 in tea needs kettle (Kettle.example.com)".
+	text, hint string
+	// believed says that it is not by its own word alone: it is where the catalogue has it, or
+	// the record of what it needs names it. Others give way to --orphan and --force.
+	believed bool
+}
+
+// dependants know who needs which package, by what was written down when each was installed.
+// Where nothing was, the catalogue is asked, for whatever version it has.
+type dependants struct {
+	entries []dependantEntry
+	// notes are what could not be read, and that nobody knows therefore.
+	notes []string
+}
+
+type dependantEntry struct {
+	solve.Installed
+	of       install.Installation
+	who      string
+	believed bool
+	// there says that it is a package that is believed to be installed; guessed that the
+	// catalogue has other versions of it alone.
+	there, guessed bool
+}
+
+// readDependants reads the journals of all installations of which a release is there. Of a
+// journal that cannot be read, what the catalogue says counts.
+func (c *installCluster) readDependants(ctx context.Context, cats *catalogues, there map[string]installedPackage, namespaces []string) (*dependants, error) {
+	d := &dependants{}
+	releases, err := d.releases(ctx, c, namespaces)
+	if err != nil {
+		return nil, err
+	}
+	recorded := map[string]bool{}
+	var seen []install.Installation
+	for i := range releases {
+		if releases[i].Status == install.Uninstalled {
+			continue
+		}
+		for _, in := range releases[i].Installations() {
+			if slices.Contains(seen, in) {
+				continue
+			}
+			seen = append(seen, in)
+			j, err := d.journal(ctx, c, in)
+			if err != nil {
+				return nil, err
+			}
+			if j != nil {
+				d.add(in, j, releases, there, recorded)
+			}
+		}
+	}
+	packages := cats.Packages()
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		if !recorded[name] {
+			d.entries = append(d.entries, cataloguedEntry(there[name], packages, cats))
+		}
+	}
+	return d, nil
+}
+
+// releases are those of runs of ours: of all namespaces, or of those that may be read.
+func (d *dependants) releases(ctx context.Context, c *installCluster, namespaces []string) ([]install.LiveRelease, error) {
+	all, err := install.Releases(ctx, c.reader, "")
+	if err == nil {
+		return all, nil
+	}
+	if !apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("list the releases: %w", err)
+	}
+	d.notes = append(d.notes, "you may not list secrets in all namespaces: who needs it in others than yours is not known")
+	for _, ns := range namespaces {
+		here, err := install.Releases(ctx, c.reader, ns)
+		if err != nil && !apierrors.IsForbidden(err) {
+			return nil, fmt.Errorf("list the releases in %s: %w", ns, err)
+		}
+		all = append(all, here...)
+	}
+	return all, nil
+}
+
+// journal reads one; nil for none that can be read.
+func (d *dependants) journal(ctx context.Context, c *installCluster, in install.Installation) (*install.Journal, error) {
+	found, err := install.Find(ctx, c.config, in.Name, []string{in.Namespace})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	if f := found[0]; f.Err != nil {
+		d.notes = append(d.notes, fmt.Sprintf("what %s in %s needs is not known: %v", in.Name, in.Namespace, f.Err))
+		return nil, nil
+	}
+	return found[0].Journal, nil
+}
+
+// add takes what a journal says of parts whose releases are there.
+func (d *dependants) add(in install.Installation, j *install.Journal, releases []install.LiveRelease, there map[string]installedPackage, recorded map[string]bool) {
+	needs := j.Needs()
+	if in.System && !slices.ContainsFunc(needs, func(n install.Need) bool { return n.Part == "" }) {
+		needs = append(needs, install.Need{Requires: stayed(j)}) // It is from before needs were written down.
+	}
+	for _, n := range needs {
+		is, isThere := there[n.Part]
+		live := slices.ContainsFunc(releases, func(r install.LiveRelease) bool {
+			if r.Status == install.Uninstalled {
+				return false
+			}
+			if n.Part == "" {
+				return r.Labels[install.SystemLabel] == in.Name && r.Labels[install.SystemNamespaceLabel] == in.Namespace && r.Labels[install.PackageLabel] == ""
+			}
+			// Of what is there, the release that is believed says whose journal counts.
+			mine := !isThere || r.Name == is.release && r.Namespace == is.namespace
+			return mine && r.Labels[install.PackageLabel] == n.Part && slices.Contains(r.Installations(), in)
+		})
+		if !live {
+			continue
+		}
+		e := dependantEntry{of: in, Installed: solve.Installed{Package: solve.Package{Name: n.Part, Version: n.Version, Requires: n.Requires}}}
+		switch {
+		case n.Part == "":
+			e.who = fmt.Sprintf("the System %s in %s", in.Name, in.Namespace)
+		case isThere && is.version == n.Version:
+			e.who, e.there, e.believed, e.Provides = n.Part+" "+n.Version, true, true, n.Provides
+			recorded[n.Part] = true
+		case isThere:
+			continue // The record of an older version, or of a run that was not ended.
+		default:
+			e.who = fmt.Sprintf("%s %s in %s", n.Part, n.Version, in.Namespace)
+		}
+		d.entries = append(d.entries, e)
+	}
+}
+
+// stayed are the operators that an older journal of a System says that it has.
+func stayed(j *install.Journal) (out []solve.Requirement) {
+	if len(j.Past) == 0 {
+		return nil
+	}
+	for _, r := range j.Past[len(j.Past)-1].Releases {
+		if !r.App {
+			out = append(out, solve.Requirement{Package: r.Part, Range: ">=0.0.0-0"})
+		}
+	}
+	return out
+}
+
+// cataloguedEntry is a package of which nothing was written down: it needs what the catalogue
+// says of its version, or else of any version.
+func cataloguedEntry(is installedPackage, packages []solve.Package, cats *catalogues) dependantEntry {
+	e := dependantEntry{who: is.name + " " + is.version, there: true, believed: true, Installed: solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}}}
+	known := slices.DeleteFunc(slices.Clone(packages), func(p solve.Package) bool { return p.Name != is.name })
+	if i := slices.IndexFunc(known, func(p solve.Package) bool { return p.Version == is.version }); i >= 0 {
+		e.Package = known[i]
+		return e
+	}
+	e.guessed = true
+	for _, p := range known {
+		for _, r := range p.Requires {
+			r.Range = "" // That of another version says nothing of this one.
+			e.Requires = append(e.Requires, r)
+		}
+	}
+	if entry, ok := cats.Find(is.name); ok {
+		for _, k := range entry.Kinds {
+			e.Provides = append(e.Provides, solve.API{Kind: k.Kind, Versions: k.Versions})
+		}
+	}
+	return e
+}
+
+// installed are all but those that are left out, as the solver takes them: each by a name of
+// its own. What is there only by its own word provides nothing to others.
+func (d *dependants) installed(leave func(dependantEntry) bool) ([]solve.Installed, map[string]dependantEntry) {
+	var out []solve.Installed
+	by := map[string]dependantEntry{}
+	for _, e := range d.entries {
+		if leave != nil && leave(e) {
+			continue
+		}
+		name := e.Name
+		if !e.there {
+			name = e.who
+		}
+		if _, twice := by[name]; twice {
+			continue
+		}
+		by[name] = e
+		one := e.Installed
+		one.Name = name
+		out = append(out, one)
+	}
+	return out, by
+}
+
+// needing says who needs a package that goes, which serves these APIs as well. namedBy is the
+// System that the record of the package names, NAMESPACE/NAME.
+func (d *dependants) needing(name, namedBy string, serves []solve.API, leave func(dependantEntry) bool) ([]dependant, error) {
+	installed, by := d.installed(leave)
+	i := slices.IndexFunc(installed, func(s solve.Installed) bool { return s.Name == name })
+	if i < 0 {
+		i = len(installed)
+		installed = append(installed, solve.Installed{Package: solve.Package{Name: name}})
+	}
+	installed[i].Provides = append(slices.Clone(installed[i].Provides), serves...)
+	need, err := solve.Removable(installed, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	return dependantsOf(need, by, namedBy), nil
+}
+
+// dependantsOf says it in words, each who once. The one that is named by the record of what it
+// needs is believed.
+func dependantsOf(need []solve.Dependant, by map[string]dependantEntry, namedBy string) []dependant {
+	var out []dependant
+	var said []string
+	for _, n := range need {
+		e := by[n.Name]
+		if slices.Contains(said, e.who+n.Of) {
+			continue
+		}
+		said = append(said, e.who+n.Of)
+		what := n.Of
+		if n.Needs.API.Kind != "" {
+			what += " (" + n.Needs.API.String() + ")"
+		} else if n.Needs.Range != "" {
+			what += " " + n.Needs.Range
+		}
+		one := dependant{text: e.who + " needs " + what, believed: e.believed || e.of.System && e.of.Namespace+"/"+e.of.Name == namedBy}
+		switch {
+		case e.of.System:
+			one.hint = fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", e.of.Name, e.of.Namespace)
+		case e.there:
+			one.hint = "kubectl sysop uninstall " + e.Name + " goes before"
+		default:
+			one.hint = fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", e.Name, e.of.Namespace)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// refuseDependants puts dependants into a plan: as refusals, or as notes where they are there by their
+// own word alone and the user has said to go on (the flag overriding).
+func refuseDependants(planned *install.Planned, all []dependant, part, overriding string, override bool) {
+	for _, d := range all {
+		if !d.believed && override {
+			planned.Notes = append(planned.Notes, d.text)
+			continue
+		}
+		hint := d.hint
+		if !d.believed {
+			hint += "; it says so itself, in a namespace of its own: " + overriding + " does not heed it"
+		}
+		planned.Refusals = append(planned.Refusals, install.Refusal{Topic: "dependants", Part: part, Message: d.text, Hint: hint})
+	}
+}
+
+// neededBy are the packages that others than an installation need, with who that is.
+func (d *dependants) neededBy(of install.Installation, names []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, name := range names {
+		all, err := d.needing(name, "", nil, func(e dependantEntry) bool {
+			return e.Name == "" && e.of.Name == of.Name && e.of.Namespace == of.Namespace
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range all {
+			who, _, _ := strings.Cut(one.text, " needs ")
+			out[name] = append(out[name], who)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+)
+
+func record(name, namespace string, labels map[string]string) install.LiveRelease {
+	return install.LiveRelease{Name: name, Namespace: namespace, Status: install.Deployed, Labels: labels}
+}
+
+func texts(all []dependant) (out []string) {
+	for _, d := range all {
+		text := d.text
+		if !d.believed {
+			text += "?"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// Who needs a package is known by the journals; what is not where the catalogue has it is there
+// by its own word, and provides nothing to others.
+func TestDependants(t *testing.T) {
+	kettle := solve.API{Kind: "Kettle.example.com", Versions: []string{"v1"}}
+	there := map[string]installedPackage{
+		"kettle": {name: "kettle", version: "1.0.0", release: "kettle", namespace: "kettle"},
+		"teapot": {name: "teapot", version: "1.0.0", release: "teapot", namespace: "teapot"},
+	}
+	needs := func(n ...install.Need) *install.Journal { return &install.Journal{Past: []install.Past{{Needs: n}}} }
+	releases := []install.LiveRelease{
+		record("kettle", "kettle", map[string]string{install.PackageLabel: "kettle"}),
+		record("teapot", "teapot", map[string]string{install.PackageLabel: "teapot"}),
+		record("saucer", "tenant", map[string]string{install.PackageLabel: "saucer"}),
+		record("teapot", "tenant", map[string]string{install.PackageLabel: "teapot"}), // which it is not
+		record("tea-cup", "home", map[string]string{install.SystemLabel: "tea", install.SystemNamespaceLabel: "home"}),
+	}
+	d, recorded := &dependants{}, map[string]bool{}
+	add := func(in install.Installation, j *install.Journal) { d.add(in, j, releases, there, recorded) }
+	// The forged one comes first.
+	add(install.Installation{Name: "teapot", Namespace: "tenant"}, needs(install.Need{Part: "teapot", Version: "1.0.0"}))
+	add(install.Installation{Name: "teapot", Namespace: "teapot"}, needs(install.Need{Part: "teapot", Version: "1.0.0", Requires: []solve.Requirement{{API: kettle}}}))
+	add(install.Installation{Name: "saucer", Namespace: "tenant"}, needs(install.Need{Part: "saucer", Version: "2.0.0", Requires: []solve.Requirement{{Package: "kettle", Range: "<2"}}, Provides: []solve.API{kettle}}))
+	add(install.Installation{Name: "tea", Namespace: "home", System: true}, needs(install.Need{Requires: []solve.Requirement{{Package: "kettle"}}}))
+	add(install.Installation{Name: "gone", Namespace: "gone"}, needs(install.Need{Part: "gone", Version: "1.0.0", Requires: []solve.Requirement{{Package: "kettle"}}}))
+	if !recorded["teapot"] || recorded["saucer"] {
+		t.Errorf("recorded: %v", recorded)
+	}
+	all, err := d.needing("kettle", "/", []solve.API{kettle}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"saucer 2.0.0 in tenant needs kettle <2?", "teapot 1.0.0 needs kettle (Kettle.example.com (v1))", "the System tea in home needs kettle?"}
+	if got := texts(all); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	all, err = d.needing("kettle", "home/tea", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(all); !slices.Contains(got, "the System tea in home needs kettle") {
+		t.Errorf("the record of the kettle names the System: %q", got)
+	}
+	by, err := d.neededBy(install.Installation{Name: "tea", Namespace: "home"}, []string{"kettle", "teapot"})
+	if err != nil || len(by) != 1 || !slices.Equal(by["kettle"], []string{"saucer 2.0.0 in tenant"}) {
+		t.Errorf("without the System: %q, %v", by, err)
+	}
+	planned := &install.Planned{}
+	refuseDependants(planned, all, "kettle", "--orphan", true)
+	if len(planned.Refusals) != 1 || len(planned.Notes) != 1 {
+		t.Errorf("with --orphan: %+v %q", planned.Refusals, planned.Notes)
+	}
+	planned = &install.Planned{}
+	refuseDependants(planned, all, "kettle", "--orphan", false)
+	if len(planned.Refusals) != 2 {
+		t.Errorf("without --orphan: %+v", planned.Refusals)
+	}
+}
+
+// Of what was installed before needs were written down, the catalogue tells, whatever version
+// it has; an older journal of a System by the operators that it has.
+func TestDependantsOfOld(t *testing.T) {
+	packages := []solve.Package{{Name: "teapot", Version: "2.0.0", Requires: []solve.Requirement{{Package: "kettle", Range: ">=2"}}}}
+	cats := &catalogues{Catalogue: catalog.Embedded()}
+	e := cataloguedEntry(installedPackage{name: "teapot", version: "1.0.0"}, packages, cats)
+	if !e.guessed || len(e.Requires) != 1 || e.Requires[0].Package != "kettle" || e.Requires[0].Range != "" {
+		t.Errorf("of another version: %+v", e)
+	}
+	if e = cataloguedEntry(installedPackage{name: "teapot", version: "2.0.0"}, packages, cats); e.guessed || e.Requires[0].Range != ">=2" {
+		t.Errorf("of the same: %+v", e)
+	}
+	releases := []install.LiveRelease{record("tea-cup", "home", map[string]string{install.SystemLabel: "tea", install.SystemNamespaceLabel: "home"})}
+	d := &dependants{}
+	d.add(install.Installation{Name: "tea", Namespace: "home", System: true}, &install.Journal{Past: []install.Past{{Releases: []install.ReleaseState{
+		{Part: "kettle", Release: "kettle", Namespace: "kettle"}, {Part: "cup", App: true, Release: "tea-cup", Namespace: "home"},
+	}}}}, releases, nil, map[string]bool{})
+	all, err := d.needing("kettle", "", nil, nil)
+	if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].text, "the System tea in home needs kettle") {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// Missing rights are said in a line for each resource of a namespace.
+func TestDeniedLines(t *testing.T) {
+	var missing []regulate.Right
+	for _, name := range []string{"a", "b", "c"} {
+		for _, verb := range []string{"patch", "get"} {
+			missing = append(missing, regulate.Right{Verb: verb, Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Name: name})
+		}
+	}
+	missing = append(missing, regulate.Right{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "db"})
+	want := []string{"you may not get, patch customresourcedefinitions.apiextensions.k8s.io", "you may not get secrets db in shop"}
+	if got := deniedLines(missing); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

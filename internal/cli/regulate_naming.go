@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// naming adds the flags of which System is meant, and of how it is read.
+func (o *regulating) naming(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.file, "filename", "f", "", `the manifest of the System: FILE, "-" or "demo", instead of the NAME of one that was adopted`)
+	f.StringVar(&o.systemName, "system", "", "the NAME of a System that was adopted, as the argument SYSTEM says it")
+	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return o.completeSystem(cmd, nil, typed)
+	}))
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	o.connecting(cmd)
+	f.StringArrayVar(&o.rulesFiles, "rules", nil, "relationship rules of your own, from a YAML FILE; may be repeated")
+	f.BoolVar(&o.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
+}
+
+// appFlag adds the flag of which app is meant, of commands that take one.
+func (o *regulating) appFlag(cmd *cobra.Command, what string) {
+	cmd.Flags().StringVar(&o.app, "app", "", what+", as the argument APP says it")
+	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return beginning(o.appNames(cmd.Context(), o.systemOr(first(args))), typed), noFiles
+	}))
+}
+
+// isNamed says that a flag says which System is meant, so that no argument does.
+func (o *regulating) isNamed() bool { return o.systemName != "" || o.file != "" }
+
+// systemOr is the System of --system, or else of the argument.
+func (o *regulating) systemOr(arg string) string {
+	switch {
+	case o.systemName != "":
+		return o.systemName
+	case o.file != "":
+		return ""
+	}
+	return arg
+}
+
+// systemOf is the name of the System that is meant, by the only argument or by --system.
+func (o *regulating) systemOf(args []string) (string, error) {
+	switch {
+	case o.systemName == "":
+		return first(args), nil
+	case len(args) > 0:
+		return "", fmt.Errorf("%q and --system %s: the System is named twice", args[0], o.systemName)
+	}
+	return o.systemName, nil
+}
+
+// split tells the System from the apps among the arguments: the System is first, unless a flag
+// says it; what follows are apps. No more than most apps are taken, --app counts as one.
+func (o *regulating) split(args []string, most int) (system string, apps []string, err error) {
+	system, apps = o.systemName, args
+	if !o.isNamed() && len(args) > 0 {
+		system, apps = args[0], args[1:]
+	}
+	if o.app != "" {
+		apps = append([]string{o.app}, apps...)
+	}
+	if most > 0 && len(apps) > most {
+		return "", nil, withHint(fmt.Errorf("%q: there is one app too many", apps[most]), "the System is first, unless -f or --system says it, then the app, unless --app does")
+	}
+	return system, slices.Clone(apps), nil
+}
+
+// splitOne is split for a command that wants one app. A single argument is the app where
+// nothing else says it: the System is the one of the namespace then.
+func (o *regulating) splitOne(args []string) (system, app string, err error) {
+	if len(args) == 1 && !o.isNamed() && o.app == "" {
+		return "", args[0], nil
+	}
+	system, apps, err := o.split(args, 1)
+	switch {
+	case err != nil:
+		return "", "", err
+	case len(apps) == 0:
+		return "", "", withHint(fmt.Errorf("which app? name it behind the System, or with --app"), "kubectl sysop regulate status lists the apps")
+	}
+	return system, apps[0], nil
+}
+
+// completeAppArgs completes a System and then most apps of it, 0 for any number.
+func (o *regulating) completeAppArgs(most int) completion {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if !o.isNamed() && len(args) == 0 {
+			names, how := o.completeSystem(cmd, args, typed)
+			return append(names, beginning(o.appNames(cmd.Context(), ""), typed)...), how
+		}
+		system, apps, err := o.split(args, 0)
+		if err != nil || most > 0 && len(apps) >= most {
+			return nil, noFiles
+		}
+		left := slices.DeleteFunc(o.appNames(cmd.Context(), system), func(app string) bool { return slices.Contains(apps, app) })
+		return beginning(left, typed), noFiles
+	}
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// errUnsigned is that nobody agreed to what an unsigned journal says.
+var errUnsigned = errors.New("the journal is not signed, and it says that apps are held: nothing was done, as whoever may write ConfigMaps may have written it")
+
+// trusting adds the flag of what is done by a journal that is not signed.
+func (o *acting) trusting(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.acceptUnsigned, "accept-unsigned", false, "with --yes: take back what a journal says that is not signed (one of an older version, or of who may not write Secrets)")
+}
+
+// trust tells once on standard error how far the journal is to be believed, where it is not
+// signed.
+func (b *regulated) trust() {
+	text := ""
+	switch name := system.JournalName(b.system.Name); {
+	case b.distrusted:
+		return
+	case b.journal.Trust() == journal.Unverified:
+		text = fmt.Sprintf("the journal is not verified: its key may not be read (get of secret %s in %s), so somebody else may have written what it says; with it nothing can be done", journal.KeyName(name), b.namespace)
+	case b.journal.NeedsConsent():
+		text = fmt.Sprintf("the journal is not signed (configmap %s in %s): an older version wrote it, or somebody who may not write Secrets; what it says is held is taken back only with consent, and it is signed then", name, b.namespace)
+	default:
+		return
+	}
+	b.distrusted = true
+	fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(text))
+	for _, line := range regulate.PendingIn(b.journal) {
+		fmt.Fprintf(b.o.env.ErrOut, "  %s\n", safe(line))
+	}
+}
+
+// accept notes that somebody has seen what is planned by the journal as it is, and agreed.
+func (b *regulated) accept() {
+	if b.journal.NeedsConsent() {
+		b.store.Accept(b.journal)
+	}
+}
+
+// believed refuses to act by an unsigned journal that nobody has agreed to.
+func (o *acting) believed(b *regulated) error {
+	switch {
+	case !b.journal.NeedsConsent() || o.dryRun == "server":
+		return nil
+	case !o.acceptUnsigned:
+		return withHint(errUnsigned, "look at it: kubectl sysop regulate status; without --yes it is listed and asked for, --yes --accept-unsigned takes it as it is")
+	}
+	b.accept()
+	return nil
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+)
+
+// A watch says at once what it watches, and a standby for whom it stands by.
+func TestWatchAnnounces(t *testing.T) {
+	var said bytes.Buffer
+	env := Env{IOStreams: genericiooptions.IOStreams{ErrOut: &said}, Now: time.Now}
+	s := &system.System{Name: "shop", Apps: []system.App{{Name: "db"}, {Name: "web"}}, Regulation: system.Regulation{Rules: []system.Rule{{Name: "trouble"}}}}
+	b := &regulated{systemLook: &systemLook{system: s, namespace: "prod"}}
+	w := newRegulateWatcher(newActing(env), b)
+	w.announce()
+	s.Regulation.Rules = nil
+	w.announce()
+	w.standby().Waiting("ann@host (pid 1)", time.Time{})
+	want := `watching the System shop in prod: 2 apps (db, web), 1 rule; an interrupt ends it
+watching the System shop in prod: 2 apps (db, web), no rules: it holds nobody; an interrupt ends it
+standing by: ann@host (pid 1) watches, and this one acts when that one goes
+`
+	if said.String() != want {
+		t.Errorf("says\n%s want\n%s", said.String(), want)
+	}
+}
+
+// A cause is said once, however many it holds.
+func TestWatchSaysACauseOnce(t *testing.T) {
+	w := &regulateWatcher{}
+	var got []string
+	for _, turn := range [][]string{{"db is down", "db is down"}, {"db is down", "web is down"}, {"db is down"}} {
+		table := &view.Table{}
+		for _, why := range turn {
+			table.Rows = append(table.Rows, []view.Cell{{Text: "Stop"}, {Text: why}})
+		}
+		w.once(table)
+		for _, row := range table.Rows {
+			got = append(got, row[1].Text)
+		}
+	}
+	if text := strings.Join(got, "|"); text != "db is down|||web is down|db is down" {
+		t.Errorf("%q", text)
+	}
+}

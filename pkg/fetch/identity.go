@@ -1,0 +1,170 @@
+package fetch
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// IdentityFile is the file at the root of a catalogue that says which one it is. It is signed
+// with the rest, so nobody can put another catalogue of the same publisher in its place, nor an
+// older one.
+const IdentityFile = "catalog.json"
+
+// Identity is what a catalogue says of itself. Its publisher keeps the name, and raises the
+// serial with every change.
+type Identity struct {
+	Name   string `json:"name"`
+	Serial int64  `json:"serial"`
+}
+
+const identityMost = 4 << 10
+
+var identityName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+
+// ReadIdentity returns the identity of a catalogue; nil where it has none.
+func ReadIdentity(files fs.FS) (*Identity, error) {
+	file, err := files.Open(IdentityFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // A catalogue need not have one.
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	text, err := bounded(file, identityMost)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", IdentityFile, err)
+	}
+	var id Identity
+	d := json.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&id); err != nil {
+		return nil, fmt.Errorf(`read %s: want {"name": NAME, "serial": NUMBER}: %w`, IdentityFile, escaped{err})
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read %s: something is behind its object", IdentityFile)
+	}
+	if !identityName.MatchString(id.Name) {
+		return nil, fmt.Errorf("read %s: the name %s: want small letters, digits, dots and hyphens", IdentityFile, excerpt([]byte(id.Name)))
+	}
+	if id.Serial < 1 {
+		return nil, fmt.Errorf("read %s: the serial %d: want 1 or more", IdentityFile, id.Serial)
+	}
+	return &id, nil
+}
+
+// seen is the last catalogue that was taken from an address, and its digest.
+type seen struct {
+	Identity
+	Digest string `json:"digest"`
+}
+
+// identified holds a signed catalogue against the name that is expected, and against the one
+// that was last taken from the address. One whose digest is in the address needs none of that:
+// nothing else can come.
+func (f *Fetcher) identified(h *held, from string, files fs.FS, artifact *Artifact) error {
+	if !slices.Contains(artifact.Verified, BySignature) || slices.Contains(artifact.Verified, ByDigest) {
+		return nil
+	}
+	id, err := ReadIdentity(files)
+	if err != nil {
+		return err
+	}
+	path := f.seenPath(from)
+	last, err := readSeen(path)
+	if err != nil {
+		return err
+	}
+	if id == nil {
+		return f.anonymous(artifact, last)
+	}
+	if want := f.options.Name; want != "" && id.Name != want {
+		return fmt.Errorf("it is the catalogue %s, and %s is expected by the settings: it is signed, but another one", id.Name, want)
+	}
+	if last != nil {
+		if err := last.precedes(id, artifact.Digest, path); err != nil {
+			return err
+		}
+	}
+	if path == "" {
+		return nil
+	}
+	text, err := json.Marshal(seen{*id, artifact.Digest})
+	if err != nil {
+		return err
+	}
+	h.files = append(h.files, heldFile{path, text})
+	return nil
+}
+
+// anonymous is for a signed catalogue without identity: it is taken where none is expected.
+func (f *Fetcher) anonymous(artifact *Artifact, last *seen) error {
+	switch {
+	case f.options.Name != "":
+		return fmt.Errorf("it has no %s, and the catalogue %s is expected by the settings", IdentityFile, f.options.Name)
+	case last != nil:
+		return fmt.Errorf("it has no %s; what was last taken from there was the catalogue %s, serial %d, and an older one or another one may not take its place", IdentityFile, last.Name, last.Serial)
+	}
+	artifact.Notes = append(artifact.Notes, "the catalogue is signed, but has no "+IdentityFile+" with its name and serial: an older one, or another one signed with the same key, would be taken as well")
+	return nil
+}
+
+// precedes refuses what is not the same catalogue, or an older one.
+func (s *seen) precedes(id *Identity, digest, path string) error {
+	const way = "; give its digest at the end of the address if it is the one you want, or remove %s to forget what was taken"
+	switch {
+	case id.Name != s.Name:
+		return fmt.Errorf("it is the catalogue %s, and what was last taken from there was %s: it is signed, but another one"+way, id.Name, s.Name, path)
+	case id.Serial < s.Serial:
+		return fmt.Errorf("it is serial %d of the catalogue %s, and serial %d was taken before: it is older"+way, id.Serial, id.Name, s.Serial, path)
+	case id.Serial == s.Serial && digest != s.Digest:
+		return fmt.Errorf("it is serial %d of the catalogue %s, which was taken before with another content (%s, now %s): its publisher has to raise the serial with every change"+way, id.Serial, id.Name, s.Digest, digest, path)
+	}
+	return nil
+}
+
+// seenPath is where the last catalogue of an address is remembered; empty without a cache.
+// What may differ from time to time is no part of the address: who asks, and with which token.
+func (f *Fetcher) seenPath(from string) string {
+	if f.options.Cache == "" {
+		return ""
+	}
+	if u, err := url.Parse(from); err == nil && strings.Contains(from, "://") {
+		u.User, u.RawQuery, u.Fragment = nil, "", ""
+		u.Host = strings.ToLower(u.Host)
+		from = u.String()
+	} else if full, err := filepath.Abs(from); err == nil {
+		from = full
+	}
+	sum := sha256.Sum256([]byte(from))
+	return filepath.Join(f.options.Cache, "catalogs", hex.EncodeToString(sum[:])+".json")
+}
+
+func readSeen(path string) (*seen, error) {
+	if path == "" {
+		return nil, nil //nolint:nilnil // Without a cache nothing is remembered.
+	}
+	text, err := readRegular(path, identityMost)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // Nothing was taken from there yet.
+	}
+	var last seen
+	if err == nil {
+		err = json.Unmarshal(text, &last)
+	}
+	if err != nil {
+		// Who can damage it must not bring the memory to an end unseen.
+		return nil, fmt.Errorf("read which catalogue was last taken from there: %w; remove %s to forget it", err, path)
+	}
+	return &last, nil
+}

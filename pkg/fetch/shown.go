@@ -1,0 +1,52 @@
+package fetch
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Shown is the address of a catalogue, a chart or a manifest for people: in errors, notes and
+// tables. One that says who asks, or carries a query, in which tokens are, is shown by its host
+// alone; a digest at its end stays.
+func Shown(address string) string {
+	rest, digest := address, ""
+	if at := strings.LastIndex(address, "#"+digestPrefix); at >= 0 {
+		rest, digest = address[:at], address[at:]
+	}
+	if !strings.Contains(rest, "://") {
+		return address // a path
+	}
+	u, err := url.Parse(rest)
+	if err != nil || u.Host == "" {
+		return "(an address that cannot be read)"
+	}
+	if strings.HasPrefix(rest, "oci://") && u.User == nil && u.RawQuery == "" && u.Fragment == "" {
+		return address
+	}
+	return shown(u) + digest
+}
+
+func shown(u *url.URL) string {
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return u.Host
+	}
+	return u.String()
+}
+
+var addresses = regexp.MustCompile(`https?://[^\s"'<>]+`)
+
+// withoutSecrets shows the addresses in a text of others as shown does: the errors of
+// libraries have them whole.
+func withoutSecrets(text string) string {
+	return addresses.ReplaceAllStringFunc(text, func(address string) string {
+		u, err := url.Parse(address)
+		switch {
+		case err != nil:
+			return "(an address)"
+		case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+			return u.Host
+		}
+		return address
+	})
+}

@@ -1,0 +1,12 @@
+package field
+
+import "regexp"
+
+// address matches a URL in a text: the scheme, what stands before the @, the host and the rest.
+var address = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s/"'<>]*@)?([^\s/"'<>?#@]+)[/?#][^\s"'<>]*|\b([A-Za-z][A-Za-z0-9+.-]*://)[^\s/"'<>]*@([^\s/"'<>?#@]+)`)
+
+// HostsOnly cuts the URLs of a text down to scheme and host: paths, queries and users may be
+// tokens, and the text is kept where more people read than may know them.
+func HostsOnly(text string) string {
+	return address.ReplaceAllString(text, "$1$2$3$4")
+}

@@ -1,0 +1,113 @@
+package install
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// ObjectChange is what a run does to an object: what it makes, changes or deletes. What stays
+// as it is, is left out; what controllers make of the objects is not known beforehand.
+type ObjectChange struct {
+	Part   string
+	Object object.Ref
+	// Change is ObjectAdded, ObjectChanged or ObjectRemoved.
+	Change string
+	// Hook says that it is made at a point of the life of its release, and may be gone after.
+	Hook bool
+}
+
+// objectChanges are what the steps do to objects, in the order of the steps.
+func (m *maker) objectChanges() []ObjectChange {
+	var out []ObjectChange
+	for i := range m.plan.Steps {
+		s := &m.plan.Steps[i]
+		switch s.Kind {
+		case MakeNamespace:
+			out = append(out, ObjectChange{Part: s.Part, Object: object.Ref{Kind: namespaceKind.Kind, Name: cmp.Or(s.Namespace, s.Release)}, Change: ObjectAdded})
+		case ApplyDefinitions:
+			for _, ref := range s.Objects {
+				what := ObjectAdded
+				if m.state.Definitions[ref.Name] != nil {
+					what = ObjectChanged
+				}
+				out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: what})
+			}
+		case InstallRelease, UpgradeRelease, RollbackRelease:
+			out = append(out, m.releaseChanges(s)...)
+		case RemoveRelease, DeleteObjects, DeleteDefinitions:
+			for _, ref := range s.Objects {
+				out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectRemoved})
+			}
+		}
+	}
+	return out
+}
+
+// stepRecords are the objects that a release has before and after a step, and the hooks of after.
+func (m *maker) stepRecords(s *Step) (was, is, hooks []*unstructured.Unstructured) {
+	live := m.state.release(s.Namespace, s.Release)
+	if live != nil && live.Status != Uninstalled && s.Kind != InstallRelease {
+		if record := live.Current(); record != nil {
+			was = record.Objects
+		}
+	}
+	if s.Kind == RollbackRelease {
+		if live != nil && live.Records[s.To] != nil {
+			return was, live.Records[s.To].Objects, nil
+		}
+		return was, nil, nil
+	}
+	p := m.partOf(s)
+	if p == nil {
+		return was, nil, nil
+	}
+	return was, rendered(p).Objects, hookObjects(rendered(p).Hooks)
+}
+
+func (m *maker) partOf(s *Step) *Part {
+	for _, p := range m.plan.Parts {
+		if p.Release == s.Release && p.Namespace == s.Namespace {
+			return p
+		}
+	}
+	return nil
+}
+
+// releaseChanges compare the objects of a release before and after a step.
+func (m *maker) releaseChanges(s *Step) []ObjectChange {
+	p := m.partOf(s)
+	if p == nil {
+		return nil
+	}
+	before, after, hooks := m.stepRecords(s)
+	was, is := m.contents(p, before), m.contents(p, after)
+	var out []ObjectChange
+	for ref, text := range is {
+		switch old, had := was[ref]; {
+		case !had && m.state.Objects[ref] == nil:
+			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectAdded})
+		case !had, old != text:
+			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectChanged})
+		}
+	}
+	kept := map[object.Ref]bool{}
+	for _, u := range before {
+		kept[m.placed(u, p.Namespace)] = u.GetAnnotations()[resourcePolicy] == keepPolicy
+	}
+	for ref := range was {
+		if _, stays := is[ref]; !stays && !kept[ref] {
+			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectRemoved})
+		}
+	}
+	for ref := range m.contents(p, hooks) {
+		out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectAdded, Hook: true})
+	}
+	slices.SortFunc(out, func(a, b ObjectChange) int {
+		return cmp.Or(cmp.Compare(a.Change, b.Change), object.Compare(a.Object, b.Object))
+	})
+	return out
+}

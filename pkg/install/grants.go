@@ -1,0 +1,260 @@
+package install
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Rule is a rule of RBAC as a role has it.
+type Rule struct {
+	Verbs           []string `json:"verbs"`
+	APIGroups       []string `json:"apiGroups,omitempty"`
+	Resources       []string `json:"resources,omitempty"`
+	ResourceNames   []string `json:"resourceNames,omitempty"`
+	NonResourceURLs []string `json:"nonResourceURLs,omitempty"`
+}
+
+// Grant is a rule that a role of the plan has, with whom the plan binds it to.
+type Grant struct {
+	Part string
+	// Role is where the rule stands; Binding is what binds it, empty for a role that nothing
+	// of the same release binds.
+	Role, Binding object.Ref
+	// Namespace is where it counts; empty for everywhere.
+	Namespace string
+	// Subjects are who gets it: ServiceAccount shop/web.
+	Subjects []string
+	Rule     Rule
+	// Known is false for a role that is not among the objects of the release: its rules are
+	// those that it has on the cluster. Aggregated says that the role takes the rules of others.
+	Known, Aggregated bool
+	// New says that the release did not grant it before.
+	New bool
+}
+
+// grantsOf is every rule that objects grant, a grant for each binding.
+func (m *maker) grantsOf(p *Part, objects []*unstructured.Unstructured) []Grant {
+	roles, bound := map[object.Ref]*unstructured.Unstructured{}, map[object.Ref]bool{}
+	var bindings []*unstructured.Unstructured
+	for _, u := range objects {
+		switch ref := m.placed(u, p.Namespace); {
+		case isRole(ref.GroupKind()):
+			roles[ref] = u
+		case isBinding(ref.GroupKind()):
+			bindings = append(bindings, u)
+		}
+	}
+	var out []Grant
+	for _, b := range bindings {
+		ref := m.placed(b, p.Namespace)
+		g := Grant{Part: p.Name, Binding: ref, Namespace: ref.Namespace, Role: boundRole(b, ref.Namespace), Subjects: subjectsOf(b, ref.Namespace)}
+		bound[g.Role] = true
+		out = append(out, rulesOf(g, roles[g.Role])...)
+	}
+	for ref, role := range roles {
+		if !bound[ref] {
+			out = append(out, rulesOf(Grant{Part: p.Name, Role: ref, Namespace: ref.Namespace}, role)...)
+		}
+	}
+	return out
+}
+
+func boundRole(binding *unstructured.Unstructured, namespace string) object.Ref {
+	kind, _, _ := unstructured.NestedString(binding.Object, "roleRef", "kind")
+	name, _, _ := unstructured.NestedString(binding.Object, "roleRef", "name")
+	role := object.Ref{Group: rolesGroup, Kind: kind, Name: name}
+	if kind == "Role" {
+		role.Namespace = namespace
+	}
+	return role
+}
+
+func subjectsOf(binding *unstructured.Unstructured, namespace string) []string {
+	list, _, _ := unstructured.NestedSlice(binding.Object, "subjects")
+	var out []string
+	for _, item := range list {
+		s, _ := item.(map[string]any)
+		kind, _ := s["kind"].(string)
+		name, _ := s["name"].(string)
+		in, _ := s["namespace"].(string)
+		if kind == "ServiceAccount" {
+			name = cmp.Or(in, namespace) + "/" + name
+		}
+		out = append(out, kind+" "+name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// rulesOf is a grant for each rule of a role; one without a rule where it is not known.
+func rulesOf(g Grant, role *unstructured.Unstructured) []Grant {
+	if role == nil {
+		return []Grant{g}
+	}
+	g.Known = true
+	var out []Grant
+	rules, _, _ := unstructured.NestedSlice(role.Object, "rules")
+	for _, item := range rules {
+		r, _ := item.(map[string]any)
+		one := g
+		one.Rule = Rule{textsOf(r, "verbs"), textsOf(r, "apiGroups"), textsOf(r, "resources"), textsOf(r, "resourceNames"), textsOf(r, "nonResourceURLs")}
+		out = append(out, one)
+	}
+	if _, aggregated := role.Object["aggregationRule"]; aggregated {
+		g.Aggregated = true
+		out = append(out, g)
+	}
+	return out
+}
+
+// grants are all rules that the run grants, those that it did not grant before in front.
+func (m *maker) grants() []Grant {
+	var out []Grant
+	for i := range m.plan.Steps {
+		s := &m.plan.Steps[i]
+		p := m.partOf(s)
+		if p == nil || s.Kind != InstallRelease && s.Kind != UpgradeRelease && s.Kind != RollbackRelease {
+			continue
+		}
+		was, is, hooks := m.stepRecords(s)
+		had := map[string]bool{}
+		for _, g := range m.grantsOf(p, was) {
+			for _, a := range g.atoms() {
+				had[a] = true
+			}
+		}
+		for _, g := range m.grantsOf(p, slices.Concat(is, hooks)) {
+			out = append(out, g.parted(had)...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Grant) int {
+		switch {
+		case a.New == b.New:
+			return cmp.Or(strings.Compare(a.Part, b.Part), object.Compare(a.Role, b.Role), object.Compare(a.Binding, b.Binding))
+		case a.New:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// parted is a grant as what of it is new, and the rest: rules of which all is new, or nothing,
+// stay whole.
+func (g Grant) parted(had map[string]bool) []Grant {
+	fresh, old := g, g
+	fresh.New = true
+	fresh.Rule.Verbs, old.Rule.Verbs = nil, nil
+	if !g.Known || g.Aggregated {
+		g.New = !had[g.atoms()[0]]
+		return []Grant{g}
+	}
+	for _, v := range g.Rule.Verbs {
+		one := g
+		one.Rule.Verbs = []string{v}
+		isNew := slices.ContainsFunc(one.atoms(), func(a string) bool { return !had[a] })
+		if isNew {
+			fresh.Rule.Verbs = append(fresh.Rule.Verbs, v)
+		} else {
+			old.Rule.Verbs = append(old.Rule.Verbs, v)
+		}
+	}
+	var out []Grant
+	if len(fresh.Rule.Verbs) > 0 {
+		out = append(out, fresh.narrowed(had))
+	}
+	if len(old.Rule.Verbs) > 0 {
+		out = append(out, old)
+	}
+	return out
+}
+
+// narrowed is a new grant without the groups and resources of which nothing is new.
+func (g Grant) narrowed(had map[string]bool) Grant {
+	keep := func(all []string, with func(string) Rule) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(s string) bool {
+			one := g
+			one.Rule = with(s)
+			return !slices.ContainsFunc(one.atoms(), func(a string) bool { return !had[a] })
+		})
+	}
+	r := g.Rule
+	g.Rule.Resources = keep(r.Resources, func(s string) Rule { r := r; r.Resources = []string{s}; return r })
+	g.Rule.APIGroups = keep(r.APIGroups, func(s string) Rule { r := r; r.APIGroups = []string{s}; return r })
+	return g
+}
+
+// atoms are the single rights of a grant, each with who gets it and where.
+func (g Grant) atoms() []string {
+	to := strings.Join(g.Subjects, ",") + " in " + g.Namespace
+	if !g.Known || g.Aggregated {
+		return []string{fmt.Sprintf("%s: all of %s, aggregated %t", to, g.Role, g.Aggregated)}
+	}
+	names := g.Rule.ResourceNames
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	var out []string
+	for _, v := range g.Rule.Verbs {
+		for _, url := range g.Rule.NonResourceURLs {
+			out = append(out, fmt.Sprintf("%s: %s %s", to, v, url))
+		}
+		for _, group := range g.Rule.APIGroups {
+			for _, resource := range g.Rule.Resources {
+				for _, name := range names {
+					out = append(out, fmt.Sprintf("%s: %s %s/%s %s", to, v, group, resource, name))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// String says it for people: who may do what, where, by which role.
+func (g Grant) String() string {
+	who := "nobody of this release"
+	if len(g.Subjects) > 0 {
+		who = strings.Join(g.Subjects, ", ")
+	}
+	where := "in all namespaces"
+	if g.Namespace != "" {
+		where = "in " + g.Namespace
+	}
+	what := g.Rule.String()
+	switch {
+	case g.Aggregated:
+		what = "whatever the roles that it aggregates allow"
+	case !g.Known && g.Role.Name == "cluster-admin":
+		what = "everything"
+	case !g.Known:
+		what = "what that role allows on the cluster"
+	}
+	return fmt.Sprintf("%s: %s, %s (%s %s)", who, what, where, g.Role.Kind, g.Role.Name)
+}
+
+// String says a rule for people: get, list pods, deployments.apps.
+func (r Rule) String() string {
+	var what []string
+	for _, resource := range r.Resources {
+		for _, group := range r.APIGroups {
+			switch group {
+			case "":
+				what = append(what, resource)
+			default:
+				what = append(what, resource+"."+group)
+			}
+		}
+	}
+	what = append(what, r.NonResourceURLs...)
+	text := strings.Join(r.Verbs, ", ") + " " + strings.Join(what, ", ")
+	if len(r.ResourceNames) > 0 {
+		text += " named " + strings.Join(r.ResourceNames, ", ")
+	}
+	return text
+}

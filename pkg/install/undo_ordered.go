@@ -1,0 +1,186 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+var podKind = schema.GroupKind{Kind: "Pod"}
+
+// unstick deletes the pods that keep StatefulSets from going back, until all of the sets have
+// gone back or the time is over. It returns those that it could not delete.
+//
+// A StatefulSet whose pods are made in order (OrderedReady) waits for a pod that is not Ready
+// before it replaces any: a pod that crashes with the revision that was undone is never replaced
+// by one of the revision that was brought back (kubernetes/kubernetes#67250). Kubernetes documents
+// the cure: delete that pod.
+func (x *run) unstick(ctx context.Context, refs []object.Ref, r *Restored, timeout time.Duration) (stuck []object.Ref) {
+	began := time.Now()
+	for {
+		var settled bool
+		if stuck, settled = x.unstickOnce(ctx, refs, r); settled || time.Since(began) > timeout {
+			return stuck
+		}
+		select {
+		case <-ctx.Done():
+			return stuck
+		case <-time.After(x.poll()):
+		}
+	}
+}
+
+// unstickOnce looks at all sets once. Settled says that none of them goes on.
+func (x *run) unstickOnce(ctx context.Context, refs []object.Ref, r *Restored) (stuck []object.Ref, settled bool) {
+	settled = true
+	for _, set := range x.orderedSets(ctx, refs) {
+		if hasSettled(set) {
+			continue
+		}
+		settled = false
+		if set.Status.ObservedGeneration < set.Generation {
+			continue // what it is about to do is not known yet
+		}
+		pods, err := x.stuckPods(ctx, set)
+		if err != nil {
+			continue // the health says what is not
+		}
+		for i := range pods {
+			ref := object.Ref{Kind: "Pod", Namespace: pods[i].Namespace, Name: pods[i].Name}
+			switch err := x.Objects.Delete(ctx, ref, Precondition{UID: string(pods[i].UID)}); {
+			case err == nil:
+				r.Deleted = append(r.Deleted, ref)
+				x.tell(Event{Kind: Noted, Message: fmt.Sprintf("%s is deleted: it is of the revision that was undone and not Ready, and StatefulSet %s, whose pods come in order, waits for it", ref, set.Name)})
+			case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
+				stuck = append(stuck, ref)
+			}
+		}
+	}
+	return stuck, settled
+}
+
+// orderedSets are the StatefulSets among objects, and those that one of the objects controls, such
+// as a custom resource, whose pods come in order.
+func (x *run) orderedSets(ctx context.Context, refs []object.Ref) []*appsv1.StatefulSet {
+	var out []*appsv1.StatefulSet
+	var namespaces []string
+	for _, ref := range refs {
+		if ref.Namespace != "" && !slices.Contains(namespaces, ref.Namespace) {
+			namespaces = append(namespaces, ref.Namespace)
+		}
+	}
+	add := func(u *unstructured.Unstructured) {
+		set := &appsv1.StatefulSet{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, set) == nil && isOrdered(set) {
+			out = append(out, set)
+		}
+	}
+	for _, namespace := range namespaces {
+		list, err := x.Objects.List(ctx, statefulSetKind, namespace)
+		if err == nil {
+			for i := range list {
+				if ref := refOf(&list[i]); slices.Contains(refs, ref) || slices.ContainsFunc(refs, controls(&list[i])) {
+					add(&list[i])
+				}
+			}
+			continue
+		}
+		for _, ref := range refs { // who may not list may get
+			if ref.GroupKind() != statefulSetKind || ref.Namespace != namespace {
+				continue
+			}
+			if u, err := x.Objects.Get(ctx, ref); err == nil {
+				add(u)
+			}
+		}
+	}
+	return out
+}
+
+// controls finds the controller of an object.
+func controls(o *unstructured.Unstructured) func(object.Ref) bool {
+	by := metav1.GetControllerOf(o)
+	return func(ref object.Ref) bool {
+		if by == nil || by.Name != ref.Name || by.Kind != ref.Kind || ref.Namespace != "" && ref.Namespace != o.GetNamespace() {
+			return false
+		}
+		gv, err := schema.ParseGroupVersion(by.APIVersion)
+		return err == nil && gv.Group == ref.Group
+	}
+}
+
+// isOrdered says that a set waits for each pod before it goes on with the next one.
+func isOrdered(set *appsv1.StatefulSet) bool {
+	return set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement && set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType
+}
+
+// hasSettled says that all pods of a set are there, Ready and of its newest revision.
+func hasSettled(set *appsv1.StatefulSet) bool {
+	want := int32(1)
+	if set.Spec.Replicas != nil {
+		want = *set.Spec.Replicas
+	}
+	s := set.Status
+	return s.ObservedGeneration >= set.Generation && s.ReadyReplicas >= want && s.Replicas == want && (s.CurrentRevision == s.UpdateRevision || s.UpdatedReplicas >= want-partition(set))
+}
+
+// partition is the ordinal below which pods stay of the revision that they are of.
+func partition(set *appsv1.StatefulSet) int32 {
+	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
+		return *u.Partition
+	}
+	return 0
+}
+
+// stuckPods are the pods of a set that are not Ready and of another revision than the one that it
+// wants by now.
+func (x *run) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]corev1.Pod, error) {
+	list, err := x.Objects.List(ctx, podKind, set.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	var out []corev1.Pod
+	for i := range list {
+		by := metav1.GetControllerOf(&list[i])
+		if by == nil || by.UID != set.UID || list[i].GetDeletionTimestamp() != nil {
+			continue
+		}
+		var pod corev1.Pod
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list[i].Object, &pod); err != nil {
+			return nil, err
+		}
+		revision := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
+		if revision != "" && revision != set.Status.UpdateRevision && ordinal(&pod) >= partition(set) && !isReady(&pod) {
+			out = append(out, pod)
+		}
+	}
+	return out, nil
+}
+
+// ordinal is the number at the end of the name of a pod.
+func ordinal(pod *corev1.Pod) int32 {
+	n, err := strconv.ParseInt(pod.Name[strings.LastIndex(pod.Name, "-")+1:], 10, 32)
+	if err != nil {
+		return -1
+	}
+	return int32(n)
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}

@@ -1,0 +1,84 @@
+package journal
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// macKey is the key of the signature in the ConfigMap.
+const macKey = "mac"
+
+// Trust is how far a document that was read is its own: written by somebody who may read the
+// key, which is kept in a Secret beside it.
+//
+// What is signed may still be older than the last one that was: whoever may write ConfigMaps
+// may put a former one back. So a journal is held against the cluster whatever its Trust.
+type Trust int
+
+const (
+	// Verified documents carry the signature of the key, or there is none yet.
+	Verified Trust = iota
+	// Unsigned documents have no key: an older version wrote them, or somebody who may not
+	// write Secrets.
+	Unsigned
+	// Unverified documents have a key that may not be read, or might have one. They can be
+	// shown; they are not saved.
+	Unverified
+)
+
+// ForgedError says that a document does not carry the signature of its key.
+type ForgedError struct {
+	Place Place
+	// Missing says that there is no signature at all.
+	Missing bool
+}
+
+func (e *ForgedError) Error() string {
+	what := "its signature is not one of its key"
+	if e.Missing {
+		what = "it has no signature, and there is a key"
+	}
+	name, ns := e.Place.Name, e.Place.Namespace
+	return fmt.Sprintf("configmap %s/%s: the journal is not believed: %s (secret %s): somebody wrote it who may not read the key, or an older version; nothing was done by it: read it (kubectl get configmap/%s -n %s -o yaml), put right by hand what is true of it, then delete it",
+		ns, name, what, KeyName(name), name, ns)
+}
+
+// KeyName is what the Secret with the key of a journal is called.
+func KeyName(journal string) string { return journal + "-key" }
+
+// mac signs a document: what it is, where it is, and its text.
+func mac(key []byte, head Header, p Place, text []byte) string {
+	h := hmac.New(sha256.New, key)
+	for _, part := range []string{"kubectl sysop journal", head.APIVersion, head.Kind, p.Namespace, p.Name, string(text)} {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// verify says how far a document is its own.
+func (s *Store[T]) verify(o *corev1.ConfigMap, text []byte, k *key) (Trust, error) {
+	switch signature := o.Data[macKey]; {
+	case k == nil:
+		return Unsigned, nil
+	case k.refused != nil:
+		return Unverified, nil
+	case hmac.Equal([]byte(signature), []byte(mac(k.secret, s.format.Header, s.place, text))):
+		return Verified, nil
+	case signature == "" && k.adopted == digest(text):
+		// Its key was made, and whoever made it was killed before it was signed.
+		return Unsigned, nil
+	default:
+		return 0, &ForgedError{Place: s.place, Missing: signature == ""}
+	}
+}

@@ -1,0 +1,199 @@
+package regulate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Drift is a field of a held target that is not as the hold wrote it.
+type Drift struct {
+	App, Signal string
+	Hold        int
+	Target      Target
+	// Change is what the hold wrote, and what was there before.
+	Change Change
+	// Has says whether there is a field now, and Is what is in it.
+	Has bool
+	Is  any
+	// By is the field manager that owns it now and At when that wrote last, by managedFields; By
+	// is empty where nobody owns the field, such as one that was taken away.
+	By string
+	At time.Time
+	// Unread says why the target could not be looked at; the rest is not known then.
+	Unread string
+}
+
+// Drifts looks at the targets that are held, and returns what somebody changed of them since. A
+// target that is gone has no drift: there is nothing to put back. It only reads.
+func Drifts(ctx context.Context, client Client, j *Journal) []Drift {
+	r := &Runner{Client: client}
+	type look struct {
+		hold *Hold
+		op   *Operation
+	}
+	var looks []look
+	for _, h := range j.Holds {
+		for _, o := range h.Operations {
+			if h.Phase != Recovering && o.State == Done && !o.After && o.written() && o.Target.UID != "" {
+				looks = append(looks, look{h, o})
+			}
+		}
+	}
+	found := make([][]Drift, len(looks))
+	slots := make(chan struct{}, defaultParallel)
+	var all sync.WaitGroup
+	for i, l := range looks {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			found[i] = r.drifts(ctx, l.hold, l.op, j)
+		})
+	}
+	all.Wait()
+	return slices.Concat(found...)
+}
+
+func (r *Runner) drifts(ctx context.Context, h *Hold, o *Operation, j *Journal) []Drift {
+	base := Drift{App: h.App, Signal: h.Signal, Hold: h.ID, Target: o.Target}
+	img, err := r.read(ctx, o.Target)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && string(img.main.GetUID()) != o.Target.UID:
+		return nil
+	case err != nil:
+		base.Unread = err.Error()
+		return []Drift{base}
+	}
+	var out []Drift
+	for i := range o.Changes {
+		c := &o.Changes[i]
+		if now, _ := c.is(img.fields()); now || c.Kept || j.overwritten(o, c.Path) {
+			continue
+		}
+		d := base
+		d.Change = *c
+		if at, ok := c.where(img.fields()); ok {
+			d.Is, d.Has = lookup(img.fields(), at)
+		}
+		d.By, d.At = whoChanged(img.main, o, c)
+		out = append(out, d)
+	}
+	return out
+}
+
+// overwritten says that a later operation of an open hold wrote the same field.
+func (j *Journal) overwritten(o *Operation, path string) bool {
+	for _, h := range j.Holds {
+		for _, other := range h.Operations {
+			if other != o && other.on(o) && other.Order > o.Order && (other.State == Done || other.State == Intended) &&
+				slices.ContainsFunc(other.Changes, func(c Change) bool { return c.Path == path }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// whoChanged is the manager that owns the field of a change, the one that wrote last of several.
+// Nobody owns a field that is gone: then it is whoever wrote to the object last, after the hold.
+func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (by string, at time.Time) {
+	way, found := c.where(main.Object)
+	if o.Target.Subresource == scaleSubresource {
+		way, found = tokens(cmp.Or(o.Replicas, "/spec/replicas")), true
+	}
+	entries := entriesOf(main)
+	for i := range entries {
+		e := &entries[i]
+		if !found || e.Manager == FieldManager || !ownsEnd(e.set, main.Object, way) || slices.ContainsFunc(o.Owners, e.unchanged) {
+			continue
+		}
+		when := time.Time{}
+		if e.Time != nil {
+			when = e.Time.UTC()
+		}
+		if by == "" || when.After(at) {
+			by, at = e.Manager, when
+		}
+	}
+	return by, at
+}
+
+// unchanged says that an entry is that of an owner from before the hold, which has not written
+// since.
+func (e *entry) unchanged(was Owner) bool {
+	return e.is(was) && (e.Time == nil || e.Time.UTC().Equal(was.Time))
+}
+
+// Text says for people what was changed, by whom and when.
+func (d *Drift) Text() string {
+	if d.Unread != "" {
+		return fmt.Sprintf("%s could not be looked at: %s", d.Target, d.Unread)
+	}
+	who := "somebody"
+	if d.By != "" {
+		who = d.By
+	}
+	at := ""
+	if !d.At.IsZero() {
+		at = " at " + d.At.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("changed since by %s%s: %s %s, and %s holds it at %s", who, at,
+		strings.Join(tokens(d.Change.Path), "."), valueOf(d.Has, d.Is), d.Signal, strings.TrimPrefix(valueOf(d.Change.Has, d.Change.Now), "is "))
+}
+
+func valueOf(has bool, v any) string {
+	if !has {
+		return "is not there"
+	}
+	return "is " + short(v)
+}
+
+// Choice is what can be done about a drift.
+type Choice struct{ What, Command string }
+
+// Choices are what can be done: leave it, put back what was there before the hold, or hold it
+// again as it was held.
+func (d *Drift) Choices(systemName string) []Choice {
+	if d.Unread != "" {
+		return nil
+	}
+	recover := fmt.Sprintf("kubectl sysop regulate recover %s %s", systemName, d.App)
+	return []Choice{
+		{"let it go and leave the change", recover},
+		{"let it go and put back what was there before", recover + " --force"},
+		{"hold it again", d.holdAgain()},
+	}
+}
+
+// holdAgain is the command of kubectl that writes what the hold wrote.
+func (d *Drift) holdAgain() string {
+	namespace := ""
+	if d.Target.Namespace != "" {
+		namespace = " -n " + d.Target.Namespace
+	}
+	kind := d.Target.Resource
+	if group, _, ok := strings.Cut(d.Target.APIVersion, "/"); ok {
+		kind += "." + group
+	}
+	op := map[string]any{"op": "remove", "path": d.Change.Path}
+	through := ""
+	if d.Target.Subresource != "" {
+		through = " --subresource=" + d.Target.Subresource
+	}
+	if d.Change.Has {
+		op["op"], op["value"] = "add", d.Change.Now
+	}
+	body, err := json.Marshal([]any{op})
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("kubectl patch %s %s%s%s --type=json -p '%s'", kind, d.Target.Name, namespace, through, strings.ReplaceAll(string(body), "'", `'\''`))
+}

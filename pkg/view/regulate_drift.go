@@ -1,0 +1,64 @@
+package view
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// DriftDocument is a field of a held target that somebody changed since.
+type DriftDocument struct {
+	App    string `json:"app"`
+	Signal string `json:"signal"`
+	Hold   int    `json:"hold"`
+	Target string `json:"target"`
+	// Path is a JSON pointer; Held is what the hold wrote there and Now what is there, as JSON,
+	// each absent where there is no field.
+	Path string `json:"path,omitempty"`
+	Held string `json:"held,omitempty"`
+	Now  string `json:"now,omitempty"`
+	// By is the field manager that owns it now, At when that wrote.
+	By      string                `json:"by,omitempty"`
+	At      string                `json:"at,omitempty"`
+	Message string                `json:"message"`
+	Choices []DriftChoiceDocument `json:"choices"`
+}
+
+// DriftChoiceDocument is what can be done about it.
+type DriftChoiceDocument struct {
+	What    string `json:"what"`
+	Command string `json:"command"`
+}
+
+func (o RegulationOptions) drifts() []DriftDocument {
+	out := []DriftDocument{}
+	for i := range o.Drifts {
+		d := &o.Drifts[i]
+		now := changeDocuments([]regulate.Change{{Path: d.Change.Path, Had: d.Change.Has, Was: d.Change.Now, Has: d.Has, Now: d.Is}})[0]
+		doc := DriftDocument{
+			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Was, Now: now.Now, By: d.By, At: moment(d.At), Message: d.Text(), Choices: []DriftChoiceDocument{},
+			Target: object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),
+		}
+		for _, c := range d.Choices(o.System) {
+			doc.Choices = append(doc.Choices, DriftChoiceDocument{c.What, c.Command})
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+// driftLine is a drift with what can be done about it, in a tree of so many cells.
+func (o RegulationOptions) driftLine(d *regulate.Drift, cells int) *Line {
+	fill := func(first, last Cell) []Cell {
+		out := make([]Cell, cells)
+		out[0], out[cells-1] = first, last
+		return out
+	}
+	line := &Line{
+		Name:  Cell{"△ " + written(object.Ref{Kind: d.Target.Kind, Namespace: d.Target.Namespace, Name: d.Target.Name}, o.Namespace, nil), Warn},
+		Cells: fill(Cell{"changed since", Warn}, Cell{d.Text(), Plain}),
+	}
+	for _, c := range d.Choices(o.System) {
+		line.Below = append(line.Below, &Line{Name: Cell{c.What, Faint}, Cells: fill(Cell{}, Cell{c.Command, Plain})})
+	}
+	return line
+}

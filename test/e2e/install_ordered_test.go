@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+	"github.com/kubectl-sysop/kubectl-sysop/test/repository"
+)
+
+// store is a catalogue of one operator whose chart has a StatefulSet of two pods, made in order.
+func store(t *testing.T, unit string) string {
+	t.Helper()
+	dir := t.TempDir()
+	name := "store-" + unit
+	archive := repository.Archive(t, name, map[string]string{
+		"Chart.yaml":             "apiVersion: v2\nname: " + name + "\nversion: 1.0.0\n",
+		"templates/program.yaml": storeChart(name),
+	})
+	entry := `apiVersion: sysop.dev/v1alpha1
+kind: Operator
+name: NAME
+title: Store
+description: Keeps things, for tests.
+source: [https://example.com/store]
+versions:
+- version: 1.0.0
+  namespace: NAME
+  source:
+    chart: {path: NAME.tgz, name: NAME, version: 1.0.0}
+`
+	for file, text := range map[string]string{name + ".tgz": string(archive), name + ".yaml": strings.ReplaceAll(entry, "NAME", name)} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func storeChart(name string) string {
+	return strings.ReplaceAll(`apiVersion: v1
+kind: Service
+metadata: {name: NAME}
+spec: {clusterIP: None, selector: {app: NAME}, ports: [{port: 80}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: NAME}
+spec:
+  serviceName: NAME
+  replicas: 2
+  selector: {matchLabels: {app: NAME}}
+  template:
+    metadata:
+      labels: {app: NAME}
+      {{- with .Values.fail }}
+      annotations: {sysop.dev/fail: {{ . }}}
+      {{- end }}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers: [{name: store, image: 'example.com/store:1.0.0'}]
+`, "NAME", name)
+}
+
+// An upgrade whose pods crash is undone: the StatefulSet, whose pods come in order, waits for the
+// crashing one for ever, so that it is deleted, and said why; the answer says Healthy, and it is.
+func TestInstallUndoOrdered(t *testing.T) {
+	c := bare.Cluster(t)
+	i := newInstaller(t, c, unraced(t), "")
+	dir := store(t, "ordered")
+	args := func(command string, more ...string) []string {
+		return append([]string{command, "store-ordered", "--catalog", dir, "--yes"}, more...)
+	}
+	i.run(args("install")...).succeeds(t)
+	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "20s")...)
+	i.failed(r, "everything that the run did was undone, and what was brought back is Healthy", "Pod/store-ordered/store-ordered-1 is deleted: it is of the revision that was undone")
+	readyPods(t, c, "store-ordered", 2)
+}
+
+// Who may not delete pods is told what is not Healthy and which command helps, and not that all
+// was undone; the command helps.
+func TestInstallUndoOrderedForbidden(t *testing.T) {
+	c := bare.Cluster(t)
+	i := newInstaller(t, c, unraced(t), "")
+	dir := store(t, "stuck")
+	args := func(command string, more ...string) []string {
+		return append([]string{command, "store-stuck", "--catalog", dir, "--yes"}, more...)
+	}
+	i.run(args("install")...).succeeds(t)
+	i.proxy.Inject(faults.Fault{Effect: faults.Forbidden(), Match: func(q *http.Request) bool {
+		return q.Method == http.MethodDelete && strings.Contains(q.URL.Path, "/namespaces/store-stuck/pods/")
+	}})
+	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "8s")...)
+	i.failed(r, "what was brought back is not Healthy", "kubectl delete pod store-stuck-1 -n store-stuck")
+	if strings.Contains(r.stderr, "everything that the run did was undone") {
+		t.Errorf("it says that all was undone:\n%s", r.stderr)
+	}
+	if err := admin(c).CoreV1().Pods("store-stuck").Delete(t.Context(), "store-stuck-1", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	readyPods(t, c, "store-stuck", 2)
+}
+
+// readyPods waits until that many pods of a namespace are Ready.
+func readyPods(t *testing.T, c *cluster.Cluster, namespace string, want int) {
+	t.Helper()
+	cluster.Eventually(t, limit, func() error {
+		pods, err := admin(c).CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		ready := 0
+		for i := range pods.Items {
+			for _, cond := range pods.Items[i].Status.Conditions {
+				if cond.Type == "Ready" && cond.Status == "True" {
+					ready++
+				}
+			}
+		}
+		if ready != want || len(pods.Items) != want {
+			return fmt.Errorf("%d of %d pods are Ready, want %d", ready, len(pods.Items), want)
+		}
+		return nil
+	})
+}
