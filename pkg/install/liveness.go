@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // Holder is who holds the lock of an installation, as its Lease says.
@@ -35,7 +35,7 @@ func (h Holder) RenewedAt(now time.Time) bool { return now.Sub(h.Renewed) < h.Le
 
 // ReadHolder reads who holds the lock of an installation; false where nobody does.
 func ReadHolder(ctx context.Context, config *rest.Config, of Installation) (Holder, bool, error) {
-	client, err := dynamic.NewForConfig(regulate.Quiet(config))
+	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
 		return Holder{}, false, fmt.Errorf("reach the lock of %s: %w", of.Name, err)
 	}
@@ -60,7 +60,7 @@ func holderOf(l *coordinationv1.Lease) (Holder, bool) {
 	if s.HolderIdentity == nil || *s.HolderIdentity == "" {
 		return Holder{}, false
 	}
-	h := Holder{By: *s.HolderIdentity, Lease: regulate.DefaultLease, Version: l.ResourceVersion}
+	h := Holder{By: *s.HolderIdentity, Lease: journal.DefaultLease, Version: l.ResourceVersion}
 	if i := strings.LastIndex(h.By, " #"); i > 0 { // the mark of its turn
 		h.By = h.By[:i]
 	}
