@@ -50,9 +50,10 @@ func TestRegulateJournalTrust(t *testing.T) {
 
 	// Who may read all but Secrets sees it, with the word, and cannot act.
 	reader := "trust-reader-" + s.ns
-	looks := []string{"get", "list", "watch"}
-	userOfAll(t, c, reader, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "pods", "services", "events", "endpoints", "serviceaccounts", "persistentvolumeclaims"}, Verbs: looks},
-		rbacv1.PolicyRule{APIGroups: []string{"apps", "batch", "monitoring.coreos.com", "discovery.k8s.io"}, Resources: []string{"*"}, Verbs: looks})
+	userOfAll(t, c, reader, rbacv1.PolicyRule{
+		APIGroups: []string{"*"}, Verbs: []string{"get", "list", "watch"},
+		Resources: []string{"configmaps", "pods", "services", "events", "endpoints", "endpointslices", "deployments", "replicasets", "statefulsets", "controllerrevisions", "jobs", "cronjobs", "prometheuses", "brokers"},
+	})
 	kubeconfig, err := c.User(reader)
 	if err != nil {
 		t.Fatal(err)
