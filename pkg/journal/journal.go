@@ -4,8 +4,8 @@
 //
 // What is in the document is its user's business: pkg/install and pkg/regulate are two. The
 // package promises of a write that it arrived or that an error says so, whatever becomes of
-// the connection, and that nobody overwrites what somebody else wrote since it was read. It
-// does not promise who wrote a journal: its users hold what it says against the cluster.
+// the connection, and that nobody overwrites what somebody else wrote since it was read. Who
+// wrote a journal it says by [Trust]; its users hold what it says against the cluster.
 package journal
 
 import "context"
