@@ -85,21 +85,27 @@ func (x *run) locked(ctx context.Context, act func(ctx, undoing context.Context)
 	if err != nil {
 		return err
 	}
+	var acted error
 	err = lock.Do(base, func(held context.Context) error {
 		begun.Store(true)
 		acting, stop := context.WithCancelCause(held)
 		defer stop(nil)
 		defer context.AfterFunc(ctx, func() { stop(stoppedBy(ctx)) })()
-		return act(acting, held)
+		acted = act(acting, held)
+		return acted
 	})
-	if x.gone && errors.As(err, new(*journal.LostError)) {
-		failed := new(FailedError) // the lock went with its namespace
-		if errors.As(err, &failed) {
-			return failed
-		}
+	if !x.gone || !errors.As(err, new(*journal.LostError)) {
+		return err
+	}
+	// The lock went with its namespace.
+	failed := new(FailedError)
+	switch {
+	case errors.As(err, &failed):
+		return failed
+	case errors.As(acted, new(*journal.LostError)), errors.Is(acted, context.Canceled):
 		return nil
 	}
-	return err
+	return acted
 }
 
 // stoppedBy is why a context ended, in words.

@@ -178,6 +178,34 @@ func TestRunnerLosesItsLock(t *testing.T) {
 	}
 }
 
+// withNamespace is a lock that is lost when the namespace goes that it is in.
+type withNamespace struct{ f *fakeCluster }
+
+func (l withNamespace) Do(ctx context.Context, act func(context.Context) error) error {
+	err := act(ctx)
+	if _, there := l.f.objects[namespaceRef(l.f.own)]; !there {
+		return errors.Join(&journal.LostError{Lease: "lease", Why: errors.New("it is gone")}, err)
+	}
+	return err
+}
+
+// A run whose journal is refused is not done, although its lock is lost with the namespace that
+// it made and took back.
+func TestRunnerSaysWhyItsJournalIsRefused(t *testing.T) {
+	f, p, _ := oneInstall()
+	r := f.runner()
+	r.Lock = func(func(string, time.Time)) (journal.Lock, error) { return withNamespace{f}, nil }
+	f.own = shopHere.Namespace
+	f.at, f.what = 2, "fail" // The first write makes the namespace.
+	_, err := r.Do(t.Context(), p, Options{})
+	if err == nil || !strings.Contains(err.Error(), "the disk is full") || errors.As(err, new(*journal.LostError)) {
+		t.Errorf("it ends with %v", err)
+	}
+	if len(f.objects) > 0 {
+		t.Errorf("left: %v", f.sorted())
+	}
+}
+
 // The second interrupt ends the undoing too, and says how it goes on.
 func TestRunnerStopsUndoing(t *testing.T) {
 	f, p, _ := oneInstall()
