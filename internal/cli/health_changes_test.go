@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -118,7 +119,7 @@ func TestWatchOfAHealthyPart(t *testing.T) {
 				w.sees(t, replicas, "", "Unknown")
 				synctest.Wait()
 			}
-			w.change(func() { w.without = append(above, "pods") })
+			w.change(func() { w.without = slices.Concat(above, []string{"pods"}) })
 			if reason, message := w.sees(t, pod, "", "Unknown"); reason != "NotRead" || message != "unread (Forbidden)" {
 				t.Errorf("it is %s, %s", reason, message)
 			}

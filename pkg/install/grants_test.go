@@ -106,7 +106,8 @@ func TestFingerprintHasArguments(t *testing.T) {
 	with := func(a string) string {
 		return Make(Install, shopSystem, []*Part{part}, emptyState(), MakeOptions{Arguments: a}).Fingerprint
 	}
-	if with("a") != with("a") || with("a") == with("b") {
+	first, again, other := with("a"), with("a"), with("b")
+	if first != again || first == other {
 		t.Error("the arguments are no part of the fingerprint")
 	}
 }

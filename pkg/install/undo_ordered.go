@@ -89,25 +89,30 @@ func (x *run) orderedSets(ctx context.Context, refs []object.Ref) []*appsv1.Stat
 		}
 	}
 	for _, namespace := range namespaces {
-		list, err := x.Objects.List(ctx, statefulSetKind, namespace)
-		if err == nil {
-			for i := range list {
-				if ref := refOf(&list[i]); slices.Contains(refs, ref) || slices.ContainsFunc(refs, controls(&list[i])) {
-					add(&list[i])
-				}
-			}
-			continue
-		}
-		for _, ref := range refs { // who may not list may get
-			if ref.GroupKind() != statefulSetKind || ref.Namespace != namespace {
-				continue
-			}
-			if u, err := x.Objects.Get(ctx, ref); err == nil {
-				add(u)
+		list := x.statefulSets(ctx, namespace, refs)
+		for i := range list {
+			if ref := refOf(&list[i]); slices.Contains(refs, ref) || slices.ContainsFunc(refs, controls(&list[i])) {
+				add(&list[i])
 			}
 		}
 	}
 	return out
+}
+
+// statefulSets are those of a namespace; for who may not list them, those of the refs that may be got.
+func (x *run) statefulSets(ctx context.Context, namespace string, refs []object.Ref) []unstructured.Unstructured {
+	list, err := x.Objects.List(ctx, statefulSetKind, namespace)
+	if err == nil {
+		return list
+	}
+	for _, ref := range refs {
+		if ref.GroupKind() == statefulSetKind && ref.Namespace == namespace {
+			if u, err := x.Objects.Get(ctx, ref); err == nil {
+				list = append(list, *u)
+			}
+		}
+	}
+	return list
 }
 
 // controls finds the controller of an object.

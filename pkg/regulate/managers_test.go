@@ -58,8 +58,10 @@ func TestLabeledBy(t *testing.T) {
 		want string
 	}{
 		"kustomization": {metav1.ObjectMeta{Labels: kustomization}, "Kustomization.kustomize.toolkit.fluxcd.io/flux-system/apps"},
-		"release": {metav1.ObjectMeta{Labels: map[string]string{"helm.toolkit.fluxcd.io/name": "web", "helm.toolkit.fluxcd.io/namespace": "shop"}},
-			"HelmRelease.helm.toolkit.fluxcd.io/shop/web"},
+		"release": {
+			metav1.ObjectMeta{Labels: map[string]string{"helm.toolkit.fluxcd.io/name": "web", "helm.toolkit.fluxcd.io/namespace": "shop"}},
+			"HelmRelease.helm.toolkit.fluxcd.io/shop/web",
+		},
 		"half":   {metav1.ObjectMeta{Labels: map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}}, ""},
 		"copied": {metav1.ObjectMeta{Labels: kustomization, OwnerReferences: []metav1.OwnerReference{{Kind: "Deployment", Name: "web", UID: "1", Controller: &yes}}}, ""},
 		"none":   {metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, ""},

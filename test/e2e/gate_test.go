@@ -217,9 +217,13 @@ func TestGateRights(t *testing.T) {
 	s := newTea(t, c, boss.unit, kubeconfig)
 	lines := func(r result) int { return strings.Count(strings.TrimSpace(r.stderr), "\n") + 1 }
 	for _, args := range [][]string{
-		{"history", kettle, "-n", kettle}, {"history", kettle, "--catalog", s.catalog}, {"uninstall", kettle, "-n", kettle, "--yes"},
-		{"rollback", kettle, "-n", kettle, "--yes"}, {"upgrade", kettle, "--catalog", s.catalog, "--yes"},
-		{"install", kettle, "--catalog", s.catalog, "--yes"}, {"uninstall", kettle, "--catalog", s.catalog, "--yes"},
+		{"history", kettle, "-n", kettle},
+		{"history", kettle, "--catalog", s.catalog},
+		{"uninstall", kettle, "-n", kettle, "--yes"},
+		{"rollback", kettle, "-n", kettle, "--yes"},
+		{"upgrade", kettle, "--catalog", s.catalog, "--yes"},
+		{"install", kettle, "--catalog", s.catalog, "--yes"},
+		{"uninstall", kettle, "--catalog", s.catalog, "--yes"},
 	} {
 		r := s.run(args...)
 		s.failed(r, "may not")

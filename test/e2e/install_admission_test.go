@@ -245,7 +245,9 @@ func TestInstallQuotaFills(t *testing.T) {
 		return nil
 	})
 	t.Cleanup(func() { forgotten(t, c, home) })
-	unquoted := func(o *unstructured.Unstructured) bool { return s.mine(o) && o.GetKind() != "ResourceQuota" } // it counts
+	unquoted := func(o *unstructured.Unstructured) bool { // a quota counts, and the journal stays for history
+		return s.mine(o) && o.GetKind() != "ResourceQuota" && !strings.HasPrefix(o.GetName(), "sysop-install-tea")
+	}
 	before := snapshotOf(t, c, unquoted)
 	filler := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "filler"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 	services := admin(c).CoreV1().Services(home)
@@ -260,6 +262,9 @@ func TestInstallQuotaFills(t *testing.T) {
 		t.Fatal(err)
 	}
 	asBefore(t, c, before, unquoted)
+	if got := s.history("tea", home); len(got) != 1 || got[0] != "install undone" {
+		t.Errorf("history %q", got)
+	}
 }
 
 // Somebody deletes a namespace in the middle of an install, that of an operator or that of the
@@ -307,7 +312,8 @@ func TestUninstallDefinitionsKilled(t *testing.T) {
 				return q.Method == http.MethodDelete && strings.HasSuffix(q.URL.Path, "/customresourcedefinitions/"+definition)
 			}, Effect: faults.Dropped(func() { _ = (<-started).Kill() })})
 			uninstall := slices.Concat([]string{"uninstall", kettle, "--delete-crds"}, with)
-			run := s.start(uninstall...)
+			consent := append(slices.Clone(uninstall), "--delete-data="+kettle)
+			run := s.start(consent...)
 			started <- run.cmd.Process
 			if r := run.wait(); r.code != -1 {
 				t.Fatalf("it was not killed: exit code %d:\n%s", r.code, r.stderr)
@@ -335,7 +341,7 @@ func TestUninstallDefinitionsKilled(t *testing.T) {
 			if err := late.Delete(t.Context(), "late", metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			s.run(uninstall...).succeeds(t)
+			s.run(consent...).succeeds(t)
 			if _, err := definitionsOf(c).Get(t.Context(), definition, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 				t.Errorf("the definition is left: %v", err)
 			}

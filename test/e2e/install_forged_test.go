@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,8 +17,10 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -62,11 +67,34 @@ func (p *tenant) plant(namespace, name string, labels map[string]string, data, b
 	})
 }
 
-// journal plants what is to be taken for the journal of an installation.
-func (p *tenant) journal(name, namespace, text string) {
+// journal plants what is to be taken for the journal of an installation. A key signs it.
+func (p *tenant) journal(name, namespace, text string, key []byte) {
 	p.s.t.Helper()
-	p.plant(namespace, "sysop-install-"+name, map[string]string{"app.kubernetes.io/managed-by": "kubectl-sysop", "sysop.dev/install": name},
-		map[string]any{"journal.json": text}, nil)
+	place := "sysop-install-" + name
+	data := map[string]any{"journal.json": text}
+	if key != nil {
+		h := hmac.New(sha256.New, key)
+		for _, part := range []string{"kubectl sysop journal", "sysop.dev/v1alpha1", install.JournalKind, namespace, place, text} {
+			h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+			h.Write([]byte(part))
+		}
+		data["mac"] = hex.EncodeToString(h.Sum(nil))
+	}
+	p.plant(namespace, place, map[string]string{"app.kubernetes.io/managed-by": "kubectl-sysop", "sysop.dev/install": name}, data, nil)
+}
+
+// key is that of the journal of the System: who may edit a namespace reads its Secrets.
+func (p *tenant) key(namespace string) []byte {
+	p.s.t.Helper()
+	var secret corev1.Secret
+	cluster.Eventually(p.s.t, limit, func() error { // it may have to wait for the rights
+		o, err := p.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(namespace).Get(p.s.t.Context(), journal.KeyName("sysop-install-tea"), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		return runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &secret)
+	})
+	return secret.Data["key"]
 }
 
 // image plants what is to be taken for an object as it was before the run of a journal.
@@ -237,8 +265,8 @@ func TestForgedJournal(t *testing.T) {
 		deleted(t, admin(s.c).AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(context.Background(), "victim-forged", metav1.DeleteOptions{}))
 	})
 	elsewhere := s.tenant("planted-forged")
-	elsewhere.journal("tea", "planted-forged", s.forged(s.ownID()))
-	elsewhere.journal(kettle, "planted-forged", "{")
+	elsewhere.journal("tea", "planted-forged", s.forged(s.ownID()), nil)
+	elsewhere.journal(kettle, "planted-forged", "{", nil)
 	s.run(s.args("install")...).succeeds(t)
 	s.whole()
 	if got := s.history("tea", home); len(got) != 1 || got[0] != "install done" {
@@ -277,12 +305,16 @@ func TestForgedJournal(t *testing.T) {
 func (s *tea) refusesForged(p *tenant, f forgery) {
 	s.t.Helper()
 	home := "tea-" + s.unit
-	p.journal("tea", home, f.text)
+	before := versions(s.t, s.c, s.unwritten)
+	p.journal("tea", home, f.text, nil)
+	s.refused([]string{"the journal is not believed: its signature is not one of its key", "nothing was done by it"}, "rollback", "tea", "-n", home, "--unfinished", "--yes")
+	s.sameVersions(before, s.unwritten)
+	p.journal("tea", home, f.text, p.key(home))
 	if f.left {
 		s.leavesForged(f)
 		return
 	}
-	before := versions(s.t, s.c, s.threatened)
+	before = versions(s.t, s.c, s.threatened)
 	for _, args := range [][]string{
 		{"uninstall", "tea", "-n", home, "--yes"},
 		{"uninstall", "tea", "-n", home, "--print-rbac"},
@@ -300,10 +332,7 @@ func (s *tea) refusesForged(p *tenant, f forgery) {
 func (s *tea) leavesForged(f forgery) {
 	s.t.Helper()
 	home := "tea-" + s.unit
-	but := func(o *unstructured.Unstructured) bool {
-		return s.threatened(o) && o.GetName() != "sysop-install-tea" && !strings.HasPrefix(o.GetName(), "sysop-install-tea-was-")
-	}
-	before := versions(s.t, s.c, but)
+	before := versions(s.t, s.c, s.unwritten)
 	for _, args := range [][]string{
 		{"uninstall", "tea", "-n", home, "--print-rbac"},
 		{"rollback", "tea", "-n", home, "--unfinished", "--dry-run=client"},
@@ -323,7 +352,12 @@ func (s *tea) leavesForged(f forgery) {
 			}
 		}
 	}
-	s.sameVersions(before, but)
+	s.sameVersions(before, s.unwritten)
+}
+
+// unwritten chooses what is threatened but for the journal, and what is kept beside it.
+func (s *tea) unwritten(o *unstructured.Unstructured) bool {
+	return s.threatened(o) && o.GetName() != "sysop-install-tea" && !strings.HasPrefix(o.GetName(), "sysop-install-tea-was-")
 }
 
 // sameVersions fails the test unless each object is the one that it was, and none is new.

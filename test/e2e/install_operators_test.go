@@ -51,8 +51,8 @@ func TestInstallOperators(t *testing.T) {
 	if w := i.writes(); len(w) > 0 {
 		t.Errorf("a second run writes %v", w)
 	}
-	i.run("uninstall", "prometheus-operator", "-n", "monitoring", "--delete-crds", "--yes").succeeds(t)
-	i.run("uninstall", "cert-manager", "--delete-crds", "--yes").succeeds(t)
+	i.run("uninstall", "prometheus-operator", "-n", "monitoring", "--delete-crds", "--delete-data=prometheus-operator", "--yes").succeeds(t)
+	i.run("uninstall", "cert-manager", "--delete-crds", "--delete-data=cert-manager", "--yes").succeeds(t)
 	asBefore(t, c, before, mine)
 }
 
@@ -106,7 +106,7 @@ func TestInstallSystem(t *testing.T) {
 		t.Errorf("a second run writes %v", w)
 	}
 	i.refused([]string{"shop"}, "uninstall", "cert-manager", "--yes")
-	i.run("uninstall", "shop", "-n", ns, "--yes").succeeds(t)
+	i.run("uninstall", "shop", "-n", ns, "--delete-data=shop", "--yes").succeeds(t)
 	if got := helmList(t, c, ns); len(got) > 0 {
 		t.Errorf("helm list after uninstall: %q", got)
 	}
