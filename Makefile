@@ -169,7 +169,7 @@ fuzz-blind:
 # lets a package run.
 cluster-test:
 	$(SANDBOX) build
-	$(RACE) -timeout 45m -p 1 -parallel 4 $$($(GO) list ./test/... | grep -v '/test/ui$$')
+	$(RACE) -timeout 60m -p 1 -parallel 4 $$($(GO) list ./test/... | grep -v '/test/ui$$')
 	$(TEST) -v -timeout 10m ./test/ui
 
 # What is known of the libraries that the plugin is made of, and called by it. It asks
