@@ -205,6 +205,8 @@ func (w *regulateWatcher) until(ctx context.Context, end func(*regulate.Planned)
 		w.meter.Turned(w.b.journal, p, err)
 		if p != nil && w.show {
 			w.refusals(p)
+		}
+		if err == nil && w.show { // else what is held may not be known
 			w.drifted(ctx)
 		}
 		if err == nil {

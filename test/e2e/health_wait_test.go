@@ -51,9 +51,9 @@ func TestHealthWait(t *testing.T) {
 	if r := run("--exit-code"); r.code != 2 || !strings.Contains(r.stderr, "2 stacks: 2 Missing") || strings.Contains(r.stderr, "error") {
 		t.Errorf("exit code %d, want 2; stderr:\n%s", r.code, r.stderr)
 	}
-	run("--wait=missing", "--timeout", "1s").succeeds(t)
-	r := run("--wait", "--timeout", "1s")
-	for _, words := range []string{"error: wait for Healthy: ", "Deployment.apps/" + ns + "/back is Missing (Secret/" + ns + "/login: ", "Deployment.apps/" + ns + "/front is Missing", "not so after 1s", "--timeout"} {
+	run("--wait=missing", "--timeout", limit.String()).succeeds(t)
+	r := run("--wait", "--timeout", "5s")
+	for _, words := range []string{"error: wait for Healthy: ", "Deployment.apps/" + ns + "/back is Missing (Secret/" + ns + "/login: ", "Deployment.apps/" + ns + "/front is Missing", "not so after 5s", "--timeout"} {
 		if r.code != 1 || !strings.Contains(r.stderr, words) {
 			t.Errorf("exit code %d, want 1; no %q on stderr:\n%s", r.code, words, r.stderr)
 		}
