@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/prometheus/common/model"
 	"k8s.io/client-go/rest"
@@ -26,7 +25,7 @@ import (
 const PrometheusPort = 9090
 
 // prometheusStart ends a start that hangs: an idle machine needs one second.
-const prometheusStart = time.Minute
+const prometheusStart = startLimit
 
 // PrometheusOptions says what a Prometheus server knows, and how it behaves.
 type PrometheusOptions struct {
