@@ -307,7 +307,7 @@ func (s *tea) refusesForged(p *tenant, f forgery) {
 	home := "tea-" + s.unit
 	before := versions(s.t, s.c, s.unwritten)
 	p.journal("tea", home, f.text, nil)
-	s.refused([]string{"the journal is not believed: its signature is not one of its key", "nothing was done by it"}, "rollback", "tea", "-n", home, "--unfinished", "--yes")
+	s.refused([]string{"the journal is not believed: it", "secret sysop-install-tea-key", "nothing was done by it"}, "rollback", "tea", "-n", home, "--unfinished", "--yes")
 	s.sameVersions(before, s.unwritten)
 	p.journal("tea", home, f.text, p.key(home))
 	if f.left {
