@@ -40,7 +40,7 @@ func (r Rule) Probe() ([]RuleError, error) {
 			return nil, issues.Err()
 		}
 		p := prober{random: rand.New(rand.NewPCG(1, 2))}
-		reads := readsOf(tree.NativeRep().Expr())
+		reads := placesOf(tree)
 		for range min(mostProbes, probesPerPlace*reads.count()) {
 			body, _ := p.mapOf(reads)
 			s := newSubject(probed(body), time.Time{})

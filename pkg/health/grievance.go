@@ -75,12 +75,24 @@ func qualified(words []string, i int) bool {
 			return true // cannot be modified until it is available
 		}
 	}
+	if words[i] == "mismatch" && slices.ContainsFunc(words, converges) {
+		return true
+	}
 	if i+1 >= len(words) {
 		return false
 	}
 	switch words[i+1] {
 	case "budget", "budgets", "rate", "rates", "threshold", "thresholds", "policy", "policies", "domain", "domains", "handling", "handler",
 		"limit", "limits", "tolerance", "injection", "detection", "reporting", "ratio", "percentage", "page", "pages", "log", "logs", "over":
+		return true
+	}
+	return false
+}
+
+// converges reports words for what differs while it is on its way, and is brought into line.
+func converges(w string) bool {
+	switch w {
+	case "generation", "observed", "observedgeneration", "desired", "replicas", "revision", "updated", "uptodate":
 		return true
 	}
 	return false

@@ -9,12 +9,14 @@ func TestGrave(t *testing.T) {
 	for want, texts := range map[int][]string{
 		2: {
 			"admission webhook denied the request", "Quota 'CPUS' exceeded", "The operation is not allowed", "checksum mismatch", "unable to open repository",
+			"record diskUUID doesn't match the one on the disk", "the key does not match the certificate",
 			"failed to create", "rpc error: code = Unknown", "invalid value", "could not resolve host", "error code 5",
 		},
 		1: {"secret not found", "the service is unavailable", "host is unreachable"},
 		0: {
 			"", "no errors", "0 failed", "failed: 0", "errors is 0", "Tasks Completed: 3 (Failed: 0)", "not degraded", "without error", "error budget is at 99%",
 			"failedReplicas: 0", "restart on failure", "if it fails it is tried again", "failure domain a", "failure policy Fail over",
+			"the observed generation does not match", "2 replicas don't match the revision",
 			"with timeout of 5m0s", "cannot be modified until it is available", "never failed", "the previous error is gone", "resolved all errors",
 		},
 	} {

@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
 // Read is a field of an object that an expression of a rule reads, and what the expression
@@ -49,8 +47,7 @@ func (r Rule) Reads() ([]Read, error) {
 }
 
 func fieldReadsOf(in string, checked *cel.Ast) []Read {
-	native := checked.NativeRep()
-	f := &fieldReads{in: in, text: []rune(checked.Source().Content()), info: native.SourceInfo()}
+	f := &fieldReads{in: in}
 	want := "boolean"
 	switch in {
 	case messageField, revisionField:
@@ -58,8 +55,15 @@ func fieldReadsOf(in string, checked *cel.Ast) []Read {
 	case observedField:
 		want = ""
 	}
-	f.use(f.value(native.Expr(), nil), want)
+	f.use(f.collect(checked), want)
 	return f.reads
+}
+
+// placesOf returns the object with the places of it that an expression reads.
+func placesOf(checked *cel.Ast) *place {
+	f := &fieldReads{}
+	f.collect(checked)
+	return f.self
 }
 
 // fieldReads collects what an expression reads.
@@ -68,23 +72,33 @@ type fieldReads struct {
 	text  []rune
 	info  *ast.SourceInfo
 	reads []Read
+	self  *place
+}
+
+func (f *fieldReads) collect(checked *cel.Ast) operand {
+	native := checked.NativeRep()
+	f.text, f.info, f.self = []rune(checked.Source().Content()), native.SourceInfo(), &place{}
+	for _, part := range [...]string{"metadata", "spec", "status"} {
+		f.self.field(part)
+	}
+	return f.value(native.Expr(), nil)
 }
 
 // operand is what a part of an expression may be: fields of the object, literals, or a list
 // of such. Nothing in it is a value of which nothing is known.
 type operand struct {
-	paths    []string
+	places   []*place
 	literals []any
 	items    *operand
-	// at is where the last field of the paths stands.
+	// at is where the last field of the places stands.
 	at position
 }
 
 type position struct{ line, column int }
 
 func (o operand) or(other operand) operand {
-	sum := operand{paths: union(o.paths, other.paths), literals: append(slices.Clone(o.literals), other.literals...), items: o.items, at: o.at}
-	if len(o.paths) == 0 {
+	sum := operand{places: union(o.places, other.places), literals: append(slices.Clone(o.literals), other.literals...), items: o.items, at: o.at}
+	if len(o.places) == 0 {
 		sum.at = other.at
 	}
 	switch {
@@ -97,11 +111,11 @@ func (o operand) or(other operand) operand {
 	return sum
 }
 
-func union(a, b []string) []string {
+func union(a, b []*place) []*place {
 	all := slices.Clone(a)
-	for _, s := range b {
-		if !slices.Contains(all, s) {
-			all = append(all, s)
+	for _, p := range b {
+		if !slices.Contains(all, p) {
+			all = append(all, p)
 		}
 	}
 	return all
@@ -149,24 +163,25 @@ func (f *fieldReads) identifier(e ast.Expr, in scope) operand {
 		return bound
 	}
 	if name == "self" {
-		return operand{paths: []string{""}}
+		return operand{places: []*place{f.self}}
 	}
-	return operand{paths: []string{name}, at: f.place(e.ID(), name)}
+	return operand{places: []*place{f.self.field(name)}, at: f.locate(e.ID(), name)}
 }
 
 // field is a field of what an operand may be.
 func (f *fieldReads) field(id int64, of operand, name string) operand {
-	out := operand{at: f.place(id, name)}
-	for _, p := range of.paths {
-		path := field.Join(p, name)
-		out.paths = append(out.paths, path)
+	out := operand{at: f.locate(id, name)}
+	for _, p := range of.places {
+		out.places = append(out.places, p.field(name))
+	}
+	for _, path := range paths(out.places) {
 		f.note(Read{Path: path}, out.at)
 	}
 	return out
 }
 
-// place is where a name stands that an expression selects.
-func (f *fieldReads) place(id int64, name string) position {
+// locate says where a name stands that an expression selects.
+func (f *fieldReads) locate(id int64, name string) position {
 	span, ok := f.info.GetOffsetRange(id)
 	if !ok {
 		return position{1, 1}
@@ -190,8 +205,8 @@ func (f *fieldReads) note(r Read, at position) {
 // item is an item of a list, or a value of a map.
 func (o operand) item() operand {
 	out := operand{at: o.at}
-	for _, p := range o.paths {
-		out.paths = append(out.paths, p+"[]")
+	for _, p := range o.places {
+		out.places = append(out.places, p.each())
 	}
 	if o.items != nil {
 		return out.or(*o.items)

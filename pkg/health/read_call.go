@@ -1,6 +1,8 @@
 package health
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 
@@ -27,8 +29,12 @@ func (f *fieldReads) call(e ast.Expr, in scope) operand {
 		for _, a := range args {
 			f.useBoolean(a)
 		}
-	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+	case operators.Equals, operators.NotEquals:
 		f.compare(args[0], args[1])
+	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		f.compare(args[0], args[1])
+		args[0].ordered()
+		args[1].ordered()
 	case operators.In, operators.OldIn:
 		f.isIn(args[0], args[1])
 	case operators.Add:
@@ -36,25 +42,33 @@ func (f *fieldReads) call(e ast.Expr, in scope) operand {
 			return args[0].or(args[1])
 		}
 	case "orValue", "or":
-		return args[0].or(args[1])
+		return args[0].otherwise(args[1])
 	case "value", "optional.of", "optional.ofNonZeroValue", operators.NotStrictlyFalse:
 		return args[0]
 	case conditionFunction:
-		return f.condition(f.place(e.ID(), conditionFunction), args[0], args[1])
+		return f.condition(f.locate(e.ID(), conditionFunction), args[0], args[1])
 	case "startsWith", "endsWith", "contains", "matches", "split", "lowerAscii", "upperAscii", "trim", "replace":
 		f.use(args[0], "string")
-	case "join", sumFunction:
+	case "join":
 		f.use(args[0], "array")
+	case sumFunction:
+		f.use(args[0], "array")
+		for _, item := range args[0].item().places {
+			item.compare(int64(1))
+		}
 	}
 	return operand{}
 }
 
 // index is what stands by a key, or at an index.
 func (f *fieldReads) index(id int64, of, key operand) operand {
-	if len(key.literals) == 1 && len(key.paths) == 0 {
+	if len(key.literals) == 1 && len(key.places) == 0 {
 		if name, ok := key.literals[0].(string); ok {
 			return f.field(id, of, name)
 		}
+	}
+	for _, p := range of.places {
+		p.keyed = p.keyed || p.item != nil && slices.Contains(key.places, p.item)
 	}
 	return of.item()
 }
@@ -62,11 +76,11 @@ func (f *fieldReads) index(id int64, of, key operand) operand {
 func (f *fieldReads) useBoolean(o operand) { f.use(o, "boolean") }
 
 func (f *fieldReads) use(o operand, want string) {
-	for _, p := range o.paths {
-		if want == "" {
-			break // Whatever it is will do.
-		}
-		f.note(Read{Path: p, Want: want}, o.at)
+	if want == "" {
+		return // Whatever it is will do.
+	}
+	for _, path := range paths(o.places) {
+		f.note(Read{Path: path, Want: want}, o.at)
 	}
 }
 
@@ -75,11 +89,31 @@ func (f *fieldReads) use(o operand, want string) {
 func (f *fieldReads) compare(a, b operand) {
 	for _, side := range [...][2]operand{{a, b}, {b, a}} {
 		of, with := side[0], side[1]
-		for _, p := range of.paths {
-			if literals := with.against(of); len(literals) > 0 || len(with.paths) > 0 {
-				f.note(Read{Path: p, Literals: literals, With: with.paths}, of.at)
+		for _, p := range of.places {
+			p.compare(with.literals...)
+		}
+		for _, path := range paths(of.places) {
+			if literals := with.against(of); len(literals) > 0 || len(with.places) > 0 {
+				f.note(Read{Path: path, Literals: literals, With: paths(with.places)}, of.at)
 			}
 		}
+	}
+}
+
+// otherwise is what an operand may be with what stands for it where it is absent.
+func (o operand) otherwise(other operand) operand {
+	for _, p := range o.places {
+		p.compare(other.literals...)
+		if other.items != nil {
+			p.each()
+		}
+	}
+	return o.or(other)
+}
+
+func (o operand) ordered() {
+	for _, p := range o.places {
+		p.number = true
 	}
 }
 
@@ -103,18 +137,33 @@ func (f *fieldReads) isIn(what, list operand) {
 	if list.items != nil {
 		f.compare(what, *list.items)
 	}
-	if len(what.literals) > 0 && len(list.paths) > 0 {
-		f.compare(what, list.item())
+	if len(what.literals) == 0 {
+		return
+	}
+	for _, p := range list.places {
+		for _, key := range what.literals {
+			if name, ok := key.(string); ok {
+				p.field(name)
+			}
+		}
+		f.compare(what, operand{places: []*place{{path: p.path + "[]"}}, at: list.at})
 	}
 }
 
 // condition is the condition of a type: a map of the texts that it has.
 func (f *fieldReads) condition(at position, of, name operand) operand {
 	out := operand{at: at}
-	for _, p := range of.paths {
-		list := field.Join(p, "conditions") + "[]"
+	for _, p := range of.places {
+		list := field.Join(p.path, "conditions") + "[]"
 		f.note(Read{Path: list + ".type", Literals: name.literals}, at)
-		out.paths = append(out.paths, list)
+		for _, kind := range name.literals {
+			if kind, ok := kind.(string); ok {
+				out.places = append(out.places, p.condition(kind))
+			}
+		}
+		if len(name.literals) == 0 {
+			out.places = append(out.places, p.field("conditions").each())
+		}
 	}
 	return out
 }

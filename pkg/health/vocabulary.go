@@ -136,6 +136,8 @@ var joined = map[[2]string]string{
 	{"not", "yet"}:            "awaiting",
 	{"not", "authorized"}:     "unauthorized",
 	{"not", "permitted"}:      "denied",
+	{"not", "match"}:          "mismatch",
+	{"t", "match"}:            "mismatch",
 	{"not", "allowed"}:        "denied",
 	{"failed", "over"}:        "failedover",
 	{"not", "enough"}:         "insufficient",

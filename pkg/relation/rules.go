@@ -16,6 +16,7 @@ func BuiltIn() []Rule {
 	return slices.Concat(
 		ownerRules(),
 		applySetRules(),
+		kroRules(),
 		podRules(),
 		containerRules(),
 		volumeRules(),

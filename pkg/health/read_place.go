@@ -1,0 +1,67 @@
+package health
+
+import (
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+)
+
+// place is a field of an object that an expression reads, with what it takes it for.
+type place struct {
+	path   string
+	fields map[string]*place // of a map
+	item   *place            // of a list, or of a map whose keys it does not name
+	keyed  bool              // item is the value of a map
+	// conditions are the conditions in the list below this map that it asks for by name.
+	conditions map[string]*place
+	// values are those that it is compared with, or has where it is absent.
+	values []any
+	number bool // it is compared by order
+}
+
+func (p *place) field(name string) *place {
+	return child(&p.fields, name, field.Join(p.path, name))
+}
+
+func (p *place) condition(name string) *place {
+	return child(&p.conditions, name, field.Join(p.path, "conditions")+"[]")
+}
+
+func child(of *map[string]*place, name, path string) *place {
+	if *of == nil {
+		*of = map[string]*place{}
+	}
+	if (*of)[name] == nil {
+		(*of)[name] = &place{path: path}
+	}
+	return (*of)[name]
+}
+
+func (p *place) each() *place {
+	if p.item == nil {
+		p.item = &place{path: p.path + "[]"}
+	}
+	return p.item
+}
+
+func (p *place) compare(values ...any) {
+	for _, v := range values {
+		switch v.(type) {
+		case string, bool, int64, float64:
+			if !slices.Contains(p.values, v) {
+				p.values = append(p.values, v)
+			}
+		}
+	}
+}
+
+// paths are those of places, each once.
+func paths(of []*place) []string {
+	var all []string
+	for _, p := range of {
+		if !slices.Contains(all, p.path) {
+			all = append(all, p.path)
+		}
+	}
+	return all
+}
