@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/restored"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -98,6 +99,8 @@ type done struct {
 	out *regulate.Outcome
 	// declined says that somebody was asked, and said no.
 	declined bool
+	// restored says how the apps are that were let go; nil where there are none.
+	restored *restored.Report
 }
 
 // do shows what is planned, asks, and does it.
@@ -269,7 +272,7 @@ func (o *acting) tellDone(b *regulated, d *done) error {
 	if out == nil {
 		return nil
 	}
-	if err := o.write(view.RegulationDone(out, d.planned, b.options())); err != nil {
+	if err := o.write(view.RegulationDone(out, d.planned, d.restored, b.options())); err != nil {
 		return err
 	}
 	o.tellUnwritten(d)
