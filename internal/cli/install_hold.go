@@ -101,6 +101,9 @@ func (o *installOptions) free(ctx context.Context, r *running) error {
 		return err
 	}
 	r.tellLeft()
+	if err := r.look(ctx); err != nil {
+		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(err.Error()))
+	}
 	if r.freed != nil && r.freed.out != nil && len(r.freed.out.Failed) > 0 {
 		return fmt.Errorf("not all could be let go: %s", r.freed.out.Failed[0].Result)
 	}

@@ -266,11 +266,19 @@ func (o *acting) tellUnwritten(d *done) {
 	}
 }
 
-// tellDone shows what was done. It is an error if anything failed.
-func (o *acting) tellDone(b *regulated, d *done) error {
+// tellDone shows what was done, and looks for patience at what was let go, unless that is noLook.
+// It is an error if anything failed.
+func (o *acting) tellDone(ctx context.Context, b *regulated, d *done, patience time.Duration) (err error) {
 	out := d.out
 	if out == nil {
 		return nil
+	}
+	looked := patience == noLook
+	if !o.human() && !looked { // a document has all of it
+		looked = true
+		if d.restored, err = o.lookAtRestored(ctx, b, out, patience); err != nil {
+			return err
+		}
 	}
 	if err := o.write(view.RegulationDone(out, d.planned, d.restored, b.options())); err != nil {
 		return err
@@ -278,6 +286,11 @@ func (o *acting) tellDone(b *regulated, d *done) error {
 	o.tellUnwritten(d)
 	if o.dryRun == "server" {
 		fmt.Fprintln(o.env.ErrOut, "dry run: the API server admitted it, and kept nothing")
+	}
+	if !looked {
+		if d.restored, err = o.lookAtRestored(ctx, b, out, patience); err != nil {
+			return err
+		}
 	}
 	if n := len(out.Failed); n > 0 {
 		return withHint(fmt.Errorf("%d of %d could not be done: %s", n, n+len(out.Done), out.Failed[0].Result), "kubectl sysop regulate status shows what is held")

@@ -71,12 +71,11 @@ func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !o.wait {
-		if d.restored, err = o.lookAtRestored(ctx, b, d.out, glance); err != nil {
-			return err
-		}
+	patience := glance
+	if o.wait {
+		patience = noLook // all of it is looked at in the end
 	}
-	if err := o.tellDone(b, d); err != nil || !o.wait || d.declined || o.dryRun != "none" {
+	if err := o.tellDone(ctx, b, d, patience); err != nil || !o.wait || d.declined || o.dryRun != "none" {
 		return err
 	}
 	return o.waitForRest(ctx, b, d.out)
@@ -192,10 +191,7 @@ func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(
 	if err != nil {
 		return err
 	}
-	if d.restored, err = o.lookAtRestored(ctx, b, d.out, o.timeout); err != nil {
-		return err
-	}
-	if err := o.tellDone(b, d); err != nil {
+	if err := o.tellDone(ctx, b, d, max(o.timeout, 0)); err != nil {
 		return err
 	}
 	if d.restored != nil && !d.restored.Healthy {

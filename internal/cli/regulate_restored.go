@@ -18,8 +18,9 @@ import (
 const (
 	// recoverTimeout is how long regulate recover waits until what it let go is Healthy.
 	recoverTimeout = time.Minute
-	// glance is how long is waited for it where nobody asked to wait.
+	// glance is how long is waited for it where nobody asked to wait; noLook does not look.
 	glance = 5 * time.Second
+	noLook = -1
 	// unknownFor is how long an app may be Unknown, with nothing going on, before it is left at that.
 	unknownFor = 10 * time.Second
 	// whatWasLetGo is what reports are about.

@@ -114,7 +114,7 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 	case err != nil:
 		return err
 	case o.dryRun != "none":
-		return o.tellDone(b, r.held)
+		return o.tellDone(ctx, b, r.held, noLook)
 	case r.held.declined:
 		return nil
 	}
@@ -126,7 +126,7 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 	if err := r.free(context.WithoutCancel(ctx), ctx); err != nil {
 		return err
 	}
-	return r.end()
+	return r.end(ctx)
 }
 
 // hold plans to hold the neighbours. One that cannot be held keeps the command from being
@@ -198,13 +198,17 @@ func (r *running) free(ctx, asked context.Context) error {
 	r.freed, err = o.do(ctx, r.b, func(b *regulated, now time.Time) (*regulate.Planned, error) {
 		return regulate.EndRun(b.world, b.system, b.journal, r.id, now), nil
 	})
-	if err == nil && !r.allFree() {
-		err = r.freeRest(asked)
-	}
-	if err != nil {
+	if err != nil || r.allFree() {
 		return err
 	}
-	r.freed.restored, err = r.o.lookAtRestored(asked, r.b, r.freed.out, r.o.timeout)
+	return r.freeRest(asked)
+}
+
+// look looks at who was let go.
+func (r *running) look(ctx context.Context) (err error) {
+	if r.freed != nil {
+		r.freed.restored, err = r.o.lookAtRestored(ctx, r.b, r.freed.out, r.o.timeout)
+	}
 	return err
 }
 
@@ -259,7 +263,7 @@ func (r *running) well() bool {
 }
 
 // end says how it ended.
-func (r *running) end() error {
+func (r *running) end(ctx context.Context) error {
 	code := 0
 	if exit, ok := errors.AsType[*exec.ExitError](r.failed); ok {
 		code = exit.ExitCode()
@@ -270,6 +274,9 @@ func (r *running) end() error {
 		if err := r.o.writeTo(r.o.env.ErrOut, view.RegulationDone(r.freed.out, r.freed.planned, r.freed.restored, r.b.options())); err != nil {
 			return err
 		}
+	}
+	if err := r.look(ctx); err != nil {
+		return err
 	}
 	if !r.o.human() {
 		if err := r.o.write(r.answer(code)); err != nil {
