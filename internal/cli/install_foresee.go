@@ -163,6 +163,7 @@ func (p *proposal) rights(ctx context.Context) error {
 			must = append(must, m.Right)
 		}
 	}
+	p.planned.Notes = append(p.planned.Notes, regulate.OrderedNotes(missing)...)
 	refused, notes := install.CheckEscalations(escalations, lacking)
 	p.planned.Refusals = append(p.planned.Refusals, refused...)
 	p.planned.Notes = append(p.planned.Notes, notes...)

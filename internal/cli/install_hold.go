@@ -92,7 +92,7 @@ func (o *installOptions) hold(ctx context.Context, sys *system.System, of instal
 	if r.held, err = acting.do(ctx, b, r.hold); err != nil {
 		return nil, err
 	}
-	return r, r.tellHeld()
+	return r, r.tellHeld(ctx)
 }
 
 // free waits until the app is Healthy, and lets go who was held for it.
@@ -100,8 +100,9 @@ func (o *installOptions) free(ctx context.Context, r *running) error {
 	if err := r.free(ctx, ctx); err != nil {
 		return err
 	}
-	if r.left != "" {
-		fmt.Fprintf(o.env.ErrOut, "LEFT HELD: %s\nhint: look with kubectl sysop regulate status; kubectl sysop regulate recover APP lets one go\n", safe(r.left))
+	r.tellLeft()
+	if err := r.look(ctx); err != nil {
+		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(err.Error()))
 	}
 	if r.freed != nil && r.freed.out != nil && len(r.freed.out.Failed) > 0 {
 		return fmt.Errorf("not all could be let go: %s", r.freed.out.Failed[0].Result)

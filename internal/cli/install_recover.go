@@ -91,6 +91,9 @@ func (r *recovering) rights(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
+	for _, text := range regulate.OrderedNotes(missing) {
+		fmt.Fprintf(r.o.env.ErrOut, "note: %s\n", safe(text))
+	}
 	var lines []string
 	for _, m := range missing {
 		if text := fmt.Sprintf("you may not %s", m.Right); !m.Optional && !slices.Contains(lines, text) {

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/restored"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -98,6 +99,8 @@ type done struct {
 	out *regulate.Outcome
 	// declined says that somebody was asked, and said no.
 	declined bool
+	// restored says how the apps are that were let go; nil where there are none.
+	restored *restored.Report
 }
 
 // do shows what is planned, asks, and does it.
@@ -263,18 +266,31 @@ func (o *acting) tellUnwritten(d *done) {
 	}
 }
 
-// tellDone shows what was done. It is an error if anything failed.
-func (o *acting) tellDone(b *regulated, d *done) error {
+// tellDone shows what was done, and looks for patience at what was let go, unless that is noLook.
+// It is an error if anything failed.
+func (o *acting) tellDone(ctx context.Context, b *regulated, d *done, patience time.Duration) (err error) {
 	out := d.out
 	if out == nil {
 		return nil
 	}
-	if err := o.write(view.RegulationDone(out, d.planned, b.options())); err != nil {
+	looked := patience == noLook
+	if !o.human() && !looked { // a document has all of it
+		looked = true
+		if d.restored, err = o.lookAtRestored(ctx, b, out, patience); err != nil {
+			return err
+		}
+	}
+	if err := o.write(view.RegulationDone(out, d.planned, d.restored, b.options())); err != nil {
 		return err
 	}
 	o.tellUnwritten(d)
 	if o.dryRun == "server" {
 		fmt.Fprintln(o.env.ErrOut, "dry run: the API server admitted it, and kept nothing")
+	}
+	if !looked {
+		if d.restored, err = o.lookAtRestored(ctx, b, out, patience); err != nil {
+			return err
+		}
 	}
 	if n := len(out.Failed); n > 0 {
 		return withHint(fmt.Errorf("%d of %d could not be done: %s", n, n+len(out.Done), out.Failed[0].Result), "kubectl sysop regulate status shows what is held")

@@ -30,7 +30,8 @@ What is about to be done is written into the journal first. A run that was kille
 any point is gone on with by the next one.
 
 With --wait it goes on until nothing is left that would be done if things stay as
-they are: apps are let go one after the other, each when what it needs is well.`,
+they are: apps are let go one after the other, each when what it needs is well. Then
+it waits until those that were let go are Healthy, or says what is not (exit code 2).`,
 		Example: `  # what would be done?
   kubectl sysop regulate apply -f demo --from demo --dry-run=client
 
@@ -70,29 +71,46 @@ func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.tellDone(b, d); err != nil || !o.wait || d.declined || o.dryRun != "none" {
+	patience := glance
+	if o.wait {
+		patience = noLook // all of it is looked at in the end
+	}
+	if err := o.tellDone(ctx, b, d, patience); err != nil || !o.wait || d.declined || o.dryRun != "none" {
 		return err
 	}
-	return o.waitForRest(ctx, b)
+	return o.waitForRest(ctx, b, d.out)
 }
 
-// waitForRest goes on until nothing is left to do.
-func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *regulated) error {
+// waitForRest goes on until nothing is left to do, and looks at all that was let go, first by out.
+func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *regulated, out *regulate.Outcome) error {
+	all := &regulate.Outcome{}
+	if out != nil {
+		all.Restored = out.Restored
+	}
 	patience, stop := context.WithTimeoutCause(ctx, o.timeout, errTooLong)
 	defer stop()
 	w := newRegulateWatcher(o.acting, b)
+	w.did = func(d *done) { all.Restored = append(all.Restored, d.out.Restored...) }
 	err := w.until(patience, func(p *regulate.Planned) bool {
 		return len(p.Steps) == 0 && len(p.Waits) == 0
 	})
 	if errors.Is(context.Cause(patience), errTooLong) {
 		return withHint(fmt.Errorf("something is left to do after %s", o.timeout), "kubectl sysop regulate plan shows what; --timeout waits longer")
 	}
+	if err != nil {
+		return err
+	}
+	report, err := o.lookAtRestored(ctx, b, all, o.timeout)
+	if err == nil && report != nil && !report.Healthy {
+		return errNotFine
+	}
 	return err
 }
 
 type regulateHandOptions struct {
 	*acting
-	signal string
+	signal  string
+	timeout time.Duration
 }
 
 func newRegulateStop(env Env) *cobra.Command {
@@ -125,7 +143,8 @@ func newRegulateRecover(env Env) *cobra.Command {
 		Use:   "recover [SYSTEM] APP",
 		Short: "Let an app go by hand, whoever held it",
 		Long: `Let an app go by hand: all that was done to hold it is taken back. What somebody has
-changed since is left as it is, and told.
+changed since is left as it is, and told. Then it waits until the app is Healthy, for
+--timeout, and says so, or what is not and which command helps (exit code 2).
 
 While a rule still holds it, --force is wanted; the rule then leaves it alone until
 its cause has been gone once. With --force, what somebody changed is put back too,
@@ -144,6 +163,7 @@ also what an earlier recover left as it was.`,
 		},
 	}
 	o.flags(cmd)
+	cmd.Flags().DurationVar(&o.timeout, "timeout", recoverTimeout, "how long to wait until the app is Healthy; 0 looks briefly")
 	cmd.Flags().BoolVar(&o.force, "force", false, "let go although a rule holds it, and put back also what somebody changed since")
 	return cmd
 }
@@ -171,8 +191,11 @@ func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(
 	if err != nil {
 		return err
 	}
-	if err := o.tellDone(b, d); err != nil {
+	if err := o.tellDone(ctx, b, d, max(o.timeout, 0)); err != nil {
 		return err
+	}
+	if d.restored != nil && !d.restored.Healthy {
+		return errNotFine
 	}
 	return o.refusal(d)
 }

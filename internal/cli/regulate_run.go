@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -35,8 +34,9 @@ func newRegulateRun(env Env) *cobra.Command {
 is Healthy, and let the neighbours go.
 
 If the app is not Healthy in time they are left held, and it says so: regulate
-recover lets them go. The exit code is that of the command; where that is 0 and they
-are left held, it is 2. Standard output is the command's; what is said of holding is
+recover lets them go. When they were let go it is looked whether they are Healthy, and
+it says so, or what is not and which command helps. The exit code is that of the
+command; where that is 0 and they are left held or not Healthy, it is 2. Standard output is the command's; what is said of holding is
 on standard error, and with -o json comes on standard output last.`,
 		Example: `  # hold who needs the database while it is upgraded
   kubectl sysop regulate run shop db -- helm upgrade db ./db --wait
@@ -90,6 +90,8 @@ type running struct {
 	// left.
 	freed *done
 	left  string
+	// help are commands that help the app, where it is known what it waits for.
+	help []string
 }
 
 func (o *regulateRunOptions) run(ctx context.Context, name string, command []string) error {
@@ -112,11 +114,11 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 	case err != nil:
 		return err
 	case o.dryRun != "none":
-		return o.tellDone(b, r.held)
+		return o.tellDone(ctx, b, r.held, noLook)
 	case r.held.declined:
 		return nil
 	}
-	if err := r.tellHeld(); err != nil {
+	if err := r.tellHeld(ctx); err != nil {
 		return err
 	}
 	r.failed = r.execute()
@@ -124,7 +126,7 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 	if err := r.free(context.WithoutCancel(ctx), ctx); err != nil {
 		return err
 	}
-	return r.end()
+	return r.end(ctx)
 }
 
 // hold plans to hold the neighbours. One that cannot be held keeps the command from being
@@ -142,15 +144,18 @@ func (r *running) hold(b *regulated, now time.Time) (*regulate.Planned, error) {
 }
 
 // tellHeld says on standard error who is held.
-func (r *running) tellHeld() error {
+func (r *running) tellHeld(ctx context.Context) error {
 	if r.held.out == nil || len(r.held.planned.Steps) == 0 {
 		fmt.Fprintf(r.o.env.ErrOut, "nobody is held: no app needs %s\n", r.o.app)
 		return nil
 	}
-	if err := r.o.writeTo(r.o.env.ErrOut, view.RegulationDone(r.held.out, r.held.planned, r.b.options())); err != nil {
+	if err := r.o.writeTo(r.o.env.ErrOut, view.RegulationDone(r.held.out, r.held.planned, nil, r.b.options())); err != nil {
 		return err
 	}
 	if n := len(r.held.out.Failed); n > 0 {
+		if _, err := r.o.lookAtRestored(ctx, r.b, r.held.out, glance); err != nil {
+			return err
+		}
 		return withHint(fmt.Errorf("%d of the neighbours could not be held, so the command was not run: %s", n, r.held.out.Failed[0].Result), "kubectl sysop regulate recover lets the others go")
 	}
 	return nil
@@ -183,6 +188,7 @@ func (r *running) free(ctx, asked context.Context) error {
 	case errors.Is(context.Cause(patience), errTooLong):
 		state, _ := r.b.world.App(r.o.app)
 		r.left = fmt.Sprintf("%s is %s after %s: %s", r.o.app, state.Health, r.o.timeout, state.Message)
+		r.help = r.o.stuckPods(ctx, r.b, r.o.app)
 		return nil
 	case err != nil && asked.Err() == nil:
 		return err
@@ -196,6 +202,26 @@ func (r *running) free(ctx, asked context.Context) error {
 		return err
 	}
 	return r.freeRest(asked)
+}
+
+// look looks at who was let go.
+func (r *running) look(ctx context.Context) (err error) {
+	if r.freed != nil {
+		r.freed.restored, err = r.o.lookAtRestored(ctx, r.b, r.freed.out, r.o.timeout)
+	}
+	return err
+}
+
+// tellLeft says why the neighbours are left held, and what helps.
+func (r *running) tellLeft() {
+	if r.left == "" {
+		return
+	}
+	fmt.Fprintf(r.o.env.ErrOut, "LEFT HELD: %s\n", safe(r.left))
+	for _, command := range r.help {
+		fmt.Fprintf(r.o.env.ErrOut, "hint: a StatefulSet waits for a pod of another revision (OrderedReady): %s\n", safe(command))
+	}
+	fmt.Fprintln(r.o.env.ErrOut, "hint: look with kubectl sysop regulate status; kubectl sysop regulate recover APP lets one go")
 }
 
 // allFree says whether nobody is held any more whom nothing holds.
@@ -214,6 +240,7 @@ func (r *running) freeRest(ctx context.Context) error {
 	w.did = func(d *done) {
 		r.freed.out.Done = append(r.freed.out.Done, d.out.Done...)
 		r.freed.out.Failed = append(r.freed.out.Failed, d.out.Failed...)
+		r.freed.out.Restored = append(r.freed.out.Restored, d.out.Restored...)
 	}
 	err := w.until(patience, func(*regulate.Planned) bool { return r.allFree() })
 	if err != nil && (ctx.Err() != nil || errors.Is(context.Cause(patience), errTooLong)) {
@@ -232,11 +259,11 @@ func (r *running) freeRest(ctx context.Context) error {
 // well says whether the app is Healthy, with nothing being rolled out.
 func (r *running) well() bool {
 	state, ok := r.b.world.App(r.o.app)
-	return ok && state.Rollout == "" && (state.Health == health.Healthy || state.Health == health.Suspended)
+	return ok && isWell(state)
 }
 
 // end says how it ended.
-func (r *running) end() error {
+func (r *running) end(ctx context.Context) error {
 	code := 0
 	if exit, ok := errors.AsType[*exec.ExitError](r.failed); ok {
 		code = exit.ExitCode()
@@ -244,18 +271,19 @@ func (r *running) end() error {
 		code = ExitError
 	}
 	if r.freed != nil && r.freed.out != nil {
-		if err := r.o.writeTo(r.o.env.ErrOut, view.RegulationDone(r.freed.out, r.freed.planned, r.b.options())); err != nil {
+		if err := r.o.writeTo(r.o.env.ErrOut, view.RegulationDone(r.freed.out, r.freed.planned, r.freed.restored, r.b.options())); err != nil {
 			return err
 		}
+	}
+	if err := r.look(ctx); err != nil {
+		return err
 	}
 	if !r.o.human() {
 		if err := r.o.write(r.answer(code)); err != nil {
 			return err
 		}
 	}
-	if r.left != "" {
-		fmt.Fprintf(r.o.env.ErrOut, "LEFT HELD: %s\nhint: look with kubectl sysop regulate status; kubectl sysop regulate recover APP lets one go\n", safe(r.left))
-	}
+	r.tellLeft()
 	switch {
 	case r.failed != nil:
 		return &exitError{fmt.Errorf("%s: %w", r.command[0], r.failed), code}
@@ -263,6 +291,8 @@ func (r *running) end() error {
 		return errNotFine
 	case r.freed != nil && r.freed.out != nil && len(r.freed.out.Failed) > 0:
 		return fmt.Errorf("not all could be let go: %s", r.freed.out.Failed[0].Result)
+	case r.freed != nil && r.freed.restored != nil && !r.freed.restored.Healthy:
+		return errNotFine
 	}
 	return nil
 }
@@ -271,7 +301,7 @@ func (r *running) end() error {
 func (r *running) answer(code int) view.Answer {
 	run := view.RegulationRun{App: r.o.app, Command: r.command, ExitCode: code, Left: r.left, Held: r.held.out}
 	if r.freed != nil {
-		run.Freed = r.freed.out
+		run.Freed, run.Restored = r.freed.out, r.freed.restored
 	}
 	return view.RegulationRan(run, r.b.options())
 }

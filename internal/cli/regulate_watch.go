@@ -328,7 +328,7 @@ func (w *regulateWatcher) tell(d *done) error {
 	}
 	quiet := *d.planned
 	quiet.Waits, quiet.Refused = nil, nil
-	a := view.RegulationDone(d.out, &quiet, w.b.options())
+	a := view.RegulationDone(d.out, &quiet, nil, w.b.options())
 	switch w.o.output {
 	case "json":
 		return render.JSONLine(w.o.env.Out, a.Document)

@@ -21,6 +21,9 @@ func (c *common) demand(ctx context.Context, config *rest.Config, name string, r
 	} else if err != nil {
 		return err
 	}
+	for _, text := range regulate.OrderedNotes(missing) {
+		fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(text))
+	}
 	if refused, ok := errors.AsType[*regulate.MissingError](regulate.Refuse(missing)); ok {
 		return withHint(&linesError{strings.Split(refused.Error(), "\n")}, refused.Hint(system.ParentName(name)))
 	}

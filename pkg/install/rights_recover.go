@@ -45,4 +45,5 @@ func (r *rightsOfRun) recoverRelease(a RecoveryAct) {
 	for _, ref := range a.Objects {
 		r.object(ref, a.Release.Namespace, verbs...)
 	}
+	r.recoverOrdered(a)
 }

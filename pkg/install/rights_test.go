@@ -71,6 +71,36 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// An upgrade that is undone may have to delete pods of StatefulSets that come in order, by name.
+func TestRightsOfOrdered(t *testing.T) {
+	in := Installation{Name: "op", Namespace: "op"}
+	part := func(version, more string) *Part {
+		return planPart("op", "op", version, chart.Rendered{Objects: []*unstructured.Unstructured{
+			planObject(t, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: op, labels: {version: '"+version+"'}}, spec: {replicas: 2"+more+"}}"),
+		}})
+	}
+	for more, want := range map[string][]string{
+		"":                                {"delete pods db-0 in op (optional)", "delete pods db-1 in op (optional)", "list pods in op (optional)"},
+		", ordinals: {start: 3}":          {"delete pods db-3 in op (optional)", "delete pods db-4 in op (optional)", "list pods in op (optional)"},
+		", podManagementPolicy: Parallel": nil,
+	} {
+		first := Make(Install, in, []*Part{part("1.0.0", more)}, emptyState(), planOptions)
+		s := doPlan(t, emptyState(), first)
+		for action, p := range map[Action]*Planned{Install: first, Upgrade: Make(Upgrade, in, []*Part{part("1.1.0", more)}, s, planOptions)} {
+			state, want := s, want
+			if action == Install {
+				state, want = emptyState(), nil // nothing is brought back
+			}
+			got := slices.DeleteFunc(rightTexts(Rights(p, state, s.Kinds)), func(text string) bool {
+				return !strings.Contains(text, " pods ") || !strings.Contains(text, "optional")
+			})
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %q: %q, want %q", action, more, got, want)
+			}
+		}
+	}
+}
+
 func TestRightsOfUninstall(t *testing.T) {
 	in := Installation{Name: "op", Namespace: "op"}
 	s := doPlan(t, emptyState(), Make(Install, in, []*Part{rolesPart(t)}, emptyState(), planOptions))

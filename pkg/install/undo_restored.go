@@ -4,26 +4,19 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/restored"
 )
 
 // Restored is how the releases are that were brought back by undoing a run.
 type Restored struct {
 	Releases []ReleaseName `json:"releases"`
-	Healthy  bool          `json:"healthy"`
-	// Message says what is not Healthy, and Help the commands that tell more or put it right.
-	Message string   `json:"message,omitempty"`
-	Help    []string `json:"help,omitempty"`
-	// Deleted are pods that were deleted since their StatefulSet waited for them.
-	Deleted []object.Ref `json:"deleted,omitempty"`
+	restored.Report
 }
-
-// leastGate is how long the health of what was restored is looked at in any case.
-const leastGate = 5 * time.Second
 
 // lookAtRestored waits until the releases that were brought back are Healthy, and says so, or what
 // is not and which command helps. Pods that keep a StatefulSet from going back are deleted. It
@@ -38,28 +31,29 @@ func (x *run) lookAtRestored(ctx context.Context) (*Restored, error) {
 	if len(refs) == 0 {
 		return nil, ctx.Err() //nolint:nilnil // as above
 	}
-	x.tell(Event{Kind: Noted, Message: "looking whether what was brought back is Healthy"})
-	began, timeout := x.now(), x.o.look()
-	stuck := x.unstick(ctx, refs, r, timeout)
-	err := x.Gate(ctx, refs, max(timeout-x.now().Sub(began), leastGate))
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	note := func(text string) { x.tell(Event{Kind: Noted, Message: text}) }
+	note("looking whether what was brought back is Healthy")
+	i := restored.Inspector{Objects: InspectedObjects(x.Objects), Gate: x.Gate, Note: note, Poll: x.Poll}
+	var err error
+	if r.Report, err = i.Inspect(ctx, refs, x.o.look()); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		r.Healthy = true
-		x.tell(Event{Kind: Noted, Message: "what was brought back is Healthy"})
-		return r, nil
+	if !r.Healthy {
+		for _, n := range r.Releases {
+			r.Help = append(r.Help, fmt.Sprintf("kubectl sysop health helm/%s -n %s", n.Name, n.Namespace))
+		}
 	}
-	r.Message = field.HostsOnly(err.Error())
-	for _, pod := range stuck {
-		r.Message += fmt.Sprintf("; %s is of the revision that was undone, and its StatefulSet waits for it (OrderedReady)", pod)
-		r.Help = append(r.Help, fmt.Sprintf("kubectl delete pod %s -n %s", pod.Name, pod.Namespace))
-	}
-	for _, n := range r.Releases {
-		r.Help = append(r.Help, fmt.Sprintf("kubectl sysop health helm/%s -n %s", n.Name, n.Namespace))
-	}
-	x.tell(Event{Kind: Noted, Message: "what was brought back is not Healthy: " + r.Message + "; " + strings.Join(r.Help, ", ") + " helps"})
+	note(r.Text("what was brought back"))
 	return r, nil
+}
+
+// InspectedObjects are objects as an Inspector wants them.
+func InspectedObjects(o Objects) restored.Objects { return inspected{o} }
+
+type inspected struct{ Objects }
+
+func (i inspected) Delete(ctx context.Context, ref object.Ref, uid types.UID) error {
+	return i.Objects.Delete(ctx, ref, Precondition{UID: string(uid)})
 }
 
 // undone says that a run was undone, by all, only where what was brought back is Healthy.
@@ -68,9 +62,9 @@ func (r *Restored) undone(all, part string) string {
 	case r == nil:
 		return all
 	case r.Healthy:
-		return all + ", and what was brought back is Healthy"
+		return all + ", and " + r.Text("what was brought back")
 	}
-	return part + ", and what was brought back is not Healthy: " + r.Message + " (" + strings.Join(r.Help, "; ") + ")"
+	return part + ", and " + r.Text("what was brought back")
 }
 
 // look is how long is waited for what was brought back.

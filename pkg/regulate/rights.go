@@ -59,6 +59,8 @@ type rightsOf struct {
 	namespace string
 	kinds     *object.Kinds
 	set       map[Right]bool
+	// letsGo says that what is let go is looked after.
+	letsGo bool
 }
 
 func newRightsOf(s *system.System, namespace string, kinds *object.Kinds) *rightsOf {
@@ -89,6 +91,7 @@ func Rights(p *Planned, j *Journal, s *system.System, w *World, kinds *object.Ki
 	if len(p.Steps) == 0 {
 		return nil
 	}
+	r.letsGo = true
 	// Where there is a journal, there is a lock as well.
 	r.keeping(j.Version() == "", j.Version() == "" || j.Trust() == journal.Unsigned)
 	for i := range p.Steps {
@@ -204,6 +207,7 @@ func (r *rightsOf) act(act *system.Action, t object.Ref, sub string) {
 			r.target(t, "scale")
 		case act.Patch != nil:
 			r.target(t, act.Patch.Subresource)
+			r.ordered(t.Group, t.Kind, t.Namespace)
 		}
 	}
 }
@@ -264,6 +268,9 @@ func (r *rightsOf) operations(h *Hold) {
 		case o.Action == "http":
 		default:
 			r.written(Right{Group: gv.Group, Resource: strings.ToLower(t.Resource), Namespace: t.Namespace, Name: t.Name}, t.Subresource)
+			if o.Action == "patch" {
+				r.ordered(gv.Group, t.Kind, t.Namespace)
+			}
 		}
 	}
 	a, ok := r.system.App(h.App)

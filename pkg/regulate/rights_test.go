@@ -37,7 +37,7 @@ func rightsSystem() (*system.System, *World) {
 			},
 			"Recover": {{Job: &system.Job{Template: map[string]any{"metadata": map[string]any{"namespace": "jobs"}}}}},
 		}},
-		{Name: "db"},
+		{Name: "db", On: map[string][]system.Action{"readonly": {{Patch: &system.Patch{Type: "merge"}}}}},
 		{Name: "zone", On: map[string][]system.Action{"Stop": {{Patch: &system.Patch{Type: "merge", Subresource: "status"}}, {Exec: &system.Exec{Command: []string{"x"}}}}}},
 	}}
 	w := &World{Apps: []AppState{
@@ -45,7 +45,7 @@ func rightsSystem() (*system.System, *World) {
 			"Stop":    {{Index: 0, Name: "scale", Targets: []object.Ref{webRef}}, {Index: 1, Name: "http"}},
 			"Recover": {{Index: 0, Name: "job"}},
 		}},
-		{Name: "db", Actions: map[string][]Resolved{"Stop": {{Name: "preset", Default: true, Targets: []object.Ref{dbRef}, Signals: map[object.Ref]Signal{dbRef: {Scale: true}}}}}},
+		{Name: "db", Actions: map[string][]Resolved{"Stop": {{Name: "preset", Default: true, Targets: []object.Ref{dbRef}, Signals: map[object.Ref]Signal{dbRef: {Scale: true}}}}, "readonly": {{Name: "patch", Targets: []object.Ref{dbRef}}}}},
 		{Name: "zone", Actions: map[string][]Resolved{"Stop": {{Index: 0, Name: "patch", Targets: []object.Ref{zoneRef}}, {Index: 1, Name: "exec"}}}},
 	}}
 	return s, w
@@ -79,6 +79,8 @@ func TestRights(t *testing.T) {
 		{Action: "scale", Target: Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespace: "prod", Name: "web", Subresource: "scale"}},
 		{Action: "job", Target: Target{APIVersion: "batch/v1", Kind: "Job", Resource: "jobs", Namespace: "prod", Name: "made"}},
 		{Action: "http"},
+	}}, {ID: 5, App: "db", Signal: "readonly", Operations: []*Operation{
+		{Action: "patch", Target: Target{APIVersion: "apps/v1", Kind: "StatefulSet", Resource: "statefulsets", Namespace: "data", Name: "db"}},
 	}}}}
 	there.SetVersion("7")
 	for _, c := range []struct {
@@ -92,6 +94,12 @@ func TestRights(t *testing.T) {
 		{"the first hold", []Step{{Verb: Send, App: "web", Signal: "Stop", Actions: w.Apps[0].Actions["Stop"], Managers: []Manager{{Ref: fluxRef}}}}, &Journal{}, [][]string{making, web, hooks, flux, after}},
 		{"by default", []Step{{Verb: Send, App: "db", Signal: "Stop", Actions: w.Apps[1].Actions["Stop"]}}, there, [][]string{keeping, db}},
 		{"of the cluster", []Step{{Verb: Send, App: "zone", Signal: "Stop", Actions: w.Apps[2].Actions["Stop"]}}, there, [][]string{keeping, zone}},
+		{"a template", []Step{{Verb: Send, App: "db", Signal: "readonly", Actions: w.Apps[1].Actions["readonly"]}}, there, [][]string{
+			keeping, {"get statefulsets.apps db in data", "patch statefulsets.apps db in data", "create events.events.k8s.io in data", "list pods in data", "delete pods in data"},
+		}},
+		{"a template is let go", []Step{{Verb: TakeBack, App: "db", Signal: "readonly", Hold: 5}}, there, [][]string{
+			keeping, {"get statefulsets.apps db in data", "patch statefulsets.apps db in data", "create events.events.k8s.io in data", "list pods in data", "delete pods in data"},
+		}},
 		{"let go", []Step{{Verb: TakeBack, App: "web", Signal: "Stop", Hold: 4}}, there, [][]string{
 			keeping, web, after, hooks, {"create jobs.batch in prod", "delete jobs.batch in prod", "get jobs.batch in prod"},
 		}},
@@ -194,5 +202,27 @@ func TestRulesAreTheFewest(t *testing.T) {
 	}
 	if !slices.Equal(got, again) {
 		t.Errorf("in another order %q", again)
+	}
+}
+
+// Who may not delete the pods is told what will not be done, once a namespace, and no run is
+// refused for it.
+func TestOrderedNotes(t *testing.T) {
+	var missing []Missing
+	for _, r := range slices.Concat(OrderedRights("data", "db-0", "db-1"), OrderedRights("shop")) {
+		if !r.Optional {
+			t.Errorf("%s is not optional", r)
+		}
+		if r.Verb == "delete" {
+			missing = append(missing, Missing{Right: r})
+		}
+	}
+	missing = append(missing, Missing{Right: Right{Verb: "create", Group: eventsResource.Group, Resource: "events", Namespace: "data", Optional: true}})
+	got := OrderedNotes(missing)
+	if len(got) != 2 || !strings.HasPrefix(got[0], "you may not delete pods in data: ") || !strings.HasPrefix(got[1], "you may not delete pods in shop: ") {
+		t.Errorf("%q", got)
+	}
+	if err := Refuse(missing); err != nil {
+		t.Error(err)
 	}
 }

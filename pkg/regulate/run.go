@@ -293,6 +293,7 @@ func (x *run) finish(w *work) {
 		x.j.Note(sum)
 		return
 	}
+	x.out.Restored = append(x.out.Restored, h.restored()...)
 	sum.Signal, sum.Result = "Recover", "let go: "+summary(h.Operations, false)
 	if after := summary(h.Operations, true); after != "nothing" {
 		sum.Result += "; then " + after

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -78,4 +79,26 @@ type Runner struct {
 type Outcome struct {
 	Done   []Record
 	Failed []Record
+	// Restored are the objects that were put back as they were before a hold that ended: whether
+	// they are Healthy is not known yet.
+	Restored []Restored
+}
+
+// Restored is an object that was put back as it was before a hold of an app.
+type Restored struct {
+	App    string
+	Object object.Ref
+}
+
+// restored are the objects of which something was put back.
+func (h *Hold) restored() []Restored {
+	var out []Restored
+	for _, o := range h.Operations {
+		gv, err := schema.ParseGroupVersion(o.Target.APIVersion)
+		if o.After || o.State != Undone || o.Target.Name == "" || o.Action == "job" || err != nil {
+			continue
+		}
+		out = append(out, Restored{App: h.App, Object: object.Ref{Group: gv.Group, Kind: o.Target.Kind, Namespace: o.Target.Namespace, Name: o.Target.Name}})
+	}
+	return out
 }

@@ -26,18 +26,15 @@ type InstallDoneDocument struct {
 
 // InstallRestoredDocument is how releases are that undoing a run brought back.
 type InstallRestoredDocument struct {
-	Releases []string `json:"releases"`
-	Healthy  bool     `json:"healthy"`
-	Message  string   `json:"message,omitempty"`
-	Help     []string `json:"help,omitempty"`
-	Deleted  []string `json:"deleted,omitempty"`
+	Releases         []string `json:"releases"`
+	RestoredDocument `json:",inline"`
 }
 
-func restoredDocument(r *install.Restored) *InstallRestoredDocument {
+func installRestoredDocument(r *install.Restored) *InstallRestoredDocument {
 	if r == nil {
 		return nil
 	}
-	d := &InstallRestoredDocument{Healthy: r.Healthy, Message: r.Message, Help: r.Help, Deleted: refTexts(r.Deleted)}
+	d := &InstallRestoredDocument{RestoredDocument: *restoredDocument(&r.Report)}
 	for _, n := range r.Releases {
 		d.Releases = append(d.Releases, n.String())
 	}
@@ -71,7 +68,7 @@ const InstallNothing = "nothing"
 func InstallDone(i install.Installation, r install.Report) Answer {
 	doc := InstallDoneDocument{
 		Head: Head{APIVersion, "InstallDone"}, Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
-		Result: cmp.Or(r.Result, InstallNothing), Why: r.Why, Steps: []InstallResultDocument{}, Releases: releaseDocuments(r.Releases), Restored: restoredDocument(r.Restored),
+		Result: cmp.Or(r.Result, InstallNothing), Why: r.Why, Steps: []InstallResultDocument{}, Releases: releaseDocuments(r.Releases), Restored: installRestoredDocument(r.Restored),
 	}
 	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "RESULT"}, {Name: "NOTE", Drop: 1, Cut: End, Least: leastWhy}}}
 	tones := map[install.Phase]Tone{install.Done: Good, install.Left: Bad, install.Begun: Warn, install.Undone: Faint}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/restored"
 )
 
 // RegulationHistory shows what was done, the oldest first.
@@ -18,12 +19,12 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Answer {
 }
 
 // RegulationDone shows what was done just now, what could not be, and what of the plan
-// waits or was refused.
-func RegulationDone(out *regulate.Outcome, p *regulate.Planned, o RegulationOptions) Answer {
+// waits or was refused; r says how what was let go is, and may be nil.
+func RegulationDone(out *regulate.Outcome, p *regulate.Planned, r *restored.Report, o RegulationOptions) Answer {
 	plan := (&planView{p: p, w: &regulate.World{}, o: o}).document()
 	d := RegulationDoneDocument{
 		Head: Head{APIVersion, "RegulationDone"}, System: o.System, Namespace: o.Namespace,
-		Done: []RecordDocument{}, Failed: []RecordDocument{}, Waits: plan.Waits, Refused: plan.Refused,
+		Done: []RecordDocument{}, Failed: []RecordDocument{}, Waits: plan.Waits, Refused: plan.Refused, Restored: restoredDocument(r),
 	}
 	for i := range out.Done {
 		d.Done = append(d.Done, recordDocument(&out.Done[i]))
@@ -80,6 +81,23 @@ type RegulationDoneDocument struct {
 	Failed    []RecordDocument      `json:"failed"`
 	Waits     []PlanWaitDocument    `json:"waits"`
 	Refused   []PlanRefusalDocument `json:"refused"`
+	// Restored is how the apps are that were let go; absent where there are none.
+	Restored *RestoredDocument `json:"restored,omitempty"`
+}
+
+// RestoredDocument is how objects are that an undo brought back.
+type RestoredDocument struct {
+	Healthy bool     `json:"healthy"`
+	Message string   `json:"message,omitempty"`
+	Help    []string `json:"help,omitempty"`
+	Deleted []string `json:"deleted,omitempty"`
+}
+
+func restoredDocument(r *restored.Report) *RestoredDocument {
+	if r == nil {
+		return nil
+	}
+	return &RestoredDocument{Healthy: r.Healthy, Message: r.Message, Help: r.Help, Deleted: refTexts(r.Deleted)}
 }
 
 // RecordDocument is one thing that was done.
@@ -107,13 +125,15 @@ type RegulationRun struct {
 	// Left says why the neighbours are left held; empty where they are not.
 	Left        string
 	Held, Freed *regulate.Outcome // nil for none
+	// Restored is how those are that were let go; nil for none.
+	Restored *restored.Report
 }
 
 // RegulationRan is the document of a run; there is no other shape of it.
 func RegulationRan(r RegulationRun, o RegulationOptions) Answer {
 	d := RegulationRunDocument{
 		Head: Head{APIVersion, "RegulationRun"}, System: o.System, Namespace: o.Namespace,
-		App: r.App, Command: r.Command, ExitCode: r.ExitCode, Left: r.Left, Held: recordDocuments(r.Held), Freed: recordDocuments(r.Freed),
+		App: r.App, Command: r.Command, ExitCode: r.ExitCode, Left: r.Left, Held: recordDocuments(r.Held), Freed: recordDocuments(r.Freed), Restored: restoredDocument(r.Restored),
 	}
 	return Answer{Document: d}
 }
@@ -144,4 +164,6 @@ type RegulationRunDocument struct {
 	Left  string           `json:"left,omitempty"`
 	Held  []RecordDocument `json:"held"`
 	Freed []RecordDocument `json:"freed"`
+	// Restored is how those are that were let go; absent where there are none.
+	Restored *RestoredDocument `json:"restored,omitempty"`
 }

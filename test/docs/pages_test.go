@@ -28,7 +28,7 @@ func TestPages(t *testing.T) {
 		some = append(some, p.Path)
 		t.Run(strings.TrimSuffix(p.Path, ".md"), func(t *testing.T) { testPage(t, p) })
 	}
-	for _, want := range []string{"README.md", "docs/adopting.md", "docs/catalog.md", "docs/install.md", "docs/regulation.md", "docs/sharing.md"} {
+	for _, want := range []string{"README.md", "docs/adopting.md", "docs/catalog.md", "docs/install.md", "docs/regulation.md", "docs/sharing.md", "docs/tutorial-bad-upgrade.md"} {
 		if !slices.Contains(some, want) {
 			t.Errorf("no block of %s says that it needs a cluster", want)
 		}

@@ -5,12 +5,17 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 	"github.com/kubectl-sysop/kubectl-sysop/test/repository"
 )
@@ -129,4 +134,97 @@ func readyPods(t *testing.T, c *cluster.Cluster, namespace string, want int) {
 		}
 		return nil
 	})
+}
+
+// The printed roles are enough for the cure. Who has all of them but the right to delete the pods
+// is told what will not be done, and is not refused for it.
+func TestInstallUndoOrderedRights(t *testing.T) {
+	c := bare.Cluster(t)
+	kubeconfig, err := c.User("storekeeper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := store(t, "rights")
+	args := func(command string, more ...string) []string {
+		return append([]string{command, "store-rights", "--catalog", dir}, more...)
+	}
+	boss := newInstaller(t, c, unraced(t), "")
+	boss.run(args("install", "--yes")...).succeeds(t)
+	roles, err := apply.Parse([]byte(boss.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--print-rbac")...).succeeds(t).stdout))
+	if err != nil || len(roles) == 0 {
+		t.Fatalf("%d roles: %v", len(roles), err)
+	}
+	i := newInstaller(t, c, unraced(t), kubeconfig)
+	upgrade := args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "10s", "--yes")
+	note := "you may not delete pods in store-rights: "
+
+	grant(t, c, "storekeeper", withoutPods(t, roles))
+	r := i.run(upgrade...)
+	i.failed(r, note, "what was brought back is not Healthy", "kubectl delete pod store-rights-1 -n store-rights")
+	if err := admin(c).CoreV1().Pods("store-rights").Delete(t.Context(), "store-rights-1", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	readyPods(t, c, "store-rights", 2)
+
+	grant(t, c, "storekeeper", roles)
+	r = i.run(upgrade...)
+	i.failed(r, "everything that the run did was undone, and what was brought back is Healthy")
+	if strings.Contains(r.stderr, note) {
+		t.Errorf("it may delete them:\n%s", r.stderr)
+	}
+}
+
+// withoutPods are roles without the rules that let somebody delete pods.
+func withoutPods(t *testing.T, roles []*unstructured.Unstructured) []*unstructured.Unstructured {
+	t.Helper()
+	var out []*unstructured.Unstructured
+	left := 0
+	for _, role := range roles {
+		role = role.DeepCopy()
+		rules, _, _ := unstructured.NestedSlice(role.Object, "rules")
+		kept := slices.DeleteFunc(rules, func(rule any) bool {
+			resources, _, _ := unstructured.NestedStringSlice(rule.(map[string]any), "resources")
+			verbs, _, _ := unstructured.NestedStringSlice(rule.(map[string]any), "verbs")
+			names, _, _ := unstructured.NestedStringSlice(rule.(map[string]any), "resourceNames")
+			gone := slices.Equal(resources, []string{"pods"}) && slices.Equal(verbs, []string{"delete"}) && slices.Equal(names, []string{"store-rights-0", "store-rights-1"})
+			if gone {
+				left++
+			}
+			return gone
+		})
+		if len(kept) > 0 {
+			_ = unstructured.SetNestedSlice(role.Object, kept, "rules")
+		}
+		out = append(out, role)
+	}
+	if left != 1 {
+		t.Fatalf("%d rules let somebody delete the pods of the StatefulSet by name", left)
+	}
+	return out
+}
+
+// grant gives roles to a user, in place of what they were before.
+func grant(t *testing.T, c *cluster.Cluster, user string, roles []*unstructured.Unstructured) {
+	t.Helper()
+	client := dynamic.NewForConfigOrDie(c.Config())
+	for _, role := range roles {
+		gvr := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: strings.ToLower(role.GetKind()) + "s"}
+		var at dynamic.ResourceInterface = client.Resource(gvr)
+		if role.GetNamespace() != "" {
+			at = client.Resource(gvr).Namespace(role.GetNamespace())
+		}
+		if _, err := at.Apply(t.Context(), role.GetName(), role, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
+			t.Fatal(err)
+		}
+		binding := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "rbac.authorization.k8s.io/v1", "kind": role.GetKind() + "Binding",
+			"metadata": map[string]any{"name": role.GetName()},
+			"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": role.GetKind(), "name": role.GetName()},
+			"subjects": []any{map[string]any{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}},
+		}}
+		binding.SetNamespace(role.GetNamespace())
+		if _, err := c.Apply(t.Context(), []*unstructured.Unstructured{binding}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

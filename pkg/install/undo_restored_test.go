@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -20,15 +18,12 @@ import (
 
 // ordered is a StatefulSet of two pods as its controller has it after an upgrade to revision new
 // whose pod 1 crashes was undone: the pod stays, and the set waits for it.
-func ordered(f *fakeCluster, spec map[string]any) {
+func ordered(f *fakeCluster) {
 	set := thing("StatefulSet", "apps", "db", map[string]any{
 		"spec":   map[string]any{"replicas": int64(2)},
 		"status": map[string]any{"observedGeneration": int64(1), "replicas": int64(2), "readyReplicas": int64(1), "currentRevision": "old", "updateRevision": "old", "updatedReplicas": int64(1)},
 	})
 	set.SetAPIVersion("apps/v1")
-	for k, v := range spec {
-		_ = unstructured.SetNestedField(set.Object, v, "spec", k)
-	}
 	f.put(set, "helm")
 	uid := string(f.objects[refOf(set)].GetUID())
 	for i, revision := range []string{"old", "new"} {
@@ -40,52 +35,6 @@ func ordered(f *fakeCluster, spec map[string]any) {
 }
 
 func podRef(name string) object.Ref { return object.Ref{Kind: "Pod", Namespace: "apps", Name: name} }
-
-// Only the pod that a set waits for, of the revision that was undone, is deleted; and none where
-// the set does not wait.
-func TestUnstick(t *testing.T) {
-	setRef := object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: "apps", Name: "db"}
-	for name, c := range map[string]struct {
-		spec    map[string]any
-		change  func(*fakeCluster)
-		refs    []object.Ref
-		deleted []object.Ref
-	}{
-		"ordered":        {deleted: []object.Ref{podRef("db-1")}},
-		"parallel":       {spec: map[string]any{"podManagementPolicy": "Parallel"}},
-		"on delete":      {spec: map[string]any{"updateStrategy": map[string]any{"type": "OnDelete"}}},
-		"below":          {spec: map[string]any{"updateStrategy": map[string]any{"rollingUpdate": map[string]any{"partition": int64(2)}}}},
-		"not of the run": {refs: []object.Ref{{Kind: "ConfigMap", Namespace: "apps", Name: "a"}}},
-		"not looked at yet": {change: func(f *fakeCluster) {
-			_ = unstructured.SetNestedField(f.objects[setRef].Object, int64(0), "status", "observedGeneration")
-		}},
-		"the wanted one crashes": {change: func(f *fakeCluster) {
-			f.objects[podRef("db-1")].SetLabels(map[string]string{"controller-revision-hash": "old"})
-		}},
-		"ready": {change: func(f *fakeCluster) {
-			_ = unstructured.SetNestedSlice(f.objects[podRef("db-1")].Object, []any{map[string]any{"type": "Ready", "status": "True"}}, "status", "conditions")
-		}},
-		"of another one": {change: func(f *fakeCluster) { f.objects[setRef].SetUID(types.UID("another")) }},
-		"of an operator": {refs: []object.Ref{{Group: "example.com", Kind: "Database", Namespace: "apps", Name: "shop"}}, deleted: []object.Ref{podRef("db-1")}, change: func(f *fakeCluster) {
-			f.objects[setRef].Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{"apiVersion": "example.com/v1", "kind": "Database", "name": "shop", "uid": "x", "controller": true}}
-		}},
-	} {
-		f := newFake("apps")
-		ordered(f, c.spec)
-		if c.change != nil {
-			c.change(f)
-		}
-		if c.refs == nil {
-			c.refs = []object.Ref{setRef}
-		}
-		x := &run{Runner: f.runner()}
-		r := &Restored{}
-		x.unstickOnce(t.Context(), c.refs, r)
-		if !slices.Equal(r.Deleted, c.deleted) {
-			t.Errorf("%s: deleted %v, want %v", name, r.Deleted, c.deleted)
-		}
-	}
-}
 
 // undoneUpgrade is an upgrade of release a, with a StatefulSet, that fails and is undone; the
 // controller of StatefulSets is the gate.
@@ -122,7 +71,7 @@ func TestUndoLooks(t *testing.T) {
 		gates := 0
 		r.Gate = func(context.Context, []object.Ref, time.Duration) error {
 			if gates++; gates == 1 { // of the upgrade
-				ordered(f, nil)
+				ordered(f)
 				return down
 			}
 			if _, there := f.objects[podRef("db-1")]; there {

@@ -1,4 +1,4 @@
-package install
+package restored
 
 import (
 	"context"
@@ -19,7 +19,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-var podKind = schema.GroupKind{Kind: "Pod"}
+var (
+	podKind         = schema.GroupKind{Kind: "Pod"}
+	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+)
 
 // unstick deletes the pods that keep StatefulSets from going back, until all of the sets have
 // gone back or the time is over. It returns those that it could not delete.
@@ -28,25 +31,53 @@ var podKind = schema.GroupKind{Kind: "Pod"}
 // before it replaces any: a pod that crashes with the revision that was undone is never replaced
 // by one of the revision that was brought back (kubernetes/kubernetes#67250). Kubernetes documents
 // the cure: delete that pod.
-func (x *run) unstick(ctx context.Context, refs []object.Ref, r *Restored, timeout time.Duration) (stuck []object.Ref) {
+func (i *Inspector) unstick(ctx context.Context, refs []object.Ref, r *Report, timeout time.Duration) (stuck []object.Ref) {
 	began := time.Now()
 	for {
 		var settled bool
-		if stuck, settled = x.unstickOnce(ctx, refs, r); settled || time.Since(began) > timeout {
+		if stuck, settled = i.unstickOnce(ctx, refs, r); settled || time.Since(began) > timeout {
 			return stuck
 		}
 		select {
 		case <-ctx.Done():
 			return stuck
-		case <-time.After(x.poll()):
+		case <-time.After(i.poll()):
 		}
 	}
 }
 
-// unstickOnce looks at all sets once. Settled says that none of them goes on.
-func (x *run) unstickOnce(ctx context.Context, refs []object.Ref, r *Restored) (stuck []object.Ref, settled bool) {
+// unstickOnce deletes what is stuck now. Settled says that none of the sets goes on.
+func (i *Inspector) unstickOnce(ctx context.Context, refs []object.Ref, r *Report) (stuck []object.Ref, settled bool) {
+	pods, settled := i.waitedFor(ctx, refs)
+	for n := range pods {
+		ref := object.Ref{Kind: "Pod", Namespace: pods[n].Namespace, Name: pods[n].Name}
+		switch err := i.Objects.Delete(ctx, ref, pods[n].UID); {
+		case err == nil:
+			r.Deleted = append(r.Deleted, ref)
+			set := metav1.GetControllerOf(&pods[n]).Name
+			i.Note(fmt.Sprintf("%s is deleted: it is of the revision that was undone and not Ready, and StatefulSet %s, whose pods come in order, waits for it", ref, set))
+		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
+			stuck = append(stuck, ref)
+		}
+	}
+	return stuck, settled
+}
+
+// Stuck are the pods that StatefulSets among objects, or that one of these controls, wait for now
+// (see [Inspector.Inspect]). None is deleted.
+func (i *Inspector) Stuck(ctx context.Context, refs []object.Ref) []object.Ref {
+	pods, _ := i.waitedFor(ctx, refs)
+	var out []object.Ref
+	for n := range pods {
+		out = append(out, object.Ref{Kind: "Pod", Namespace: pods[n].Namespace, Name: pods[n].Name})
+	}
+	return out
+}
+
+// waitedFor looks at all sets once. Settled says that none of them goes on.
+func (i *Inspector) waitedFor(ctx context.Context, refs []object.Ref) (pods []corev1.Pod, settled bool) {
 	settled = true
-	for _, set := range x.orderedSets(ctx, refs) {
+	for _, set := range i.orderedSets(ctx, refs) {
 		if hasSettled(set) {
 			continue
 		}
@@ -54,27 +85,18 @@ func (x *run) unstickOnce(ctx context.Context, refs []object.Ref, r *Restored) (
 		if set.Status.ObservedGeneration < set.Generation {
 			continue // what it is about to do is not known yet
 		}
-		pods, err := x.stuckPods(ctx, set)
+		stuck, err := i.stuckPods(ctx, set)
 		if err != nil {
 			continue // the health says what is not
 		}
-		for i := range pods {
-			ref := object.Ref{Kind: "Pod", Namespace: pods[i].Namespace, Name: pods[i].Name}
-			switch err := x.Objects.Delete(ctx, ref, Precondition{UID: string(pods[i].UID)}); {
-			case err == nil:
-				r.Deleted = append(r.Deleted, ref)
-				x.tell(Event{Kind: Noted, Message: fmt.Sprintf("%s is deleted: it is of the revision that was undone and not Ready, and StatefulSet %s, whose pods come in order, waits for it", ref, set.Name)})
-			case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
-				stuck = append(stuck, ref)
-			}
-		}
+		pods = append(pods, stuck...)
 	}
-	return stuck, settled
+	return pods, settled
 }
 
 // orderedSets are the StatefulSets among objects, and those that one of the objects controls, such
 // as a custom resource, whose pods come in order.
-func (x *run) orderedSets(ctx context.Context, refs []object.Ref) []*appsv1.StatefulSet {
+func (i *Inspector) orderedSets(ctx context.Context, refs []object.Ref) []*appsv1.StatefulSet {
 	var out []*appsv1.StatefulSet
 	var namespaces []string
 	for _, ref := range refs {
@@ -83,16 +105,15 @@ func (x *run) orderedSets(ctx context.Context, refs []object.Ref) []*appsv1.Stat
 		}
 	}
 	add := func(u *unstructured.Unstructured) {
-		set := &appsv1.StatefulSet{}
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, set) == nil && isOrdered(set) {
+		if set, ok := Ordered(u); ok {
 			out = append(out, set)
 		}
 	}
 	for _, namespace := range namespaces {
-		list := x.statefulSets(ctx, namespace, refs)
-		for i := range list {
-			if ref := refOf(&list[i]); slices.Contains(refs, ref) || slices.ContainsFunc(refs, controls(&list[i])) {
-				add(&list[i])
+		list := i.statefulSets(ctx, namespace, refs)
+		for n := range list {
+			if slices.Contains(refs, refOf(&list[n])) || slices.ContainsFunc(refs, controls(&list[n])) {
+				add(&list[n])
 			}
 		}
 	}
@@ -100,14 +121,14 @@ func (x *run) orderedSets(ctx context.Context, refs []object.Ref) []*appsv1.Stat
 }
 
 // statefulSets are those of a namespace; for who may not list them, those of the refs that may be got.
-func (x *run) statefulSets(ctx context.Context, namespace string, refs []object.Ref) []unstructured.Unstructured {
-	list, err := x.Objects.List(ctx, statefulSetKind, namespace)
+func (i *Inspector) statefulSets(ctx context.Context, namespace string, refs []object.Ref) []unstructured.Unstructured {
+	list, err := i.Objects.List(ctx, statefulSetKind, namespace)
 	if err == nil {
 		return list
 	}
 	for _, ref := range refs {
 		if ref.GroupKind() == statefulSetKind && ref.Namespace == namespace {
-			if u, err := x.Objects.Get(ctx, ref); err == nil {
+			if u, err := i.Objects.Get(ctx, ref); err == nil {
 				list = append(list, *u)
 			}
 		}
@@ -127,9 +148,14 @@ func controls(o *unstructured.Unstructured) func(object.Ref) bool {
 	}
 }
 
-// isOrdered says that a set waits for each pod before it goes on with the next one.
-func isOrdered(set *appsv1.StatefulSet) bool {
-	return set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement && set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType
+// Ordered returns an object as a StatefulSet that waits for each pod before it goes on with the
+// next one; false says that it is none.
+func Ordered(u *unstructured.Unstructured) (*appsv1.StatefulSet, bool) {
+	set := &appsv1.StatefulSet{}
+	if u.GroupVersionKind().GroupKind() != statefulSetKind || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, set) != nil {
+		return nil, false
+	}
+	return set, set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement && set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType
 }
 
 // hasSettled says that all pods of a set are there, Ready and of its newest revision.
@@ -152,19 +178,19 @@ func partition(set *appsv1.StatefulSet) int32 {
 
 // stuckPods are the pods of a set that are not Ready and of another revision than the one that it
 // wants by now.
-func (x *run) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]corev1.Pod, error) {
-	list, err := x.Objects.List(ctx, podKind, set.Namespace)
+func (i *Inspector) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]corev1.Pod, error) {
+	list, err := i.Objects.List(ctx, podKind, set.Namespace)
 	if err != nil {
 		return nil, err
 	}
 	var out []corev1.Pod
-	for i := range list {
-		by := metav1.GetControllerOf(&list[i])
-		if by == nil || by.UID != set.UID || list[i].GetDeletionTimestamp() != nil {
+	for n := range list {
+		by := metav1.GetControllerOf(&list[n])
+		if by == nil || by.UID != set.UID || list[n].GetDeletionTimestamp() != nil {
 			continue
 		}
 		var pod corev1.Pod
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list[i].Object, &pod); err != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list[n].Object, &pod); err != nil {
 			return nil, err
 		}
 		revision := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
@@ -188,4 +214,9 @@ func isReady(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
+}
+
+func refOf(o *unstructured.Unstructured) object.Ref {
+	gk := o.GroupVersionKind().GroupKind()
+	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }

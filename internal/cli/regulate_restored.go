@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/restored"
+)
+
+const (
+	// recoverTimeout is how long regulate recover waits until what it let go is Healthy.
+	recoverTimeout = time.Minute
+	// glance is how long is waited for it where nobody asked to wait; noLook does not look.
+	glance = 5 * time.Second
+	noLook = -1
+	// unknownFor is how long an app may be Unknown, with nothing going on, before it is left at that.
+	unknownFor = 10 * time.Second
+	// whatWasLetGo is what reports are about.
+	whatWasLetGo = "what was let go"
+)
+
+// lookAtRestored waits until the apps are Healthy of which objects were put back, and says so, or
+// what is not and which command helps. A pod that a StatefulSet among the objects waits for is
+// deleted. It is nil where nothing was put back, or the look was interrupted.
+func (o *acting) lookAtRestored(ctx context.Context, b *regulated, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
+	if out == nil || len(out.Restored) == 0 || o.dryRun != "none" {
+		return nil, nil //nolint:nilnil // nothing to say is no error
+	}
+	var apps []string
+	var refs []object.Ref
+	for _, r := range out.Restored {
+		if !slices.Contains(apps, r.App) {
+			apps = append(apps, r.App)
+		}
+		refs = append(refs, r.Object)
+	}
+	slices.Sort(apps)
+	i, err := o.inspector(b)
+	if err != nil {
+		return nil, err
+	}
+	i.Gate = func(ctx context.Context, _ []object.Ref, timeout time.Duration) error {
+		return o.waitForApps(ctx, b, apps, timeout)
+	}
+	report, err := i.Inspect(ctx, refs, timeout)
+	if ctx.Err() != nil {
+		fmt.Fprintf(o.env.ErrOut, "interrupted: whether %s is Healthy is not known; kubectl sysop regulate status tells\n", whatWasLetGo)
+		return nil, nil //nolint:nilnil // it was let go all the same
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !report.Healthy {
+		for _, name := range apps {
+			if app, ok := b.world.App(name); ok && !isWell(app) {
+				report.Help = append(report.Help, appHelp(b, app))
+			}
+		}
+	}
+	fmt.Fprintln(o.env.ErrOut, safe(report.Text(fmt.Sprintf("%s (%s)", whatWasLetGo, strings.Join(apps, ", ")))))
+	return &report, nil
+}
+
+// inspector inspects objects of the cluster of a System.
+func (o *acting) inspector(b *regulated) (*restored.Inspector, error) {
+	objects, err := install.NewObjects(b.config)
+	if err != nil {
+		return nil, err
+	}
+	return &restored.Inspector{
+		Objects: install.InspectedObjects(objects),
+		Note:    func(text string) { fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(text)) },
+	}, nil
+}
+
+// waitForApps waits until apps are Healthy, or says which are not.
+func (o *acting) waitForApps(ctx context.Context, b *regulated, apps []string, timeout time.Duration) error {
+	patience, stop := context.WithTimeoutCause(ctx, timeout, errTooLong)
+	defer stop()
+	w := newRegulateWatcher(o, b)
+	w.idle = true
+	began := o.env.Now()
+	var bad []string
+	err := w.until(patience, func(*regulate.Planned) bool {
+		bad = bad[:0]
+		moving := false
+		for _, name := range apps {
+			app, ok := b.world.App(name)
+			if !ok || isWell(app) {
+				continue
+			}
+			moving = moving || app.Rollout != "" || app.Health != health.Unknown
+			bad = append(bad, appText(app))
+		}
+		return len(bad) == 0 || !moving && o.env.Now().Sub(began) >= unknownFor
+	})
+	switch {
+	case err != nil && !errors.Is(context.Cause(patience), errTooLong):
+		return err
+	case len(bad) > 0:
+		return errors.New(strings.Join(bad, "; "))
+	case err != nil:
+		return fmt.Errorf("it was not seen within %s", timeout)
+	}
+	return nil
+}
+
+// isWell says whether an app is Healthy, with nothing being rolled out.
+func isWell(app *regulate.AppState) bool {
+	return app.Rollout == "" && (app.Health == health.Healthy || app.Health == health.Suspended)
+}
+
+// appText says how an app is that is not well.
+func appText(app *regulate.AppState) string {
+	text := fmt.Sprintf("%s is %s", app.Name, app.Health)
+	if app.Rollout != "" && (app.Health == health.Healthy || app.Health == health.Suspended) {
+		return fmt.Sprintf("%s is being rolled out: %s", app.Name, app.Rollout)
+	}
+	if app.Message != "" {
+		text += ": " + app.Message
+	}
+	return text
+}
+
+// appHelp is the command that tells more of an app.
+func appHelp(b *regulated, app *regulate.AppState) string {
+	if len(app.Roots) == 0 {
+		return "kubectl sysop regulate status " + b.system.Name
+	}
+	root := app.Roots[0]
+	text := fmt.Sprintf("kubectl sysop health %s/%s", strings.ToLower(root.Kind), root.Name)
+	if root.Namespace != "" {
+		text += " -n " + root.Namespace
+	}
+	return text
+}
+
+// stuckPods are the commands that delete what StatefulSets of an app wait for.
+func (o *acting) stuckPods(ctx context.Context, b *regulated, app string) []string {
+	state, ok := b.world.App(app)
+	if !ok || b.config == nil {
+		return nil
+	}
+	i, err := o.inspector(b)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, pod := range i.Stuck(ctx, state.Roots) {
+		out = append(out, fmt.Sprintf("kubectl delete pod %s -n %s", pod.Name, pod.Namespace))
+	}
+	return out
+}

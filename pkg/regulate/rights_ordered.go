@@ -1,0 +1,62 @@
+package regulate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// podsResource are pods, which OrderedRights are about.
+const podsResource = "pods"
+
+// OrderedRights is what it takes, after an undo, to delete a pod that a StatefulSet waits for
+// whose pods come in order (OrderedReady): pods by name, or any pod of the namespace where there
+// are no names. They are optional: without them the pod is named with the command that helps.
+func OrderedRights(namespace string, pods ...string) []Right {
+	right := Right{Resource: podsResource, Namespace: namespace, Optional: true, Verb: "list"}
+	out := []Right{right}
+	right.Verb = "delete"
+	if len(pods) == 0 {
+		return append(out, right)
+	}
+	for _, name := range pods {
+		right.Name = name
+		out = append(out, right)
+	}
+	return out
+}
+
+// OrderedNotes say what is not done after an undo for lack of OrderedRights: a line a namespace.
+func OrderedNotes(missing []Missing) []string {
+	verbs := map[string][]string{}
+	var namespaces []string
+	for _, m := range missing {
+		if !m.Optional || m.Group != "" || m.Resource != podsResource || m.Verb != "list" && m.Verb != "delete" {
+			continue
+		}
+		if !slices.Contains(namespaces, m.Namespace) {
+			namespaces = append(namespaces, m.Namespace)
+		}
+		if !slices.Contains(verbs[m.Namespace], m.Verb) {
+			verbs[m.Namespace] = append(verbs[m.Namespace], m.Verb)
+		}
+	}
+	slices.Sort(namespaces)
+	var out []string
+	for _, ns := range namespaces {
+		slices.Sort(verbs[ns])
+		out = append(out, fmt.Sprintf("you may not %s pods in %s: a pod that its StatefulSet waits for after an undo (OrderedReady) is not deleted; the answer then has the command", strings.Join(verbs[ns], ", "), ns))
+	}
+	return out
+}
+
+// ordered is what letting go takes where an action patches a StatefulSet: its template may have
+// been changed. The rights of all actions have none of it: watching deletes no pods.
+func (r *rightsOf) ordered(group, kind, namespace string) {
+	if !r.letsGo || group != "apps" || kind != "StatefulSet" {
+		return
+	}
+	for _, right := range OrderedRights(namespace) {
+		r.set[right] = true
+	}
+}
