@@ -45,8 +45,6 @@ func known(t *testing.T) *lint.Definitions {
 // Who brings its definitions takes the line out.
 var newer = []struct{ entry, release, field string }{
 	{"flux", "source-watcher v2.3.1", `ArtifactGenerator.source.extensions.fluxcd.io v1beta1: path "spec.serviceAccountName"`},
-	{"flux", "notification-controller v1.10.0", `Alert.notification.toolkit.fluxcd.io v1beta3: degraded: path "status.conditions[].type"`},
-	{"flux", "notification-controller v1.10.0", `Provider.notification.toolkit.fluxcd.io v1beta3: degraded: path "status.conditions[].type"`},
 	{"keda", "v2.21.0", `TriggerAuthentication.keda.sh v1alpha1: path "spec.azureServicePrincipal.`},
 	{"oracle-mysql", "9.6-2.2.7", `InnoDBCluster.mysql.oracle.com v2: path "spec.meb.tlsSecretName"`},
 	{"oracle-mysql", "9.6-2.2.7", `InnoDBCluster.mysql.oracle.com v2: path "spec.keyring.kmip.configuration"`},
@@ -92,7 +90,9 @@ var unchecked = map[string]string{
 	"TLSStore.traefik.containo.us":                        "Traefik 2, whose group is gone",
 	"ProvisioningRequest.autoscaling.x-k8s.io":            "of the cluster autoscaler, which is no operator of the catalogue",
 	"Alert.notification.toolkit.fluxcd.io v1":             "newer than the skeletons",
+	"Alert.notification.toolkit.fluxcd.io v1beta2":        "older than the skeletons",
 	"Provider.notification.toolkit.fluxcd.io v1":          "newer than the skeletons",
+	"Provider.notification.toolkit.fluxcd.io v1beta2":     "older than the skeletons",
 	"MultiNetworkPolicy.k8s.cni.cncf.io v1beta2":          "newer than the skeletons",
 	"CiliumNetworkPolicy.cilium.io":                       "Cilium: no definitions are at hand",
 	"CiliumClusterwideNetworkPolicy.cilium.io":            "Cilium: no definitions are at hand",
