@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -64,16 +65,22 @@ func (l *linter) healths(k *catalog.Kind, where anchor) {
 
 // health checks the fields that the expressions of a rule read.
 func (l *linter) health(rule health.Rule, where anchor) {
+	l.reads(&rule, "", func(r health.Read) anchor { return where.below(r.In) })
+}
+
+// reads checks the fields that the expressions of a rule read. About says of what part of an
+// entry it is, where it is not the field of the rule, and where is the anchor of each.
+func (l *linter) reads(rule *health.Rule, about string, where func(health.Read) anchor) {
 	reads, err := rule.Reads()
 	if err != nil {
 		return // Who parses the rule says so, with its place.
 	}
 	told := map[string]bool{}
 	for _, r := range reads {
-		at := where.below(r.In)
+		at := where(r)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, r.Line, r.Column) }
 		l.hold(use{
-			kind: rule.Kind, where: at, about: r.In + ": ", versions: rule.Versions, told: told,
+			kind: rule.Kind, where: at, about: cmp.Or(about, r.In+": "), versions: rule.Versions, told: told,
 			check: func(s field.Shape) *fault { return readFault(s, r) },
 		})
 	}

@@ -100,7 +100,7 @@ func signalNode(s *regulate.Signal) *yaml.Node {
 		f = f.put("or", fields{}.text("when", s.Or.When).put("patch", strict.ValueNode(s.Or.Patch)).put("resume", strict.ValueNode(s.Or.Resume)).node())
 	}
 	return f.text("requires", s.Requires).yes("stateful", s.Stateful).yes("caution", s.Caution).
-		text("effect", s.Effect).text("caveat", s.Caveat).text("source", s.Source).text("since", s.Since).node()
+		text("effect", s.Effect).text("caveat", s.Caveat).text("source", s.Source).text("since", s.Since).text("reacted", s.Reacted).node()
 }
 
 // patterns parts signals of patterns, so that each part can stand in one item.
