@@ -33,7 +33,7 @@ relations: []
 `
 	for given, want := range map[string]string{
 		`status.?applicationState.?state.orValue("") == "SUSPENDED"`: "",
-		`status.?applicationState.?sate.orValue("") == "SUSPENDED"`:  `17:42 SparkApplication.sparkoperator.k8s.io v1beta2: signal stop: reacted: path "status.applicationState.sate", column 25: status.applicationState has no field sate`,
+		`status.?applicationState.?sate.orValue("") == "SUSPENDED"`:  `17:42 SparkApplication.sparkoperator.k8s.io v1beta2: signal stop: reacted: path "status.applicationState.sate", column 24: status.applicationState has no field sate`,
 		`status.condition("Suspended").status == "True"`:             `17:32 SparkApplication.sparkoperator.k8s.io v1beta2: signal stop: reacted: path "status.conditions`,
 		">-\n        status.?phases.orValue(\"\") == \"SUSPENDED\"":  `18:17 SparkApplication.sparkoperator.k8s.io v1beta2: signal stop: reacted: path "status.phases"`,
 	} {
