@@ -28,6 +28,8 @@ func TestHealthVersions(t *testing.T) {
 		"newer, for every version": {rollout + newer, ""},
 		"newer, for older":         {rollout + newer + "  versions: v1alpha1\n", "2:20 Rollout.rollouts.kruise.io v1alpha1: healthy: path \"status.currentStepState\""},
 		"each for its own":         {rollout + older + "  versions: v1alpha1\n" + rollout + newer + "  versions: v1beta1\n", ""},
+		"a status that newer lack": {"- kind: Alert.notification.toolkit.fluxcd.io\n  degraded: status.condition(\"Ready\").status == \"False\"\n", "2:29 Alert.notification.toolkit.fluxcd.io v1: degraded: path \"status.conditions[].type\""},
+		"and where it is":          {"- kind: Alert.notification.toolkit.fluxcd.io\n  degraded: status.condition(\"Ready\").status == \"False\"\n", "; v1beta2 has it: write versions: [v1beta2]"},
 		"a version that is not":    {rollout + newer + "  versions: [v1beta1, v1]\n", "3:13 Rollout.rollouts.kruise.io has no version v1: it has v1beta1, v1alpha1"},
 	} {
 		rules, problems := health.ParseRules(name, []byte(test.text))
