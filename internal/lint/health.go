@@ -51,8 +51,8 @@ func (l *linter) probe(rule *health.Rule, where anchor) {
 	}
 }
 
-// healths checks the rules of a kind of an entry, which stand at a place.
-func (l *linter) healths(k *catalog.Kind, where anchor) {
+// healthRules checks the rules of a kind of an entry, which stand at a place.
+func (l *linter) healthRules(k *catalog.Kind, where anchor) {
 	for i, r := range k.Health {
 		r.Kind = k.Kind
 		at := where
@@ -75,12 +75,12 @@ func (l *linter) reads(rule *health.Rule, about string, where func(health.Read) 
 	if err != nil {
 		return // Who parses the rule says so, with its place.
 	}
-	told := map[string]bool{}
+	found := map[string]bool{}
 	for _, r := range reads {
 		at := where(r)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, r.Line, r.Column) }
 		l.hold(use{
-			kind: rule.Kind, where: at, about: cmp.Or(about, r.In+": "), versions: rule.Versions, told: told,
+			kind: rule.Kind, where: at, about: cmp.Or(about, r.In+": "), versions: rule.Versions, found: found,
 			check: func(s field.Shape) *fault { return readFault(s, r) },
 		})
 	}

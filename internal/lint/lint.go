@@ -116,20 +116,20 @@ type use struct {
 	// versions are those for which it is said; none means every one.
 	versions []string
 	check    func(field.Shape) *fault
-	// told is what was found of other fields of the same text: the field of a field that is
+	// found are the faults of other fields of the same text: the field of a field that is
 	// not there is not there either. Nil where the use stands alone.
-	told map[string]bool
+	found map[string]bool
 }
 
-// again says whether the same was found before, and notes it.
-func (u use) again(version string, f *fault) bool {
-	if u.told == nil {
+// repeats says whether the same fault was found before, and notes it.
+func (u use) repeats(version string, f *fault) bool {
+	if u.found == nil {
 		return false
 	}
 	_, says, _ := strings.Cut(f.message, ": ")
 	key := version + ": " + u.about + cmp.Or(says, f.message)
-	was := u.told[key]
-	u.told[key] = true
+	was := u.found[key]
+	u.found[key] = true
 	return was
 }
 
@@ -160,7 +160,7 @@ func (l *linter) hold(u use) {
 			}
 			continue
 		}
-		if !u.again(name, f) {
+		if !u.repeats(name, f) {
 			older := slices.DeleteFunc(slices.Clone(versions[i+1:]), func(v string) bool { return faultIn(u, k.Shapes(v)) != nil })
 			l.add(u.where.below(f.below...).from(f.offset), false, "%s %s: %s%s%s", u.kind, name, u.about, f.message, hintOf(older))
 		}

@@ -21,18 +21,18 @@ const (
 	mostBetweenLooks    = 5 * time.Second
 )
 
-// reaction is what is waited for when a signal has been written: that its operator reacts. An
-// operator of before the release that reads the signal leaves the object alone, and the
-// object is held in name only.
+// reaction is what a run waits for when it has written a signal: that the operator reacts. An
+// operator that is older than the release that first reads the signal leaves the object alone,
+// and the object is held in name only.
 type reaction struct {
 	signal  Signal
 	is      *health.Predicate
 	timeout time.Duration
 }
 
-// reactionTo returns what is waited for after a write by an action; nil for nothing: the
-// action is no preset, the catalogue knows of no status that says it, nothing is kept of the
-// write, or it is one that is done when the app has been let go.
+// reactionTo returns what the run waits for after a write by an action; nil for nothing: the
+// action is no preset, the catalogue knows of no status that says it, the write is a dry run,
+// or it is done when the app has been let go.
 func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
 	if act == nil || act.Preset == "" || o.After || x.DryRun {
 		return nil, nil
@@ -51,8 +51,7 @@ func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
 	return &reaction{s, is, cmp.Or(act.Timeout, defaultReactTimeout)}, nil
 }
 
-// awaits says that a write of an operation, which may be done, is done only when its operator
-// has reacted.
+// awaits says that a write of an operation is done only when the operator has reacted.
 func (x *run) awaits(it *item) bool {
 	act, err := x.actionOf(it)
 	if err != nil {
@@ -63,7 +62,7 @@ func (x *run) awaits(it *item) bool {
 }
 
 // await polls, as waitJob does, until the status of the object says that its operator reacted.
-// It gives what is said of that, and nothing where nothing is waited for.
+// It returns what the result says of that, empty where it does not wait.
 func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, error) {
 	r, err := x.reactionTo(it.op, act)
 	if r == nil || err != nil {
@@ -92,7 +91,7 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 			}
 		}
 		if time.Since(began) > r.timeout {
-			return "", r.missing(t)
+			return "", r.failure(t)
 		}
 		if !pause(ctx, every) {
 			return "", ctx.Err()
@@ -101,8 +100,8 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 	}
 }
 
-// missing says that nobody reacted, and why that may be.
-func (r *reaction) missing(t Target) error {
+// failure says that nobody reacted, and why that may be.
+func (r *reaction) failure(t Target) error {
 	why := "it does not run, or has too much to do"
 	if r.signal.Since != "" {
 		why = "it is likely older than " + r.signal.Since + ", the release that first reads this, or it does not run"
