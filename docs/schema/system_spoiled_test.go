@@ -48,7 +48,7 @@ var spoiledSystems = []spoiled{
 	{`label: {tier: ""}`, `label: {tier: "a b"}`, `spec.apps[1].on.Stop[4].label.tier: "a b" is no value of a label`, true},
 	{`label: {tier: ""}`, `label: {}`, "spec.apps[1].on.Stop[4].label: it is empty", true},
 	{"suspendCronJobs: true", "suspendCronJobs: false", "spec.apps[1].on.Stop[5].suspendCronJobs: want true, or leave it out", true},
-	{"- restart: true", "- restart: true\n        timeout: 5m", "timeout does not go with restart: it is about job, http and exec", true},
+	{"- restart: true", "- restart: true\n        timeout: 5m", "timeout does not go with restart: it is about preset, job, http and exec", true},
 	{"- restart: true", "- restart: true\n        allowStop: true", "allowStop does not go with restart", true},
 	{"          template:\n            template:", "          template:\n            templte:", "spec.apps[1].on.Stop[8].job.template: template is missing", true},
 	{"          template:\n            template:", "          template:\n            kind: Pod\n            template:", "want a Job of batch/v1", true},

@@ -188,7 +188,7 @@ func (g *gate) not() []string {
 // patienceWith is how long is waited for an object that says nothing.
 func (g *gate) patienceWith(ref object.Ref) time.Duration {
 	if kind, ok := g.session.kinds.Kind(ref.GroupKind()); ok {
-		if _, known, found := catalog.KindOf(kind); found && known.Health.Source != "" {
+		if _, known, found := catalog.KindOf(kind); found && len(known.Health) > 0 {
 			return time.Hour // It is known how this kind tells: it has to.
 		}
 	}

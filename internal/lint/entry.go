@@ -20,7 +20,7 @@ func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 		l.own[declare.GroupKind(k.Kind)] = k.Versions
 		where := anchor{path: []any{"kinds", i}, offset: -1}
 		l.declared(k, where)
-		l.health(k, where.below("health"))
+		l.healthRules(k, where.below("health"))
 		l.signals(k, where.below("signals"))
 	}
 	l.relations(e.Relations)

@@ -20,14 +20,14 @@ func HealthRules(defs *Definitions, rules []health.Rule, text []byte) []Finding 
 	l := &linter{defs: defs, doc: Document{&yaml.Node{Kind: yaml.SequenceNode, Content: items}, text}, unknown: map[schema.GroupKind]bool{}}
 	for i := range rules {
 		where := anchor{path: []any{i}, offset: -1}
-		k := catalog.Kind{Kind: rules[i].Kind, Health: rules[i]}
-		if gk := declare.GroupKind(k.Kind); defs.Complete {
+		r := rules[i]
+		if gk := declare.GroupKind(r.Kind); defs.Complete {
 			if _, ok := defs.Kind(gk); !ok {
-				l.unknownKind(k.Kind, gk, where.below("kind"))
+				l.unknownKind(r.Kind, gk, where.below("kind"))
 			}
 		}
-		l.probe(&rules[i], where)
-		l.health(&k, where)
+		l.probe(&r, where)
+		l.health(r, where)
 	}
 	return l.findings
 }
@@ -51,44 +51,38 @@ func (l *linter) probe(rule *health.Rule, where anchor) {
 	}
 }
 
-// health checks the fields that the expressions of a kind's rule read. A rule reads what one
-// of the versions has: what another lacks is absent, which an expression minds or not.
-func (l *linter) health(k *catalog.Kind, where anchor) {
-	rule := k.Health
-	if rule.Empty() {
-		return
+// healthRules checks the rules of a kind of an entry, which stand at a place.
+func (l *linter) healthRules(k *catalog.Kind, where anchor) {
+	for i, r := range k.Health {
+		r.Kind = k.Kind
+		at := where
+		if n := l.doc.node(where.path); len(k.Health) > 1 || n != nil && n.Kind == yaml.SequenceNode {
+			at = where.below(i)
+		}
+		l.health(r, at)
 	}
-	rule.Kind = k.Kind
+}
+
+// health checks the fields that the expressions of a rule read.
+func (l *linter) health(rule health.Rule, where anchor) {
+	l.reads(&rule, "", func(r health.Read) anchor { return where.below(r.In) })
+}
+
+// reads checks the fields that the expressions of a rule read. About says of what part of an
+// entry it is, where it is not the field of the rule, and where is the anchor of each.
+func (l *linter) reads(rule *health.Rule, about string, where func(health.Read) anchor) {
 	reads, err := rule.Reads()
 	if err != nil {
 		return // Who parses the rule says so, with its place.
 	}
-	gk := declare.GroupKind(k.Kind)
-	is, ok := l.defs.Kind(gk)
-	if !ok {
-		return
-	}
-	versions := l.versions(gk, is, nil)
-	var shapes []field.Shape
-	for _, v := range versions {
-		shapes = append(shapes, is.Shapes(v)...)
-	}
-	told := map[string]bool{}
+	found := map[string]bool{}
 	for _, r := range reads {
-		f := faultIn(use{check: func(s field.Shape) *fault { return readFault(s, r) }}, shapes)
-		if f == nil {
-			continue
-		}
-		// The field of a field that is not there is not there either.
-		_, says, _ := strings.Cut(f.message, ": ")
-		key := r.In + ": " + cmp.Or(says, f.message)
-		if told[key] {
-			continue
-		}
-		told[key] = true
-		at := where.below(r.In)
+		at := where(r)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, r.Line, r.Column) }
-		l.add(at, false, "%s %s: %s: %s", k.Kind, strings.Join(versions, ", "), r.In, f.message)
+		l.hold(use{
+			kind: rule.Kind, where: at, about: cmp.Or(about, r.In+": "), versions: rule.Versions, found: found,
+			check: func(s field.Shape) *fault { return readFault(s, r) },
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,6 +116,21 @@ type use struct {
 	// versions are those for which it is said; none means every one.
 	versions []string
 	check    func(field.Shape) *fault
+	// found are the faults of other fields of the same text: the field of a field that is
+	// not there is not there either. Nil where the use stands alone.
+	found map[string]bool
+}
+
+// repeats says whether the same fault was found before, and notes it.
+func (u use) repeats(version string, f *fault) bool {
+	if u.found == nil {
+		return false
+	}
+	_, says, _ := strings.Cut(f.message, ": ")
+	key := version + ": " + u.about + cmp.Or(says, f.message)
+	was := u.found[key]
+	u.found[key] = true
+	return was
 }
 
 // hold holds a use against its kind: against the versions for which it is said, or else
@@ -144,15 +160,22 @@ func (l *linter) hold(u use) {
 			}
 			continue
 		}
-		hint := ""
-		if older := slices.DeleteFunc(slices.Clone(versions[i+1:]), func(v string) bool { return faultIn(u, k.Shapes(v)) != nil }); len(older) > 0 {
-			hint = fmt.Sprintf("; %[1]s has it: write versions: [%[1]s]", strings.Join(older, ", "))
+		if !u.repeats(name, f) {
+			older := slices.DeleteFunc(slices.Clone(versions[i+1:]), func(v string) bool { return faultIn(u, k.Shapes(v)) != nil })
+			l.add(u.where.below(f.below...).from(f.offset), false, "%s %s: %s%s%s", u.kind, name, u.about, f.message, hintOf(older))
 		}
-		l.add(u.where.below(f.below...).from(f.offset), false, "%s %s: %s%s%s", u.kind, name, u.about, f.message, hint)
 		if len(u.versions) == 0 {
 			return
 		}
 	}
+}
+
+// hintOf says which older versions have what the newest lacks.
+func hintOf(older []string) string {
+	if len(older) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %[1]s has it: write versions: [%[1]s]", strings.Join(older, ", "))
 }
 
 // faultIn is what is wrong with a use in the first of the shapes, where none of them is right.

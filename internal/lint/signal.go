@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -31,6 +32,7 @@ func (l *linter) signal(kind string, s *regulate.Signal, where anchor) {
 	hold := func(where anchor, check func(field.Shape) *fault) {
 		l.hold(use{kind: kind, where: where, about: "signal " + s.Preset + ": ", versions: s.Versions, check: check})
 	}
+	l.reacted(kind, s, where.below("reacted"))
 	if s.Scale {
 		l.scale(kind, s, where.below("scale"))
 		return
@@ -66,6 +68,15 @@ func (l *linter) signal(kind string, s *regulate.Signal, where anchor) {
 		set("or.resume", s.Or.Resume)
 		path("or", s.Or.When)
 	}
+}
+
+// reacted checks the fields that an expression reads which says that an operator reacted.
+func (l *linter) reacted(kind string, s *regulate.Signal, where anchor) {
+	if s.Reacted == "" {
+		return
+	}
+	rule := health.Rule{Kind: kind, Versions: s.Versions, Healthy: s.Reacted}
+	l.reads(&rule, "signal "+s.Preset+": reacted: ", func(health.Read) anchor { return where })
 }
 
 // scale checks that a kind which is scaled through its subresource has one.

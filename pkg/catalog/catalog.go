@@ -56,9 +56,10 @@ type Kind struct {
 	// Composes lists the kinds of objects that the operator makes for an instance
 	// and owns. It is a statement, from which no edge follows.
 	Composes []string `json:"composes,omitempty"`
-	// Health says how the objects fare, after the operator's API; without a kind and an
-	// origin, which Health fills in.
-	Health health.Rule `json:"health,omitzero"`
+	// Health says how the objects fare, after the operator's API: one rule for every version
+	// of the API, or some for different ones; without a kind and an origin, which Health
+	// fills in.
+	Health []health.Rule `json:"health,omitempty"`
 	// Signals say how an object is held, after the operator's API; without a kind and an
 	// origin, which Signals fills in.
 	Signals []regulate.Signal `json:"signals,omitempty"`

@@ -46,9 +46,7 @@ func counts(entries []catalog.Entry) string {
 		signals += len(e.Signals)
 		for _, k := range e.Kinds {
 			signals += len(k.Signals)
-			if k.Health.Source != "" {
-				health++
-			}
+			health += len(k.Health)
 		}
 		if len(e.Versions) > 0 {
 			versions++

@@ -16,19 +16,42 @@ func Health(kinds *object.Kinds) []health.Rule {
 	var rules []health.Rule
 	for _, e := range entries {
 		for _, k := range e.Kinds {
-			if k.Health.Empty() || kinds != nil && !served(k.Kind, kinds) {
+			if len(k.Health) == 0 || kinds != nil && !served(k.Kind, kinds) {
 				continue
 			}
-			rule := k.Health
-			rule.Kind, rule.Origin = k.Kind, e.Origin()
-			rules = append(rules, rule)
+			for _, rule := range k.Health {
+				rule.Kind, rule.Origin = k.Kind, e.Origin()
+				rules = append(rules, rule)
+			}
 		}
 	}
 	return rules
 }
 
-// parseHealth reads the health of a kind, and compiles its expressions.
-func parseHealth(n *yaml.Node, text []byte) (health.Rule, []strict.Problem) {
+// parseHealth reads the health of a kind: a rule, or a list of them for different versions.
+func parseHealth(n *yaml.Node, text []byte) ([]health.Rule, []strict.Problem) {
+	if n.Kind != yaml.SequenceNode {
+		r, problems := parseRule(n, text)
+		return []health.Rule{r}, problems
+	}
+	all := &strict.Mapping{}
+	if len(n.Content) == 0 {
+		all.Report(n, "want a rule, or a list of rules for different versions")
+	}
+	var rules []health.Rule
+	for _, item := range n.Content {
+		r, problems := parseRule(item, text)
+		all.Problems = append(all.Problems, problems...)
+		if message := r.Second(rules); message != "" {
+			all.Report(item, "%s", message)
+		}
+		rules = append(rules, r)
+	}
+	return rules, all.Problems
+}
+
+// parseRule reads a rule, and compiles its expressions.
+func parseRule(n *yaml.Node, text []byte) (health.Rule, []strict.Problem) {
 	var r health.Rule
 	m := &strict.Mapping{}
 	m.Fields = health.RuleFields(m, &r, text)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
 const healthPage = "../../docs/health-kinds.md"
@@ -39,7 +40,11 @@ func kindsPage() string {
 			continue
 		}
 		operators++
-		kinds += len(rows)
+		for _, k := range e.Kinds {
+			if len(k.Health) > 0 {
+				kinds++
+			}
+		}
 		fmt.Fprintf(&b, "\n## %s\n\n`catalog/%s.yaml`, after %s.\n\n| kind | states | source |\n|---|---|---|\n", e.Title, e.Name, strings.Join(links(e.Source), ", "))
 		for _, r := range rows {
 			row(&b, r...)
@@ -54,25 +59,30 @@ Unknown otherwise.
 `, kinds, operators) + b.String()
 }
 
-// healthRows has a row for each kind of an entry that has a rule.
+// healthRows has a row for each rule of the kinds of an entry.
 func healthRows(e catalog.Entry) [][]string {
 	var rows [][]string
 	for _, k := range e.Kinds {
-		h := k.Health
-		if h.Empty() {
-			continue
+		for i := range k.Health {
+			rows = append(rows, healthRow(k.Kind, &k.Health[i]))
 		}
-		var states []string
-		for _, s := range []struct{ name, text string }{{"Degraded", h.Degraded}, {"Progressing", h.Progressing}, {"Suspended", h.Suspended}, {"Healthy", h.Healthy}} {
-			switch s.text {
-			case "":
-			case "true":
-				states = append(states, s.name+" (always)")
-			default:
-				states = append(states, s.name)
-			}
-		}
-		rows = append(rows, []string{k.Kind, strings.Join(states, ", "), h.Source})
 	}
 	return rows
+}
+
+func healthRow(kind string, h *health.Rule) []string {
+	var states []string
+	for _, s := range []struct{ name, text string }{{"Degraded", h.Degraded}, {"Progressing", h.Progressing}, {"Suspended", h.Suspended}, {"Healthy", h.Healthy}} {
+		switch s.text {
+		case "":
+		case "true":
+			states = append(states, s.name+" (always)")
+		default:
+			states = append(states, s.name)
+		}
+	}
+	if len(h.Versions) > 0 {
+		kind += " " + strings.Join(h.Versions, ", ")
+	}
+	return []string{kind, strings.Join(states, ", "), h.Source}
 }

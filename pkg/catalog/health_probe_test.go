@@ -58,3 +58,17 @@ func TestHealthHistory(t *testing.T) {
 		}
 	}
 }
+
+// TestHealthVersions: a condition that only an older version of an API has says nothing of an
+// object of a newer one, in which somebody else may have left it.
+func TestHealthVersions(t *testing.T) {
+	judge := health.NewJudge(now, catalog.Health(nil)...)
+	for _, kind := range []string{"Alert.notification.toolkit.fluxcd.io", "Provider.notification.toolkit.fluxcd.io"} {
+		for version, want := range map[string]health.Status{"v1beta2": health.Degraded, "v1beta3": health.Healthy, "v1": health.Healthy} {
+			o := fixtures(t, kind+" "+version, []byte(`status: {conditions: [{type: Ready, status: "False", reason: ValidationFailed}]}`))[0]
+			if h := judge.Of(o); h.Status != want || h.By != "entry" {
+				t.Errorf("%s %s: %+v, want %s", kind, version, h, want)
+			}
+		}
+	}
+}

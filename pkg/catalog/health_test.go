@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,8 @@ var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // TestHealth holds the rules of health against the fixtures of testdata/health: a
 // section "KIND STATUS" has objects, the rule of the kind says that status of each,
-// and every state that a rule names is there. Nothing that is not Healthy is called so
+// and every state that a rule names is there; "KIND VERSION STATUS" has those of the
+// first version of a rule for some versions only. Nothing that is not Healthy is called so
 // by the judge as a whole.
 func TestHealth(t *testing.T) {
 	rules := catalog.Health(nil)
@@ -39,7 +41,8 @@ func TestHealth(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, section := range archive.Files {
-			kind, status, _ := strings.Cut(section.Name, " ")
+			words := strings.Fields(section.Name)
+			kind, status := strings.Join(words[:len(words)-1], " "), words[len(words)-1]
 			seen[section.Name]++
 			for i, o := range fixtures(t, kind, section.Data) {
 				h := judge.Of(o)
@@ -55,7 +58,7 @@ func TestHealth(t *testing.T) {
 	known := 0
 	for _, r := range rules {
 		for status, expression := range map[health.Status]string{health.Degraded: r.Degraded, health.Progressing: r.Progressing, health.Suspended: r.Suspended, health.Unknown: r.Derived, health.Healthy: r.Healthy} {
-			section := fmt.Sprintf("%s %s", r.Kind, status)
+			section := fmt.Sprintf("%s %s", versioned(&r), status)
 			if n := seen[section]; expression != "" && n != 1 {
 				t.Errorf("%s: %d sections in the fixtures, want one", section, n)
 			}
@@ -74,9 +77,20 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// fixtures reads the objects of a section: each is written without its kind and name.
+// versioned is the kind of a rule, with the first of its versions where it has some.
+func versioned(r *health.Rule) string {
+	if len(r.Versions) == 0 {
+		return r.Kind
+	}
+	return r.Kind + " " + r.Versions[0]
+}
+
+// fixtures reads the objects of a section: each is written without its kind and name. They
+// are of version v1, where the kind is not followed by another one.
 func fixtures(t *testing.T, kind string, data []byte) []object.Object {
 	t.Helper()
+	kind, version, _ := strings.Cut(kind, " ")
+	version = cmp.Or(version, "v1")
 	gk := declare.GroupKind(kind)
 	var all []object.Object
 	dec := yaml.NewDecoder(bytes.NewReader(data))
@@ -90,12 +104,12 @@ func fixtures(t *testing.T, kind string, data []byte) []object.Object {
 			t.Fatalf("%s: %v", kind, err)
 		}
 		u := &unstructured.Unstructured{Object: asJSON(fields).(map[string]any)}
-		u.SetAPIVersion(gk.Group + "/v1")
+		u.SetAPIVersion(gk.Group + "/" + version)
 		u.SetKind(gk.Kind)
 		u.SetName("it")
 		u.SetGeneration(1)
 		u.SetCreationTimestamp(metav1.NewTime(now.Add(-time.Hour)))
-		all = append(all, object.Object{Ref: object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: "shop", Name: "it"}, Version: "v1", Meta: u, Body: u})
+		all = append(all, object.Object{Ref: object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: "shop", Name: "it"}, Version: version, Meta: u, Body: u})
 	}
 }
 
@@ -125,7 +139,7 @@ func TestHealthOfSilence(t *testing.T) {
 	rules := catalog.Health(nil)
 	judge := health.NewJudge(now, rules...)
 	for _, r := range rules {
-		for _, o := range fixtures(t, r.Kind, []byte("spec: {}\n---\nspec: {}\nstatus: {}\n")) {
+		for _, o := range fixtures(t, versioned(&r), []byte("spec: {}\n---\nspec: {}\nstatus: {}\n")) {
 			if h := judge.Of(o); (h.Status == health.Healthy) != (r.Healthy == "true") {
 				t.Errorf("%s, without a status: %+v", r.Kind, h)
 			}
@@ -133,7 +147,7 @@ func TestHealthOfSilence(t *testing.T) {
 				t.Errorf("%s, without a status: %+v", r.Kind, h)
 			}
 		}
-		for _, o := range fixtures(t, r.Kind, []byte("status: {nothingKnown: 1, conditions: [{type: Nothing, status: Known}]}\n")) {
+		for _, o := range fixtures(t, versioned(&r), []byte("status: {nothingKnown: 1, conditions: [{type: Nothing, status: Known}]}\n")) {
 			if h := judge.Of(o); h.RuleError != nil {
 				t.Errorf("%s, with a status that says nothing: %+v", r.Kind, h)
 			}
@@ -154,10 +168,16 @@ kinds:
 relations: []
 `
 	for given, want := range map[string]string{
-		"{source: a, healthy: 'true'}":                  "",
-		"{source: a}":                                   "8:54 it says nothing: want degraded, progressing, suspended or healthy",
-		"{healthy: 'true'}":                             "8:54 source is missing",
-		"{source: a, healthy: statu.x == 1}":            "8:75 healthy: undeclared reference to 'statu' (in container '')",
+		"{source: a, healthy: 'true'}": "",
+		"{source: a}":                  "8:54 it says nothing: want degraded, progressing, suspended or healthy",
+		"{healthy: 'true'}":            "8:54 source is missing",
+		"[{source: a, healthy: 'true', versions: [v1]}, {source: a, degraded: 'true', versions: v2}]": "",
+		"[{source: a, healthy: 'true', versions: [v1]}, {source: a, degraded: 'true', versions: v1}]": "8:101 a second rule for the kind v1: want one",
+		"[{source: a, healthy: 'true', versions: [v1]}, {source: a, degraded: 'true'}]":               "8:101 a second rule for the kind: want one, or one for each of its versions (versions)",
+		"{source: a, healthy: 'true', versions: 1.2}":                                                 "8:93 \"1.2\" is no API version: want v1, v1beta2 or the like",
+		"{source: a, healthy: 'true', versions: []}":                                                  "8:93 the list of versions is empty",
+		"[]":                                 "8:54 want a rule, or a list of rules for different versions",
+		"{source: a, healthy: statu.x == 1}": "8:75 healthy: undeclared reference to 'statu' (in container '')",
 		"{source: a, helthy: 'true', degraded: status}": "8:66 unknown key \"helthy\" (did you mean healthy?); 8:92 degraded: it gives a map(string, dyn): want a bool; compare it with a value, as in status.ready == true",
 	} {
 		_, problems := catalog.Parse("widget", []byte(strings.Replace(text, "HEALTH", given, 1)))

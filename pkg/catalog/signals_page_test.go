@@ -55,6 +55,11 @@ writes it as a patch. "Back" is what operators document for the way back; what R
 is what was there before, to the byte. A kind is written Kind.group; ` + "`*.group`" + ` is any kind of a group,
 ` + "`*.*.group`" + ` any kind of the groups below one.
 
+An operator that is older than a signal ignores it (in an entry, ` + "`since`" + ` is the release that first reads it). Where
+its status says that it has read the signal, the entry has an expression that is true then
+(` + "`reacted`" + `, in the language of [health rules](health-rules.md)), and an app is held only when it is: [how](regulation.md#actions).
+Where no status says so, a plan says that it cannot be verified.
+
 ## Kinds of Kubernetes, and whatever has the subresource scale
 
 `

@@ -42,7 +42,7 @@ func encode(n *yaml.Node) ([]byte, error) {
 
 func kindNode(k *Kind) *yaml.Node {
 	return fields{}.text("kind", k.Kind).text("plural", k.Plural).put("versions", flowTexts(k.Versions)).yes("clusterScoped", k.ClusterScoped).
-		texts("composes", k.Composes).put("health", healthNode(&k.Health)).put("signals", signalFields(k.Signals).node()).node()
+		texts("composes", k.Composes).put("health", healthNodes(k.Health)).put("signals", signalFields(k.Signals).node()).node()
 }
 
 func flowTexts(all []string) *yaml.Node {
@@ -51,8 +51,19 @@ func flowTexts(all []string) *yaml.Node {
 	return n
 }
 
+// healthNodes writes one rule as it is, several as a list.
+func healthNodes(rules []health.Rule) *yaml.Node {
+	switch len(rules) {
+	case 0:
+		return nil
+	case 1:
+		return healthNode(&rules[0])
+	}
+	return strict.ListNode(len(rules), func(i int) *yaml.Node { return healthNode(&rules[i]) })
+}
+
 func healthNode(r *health.Rule) *yaml.Node {
-	return fields{}.text("source", r.Source).text("degraded", r.Degraded).text("progressing", r.Progressing).
+	return fields{}.texts("versions", r.Versions).text("source", r.Source).text("degraded", r.Degraded).text("progressing", r.Progressing).
 		text("suspended", r.Suspended).text("derived", r.Derived).text("healthy", r.Healthy).text("message", r.Message).
 		text("observed", r.Observed).texts("history", r.History).text("revision", r.Revision).node()
 }
@@ -89,7 +100,7 @@ func signalNode(s *regulate.Signal) *yaml.Node {
 		f = f.put("or", fields{}.text("when", s.Or.When).put("patch", strict.ValueNode(s.Or.Patch)).put("resume", strict.ValueNode(s.Or.Resume)).node())
 	}
 	return f.text("requires", s.Requires).yes("stateful", s.Stateful).yes("caution", s.Caution).
-		text("effect", s.Effect).text("caveat", s.Caveat).text("source", s.Source).text("since", s.Since).node()
+		text("effect", s.Effect).text("caveat", s.Caveat).text("source", s.Source).text("since", s.Since).text("reacted", s.Reacted).node()
 }
 
 // patterns parts signals of patterns, so that each part can stand in one item.

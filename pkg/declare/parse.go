@@ -149,7 +149,7 @@ func (p *parser) relation(n *yaml.Node) Spec {
 	p.Fields = append(p.Fields,
 		strict.Field{Name: "from", Set: func(n *yaml.Node) { p.node["from"] = n; s.From = p.kinds(n) }},
 		strict.Field{Name: "to", Set: func(n *yaml.Node) { p.node["to"] = n; s.To = p.kinds(n) }},
-		strict.Field{Name: "versions", Set: func(n *yaml.Node) { p.node["versions"] = n; s.Versions = p.versions(n) }},
+		strict.Field{Name: "versions", Set: func(n *yaml.Node) { p.node["versions"] = n; s.Versions = p.APIVersions(n) }},
 		strict.Field{Name: "when", Set: func(n *yaml.Node) { p.node["when"] = n; s.When = p.conditions(n) }},
 	)
 	p.Read(n)
@@ -157,20 +157,6 @@ func (p *parser) relation(n *yaml.Node) Spec {
 		p.check(&s, n)
 	}
 	return s
-}
-
-// versions reads the names of API versions.
-func (p *parser) versions(n *yaml.Node) []string {
-	all := p.Texts(n)
-	for _, v := range all {
-		if !version.MatchString(v) {
-			p.Report(n, "%q is no API version: want v1, v1beta2 or the like", field.Shorten(v))
-		}
-	}
-	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
-		p.Report(n, "the list of versions is empty")
-	}
-	return all
 }
 
 // kinds reads a kind or a list of kinds.

@@ -2,7 +2,6 @@ package declare
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -11,6 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // references links the object to what the references at the path mean.
@@ -95,13 +95,11 @@ func (r *reader) told(ref *named, fields, v map[string]any) {
 // apiVersion of the core group is a version alone.
 func groupOf(s string) string {
 	group, _, versioned := strings.Cut(s, "/")
-	if !versioned && version.MatchString(s) {
+	if !versioned && strict.IsAPIVersion(s) {
 		return ""
 	}
 	return group
 }
-
-var version = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 
 // link emits the link of a reference, if it means one of the kinds.
 func (r *reader) link(o object.Object, fields map[string]any, ref named, emit relation.Emit) {

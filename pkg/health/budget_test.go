@@ -36,8 +36,10 @@ func TestBudgetOfRun(t *testing.T) {
 	j := NewJudge(time.Now(), rules...)
 	// As in a run, by hundredths, so that the test does not take as long.
 	j.budget.most = maxRunCost / 100
-	for _, e := range j.entries {
-		e.budget.most = maxRuleCost / 100
+	for _, entries := range j.entries {
+		for _, e := range entries {
+			e.budget.most = maxRuleCost / 100
+		}
 	}
 	judged := func(kind string, items, times int) (failed int, h Health) {
 		for range times {

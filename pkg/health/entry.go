@@ -17,6 +17,8 @@ type Rule struct {
 	// Source says where the operator's API tells this: an address, or a path below the
 	// source of the entry.
 	Source string `json:"source,omitempty"`
+	// Versions are the API versions of the objects that the rule is for; none means every one.
+	Versions []string `json:"versions,omitempty"`
 
 	Degraded    string `json:"degraded,omitempty"`
 	Progressing string `json:"progressing,omitempty"`
@@ -142,7 +144,7 @@ func (e *entry) compiled() (*compiled, error) {
 // cannot be evaluated on the object steps aside for the general stages: it says neither
 // that the object is well nor that it is not.
 func (j *Judge) entry(s *subject) (Health, bool) {
-	e := j.entries[s.GroupKind()]
+	e := j.entryOf(s)
 	if e == nil {
 		return Health{}, false
 	}

@@ -23,7 +23,7 @@ type History struct {
 // history is what the rule of its kind says of the object as a part of a history; nil for
 // nothing.
 func (j *Judge) history(s *subject) *History {
-	e := j.entries[s.GroupKind()]
+	e := j.entryOf(s)
 	if e == nil || len(e.rule.History) == 0 && e.rule.Revision == "" {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (j *Judge) history(s *subject) *History {
 
 // observed judges by the rule of its kind whether the status is of the object as it is.
 func (j *Judge) observed(s *subject) (Health, bool) {
-	e := j.entries[s.GroupKind()]
+	e := j.entryOf(s)
 	if e == nil || e.rule.Observed == "" {
 		return Health{}, false
 	}

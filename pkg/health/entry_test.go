@@ -300,17 +300,19 @@ healthy: |
 	for text, want := range map[string]string{
 		"":       "1:1 the file is empty: want a list of rules",
 		"# none": "1:1 the file is empty: want a list of rules",
-		"- {kind: Widget.example.com, degradedd: 'true'}":                               "1:30 unknown key \"degradedd\" (did you mean degraded?)",
-		"- {kind: Widget.example.com}":                                                  "1:3 the rule says nothing: want degraded, progressing, suspended, derived or healthy",
-		"- {healthy: 'true'}":                                                           "1:3 kind is missing",
-		"- {kind: widgets/x, healthy: 'true'}":                                          "1:10 \"widgets/x\" is no kind: write Kind.group, as Certificate.cert-manager.io",
-		"- {kind: A.b, healthy: 'true'}\n- {kind: A.b, healthy: 'true'}":                "2:10 a second rule for A.b: want one",
-		"- kind: A.b\n  healthy: statu.x == 1":                                          "2:12 healthy: undeclared reference to 'statu' (in container '')",
-		"- kind: A.b\n  healthy: 'spec.x == ''a'' && statu.x == 1'":                     "2:32 healthy: undeclared reference to 'statu' (in container '')",
-		"- kind: A.b\n  healthy: |\n    spec.x == 1 ||\n\n    spec.y == statu":          "5:15 healthy: undeclared reference to 'statu' (in container '')",
-		"- kind: A.b\n  healthy: >-  # folded\n    spec.x == 1 ||\n    spec.y == statu": "4:15 healthy: undeclared reference to 'statu' (in container '')",
-		"- kind: A.b\n  healthy: \"spec.x == \\\"é\\\" || statu\"":                      "2:32 healthy: undeclared reference to 'statu' (in container '')",
-		"- kind: A.b\n  healthy: spec.x == 1 ||\n    statu == 2":                        "3:5 healthy: undeclared reference to 'statu' (in container '')",
+		"- {kind: Widget.example.com, degradedd: 'true'}":                "1:30 unknown key \"degradedd\" (did you mean degraded?)",
+		"- {kind: Widget.example.com}":                                   "1:3 the rule says nothing: want degraded, progressing, suspended, derived or healthy",
+		"- {healthy: 'true'}":                                            "1:3 kind is missing",
+		"- {kind: widgets/x, healthy: 'true'}":                           "1:10 \"widgets/x\" is no kind: write Kind.group, as Certificate.cert-manager.io",
+		"- {kind: A.b, healthy: 'true'}\n- {kind: A.b, healthy: 'true'}": "2:10 a second rule for A.b: want one, or one for each of its versions (versions)",
+		"- {kind: A.b, healthy: 'true', versions: [v1, v2]}\n- {kind: A.b, healthy: 'true', versions: [v3, v2]}": "2:42 a second rule for A.b v2: want one",
+		"- {kind: A.b, healthy: 'true', versions: one}":                                                          "1:42 \"one\" is no API version: want v1, v1beta2 or the like",
+		"- kind: A.b\n  healthy: statu.x == 1":                                                                   "2:12 healthy: undeclared reference to 'statu' (in container '')",
+		"- kind: A.b\n  healthy: 'spec.x == ''a'' && statu.x == 1'":                                              "2:32 healthy: undeclared reference to 'statu' (in container '')",
+		"- kind: A.b\n  healthy: |\n    spec.x == 1 ||\n\n    spec.y == statu":                                   "5:15 healthy: undeclared reference to 'statu' (in container '')",
+		"- kind: A.b\n  healthy: >-  # folded\n    spec.x == 1 ||\n    spec.y == statu":                          "4:15 healthy: undeclared reference to 'statu' (in container '')",
+		"- kind: A.b\n  healthy: \"spec.x == \\\"é\\\" || statu\"":                                               "2:32 healthy: undeclared reference to 'statu' (in container '')",
+		"- kind: A.b\n  healthy: spec.x == 1 ||\n    statu == 2":                                                 "3:5 healthy: undeclared reference to 'statu' (in container '')",
 	} {
 		_, problems := health.ParseRules("x.yaml", []byte(text))
 		if len(problems) != 1 {
@@ -319,6 +321,35 @@ healthy: |
 		}
 		if got := fmt.Sprintf("%d:%d %s", problems[0].Line, problems[0].Column, problems[0].Message); got != want {
 			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestRuleVersions: a rule for some versions of a kind says nothing of objects of others. An
+// object whose version is not known is judged by the first rule.
+func TestRuleVersions(t *testing.T) {
+	rules, problems := health.ParseRules("x.yaml", []byte(`
+- {kind: Widget.example.com, versions: v1beta1, degraded: 'status.condition("Ready").status == "False"'}
+- {kind: Widget.example.com, versions: [v1, v1beta2], healthy: 'status.condition("Ready").status == "False"', revision: '"new"', observed: 'status.?seen.orValue(1)'}
+`))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	// The catalogue's rule is for the versions that the user's rules leave.
+	rules = append(rules, health.Rule{Kind: "Widget.example.com", Suspended: `status.condition("Ready").status == "False"`})
+	judge := health.NewJudge(noon, rules...)
+	for version, want := range map[string]health.Status{"v1beta1": health.Degraded, "v1": health.Healthy, "v1beta2": health.Healthy, "v2": health.Suspended, "": health.Degraded} {
+		o := widget(t, `status: {conditions: [{type: Ready, status: "False"}]}`)
+		o.Version = version
+		h := judge.Of(o)
+		if h.Status != want || h.By != "entry" || (h.History != nil) != (want == health.Healthy) {
+			t.Errorf("%q: %+v, want %s", version, h, want)
+		}
+		o = widget(t, `status: {seen: 0, conditions: [{type: Ready, status: "False"}]}`)
+		o.Meta.SetGeneration(1)
+		o.Version = version
+		if h := judge.Of(o); (h.Reason == health.Stale) != (want == health.Healthy) {
+			t.Errorf("%q, behind: %+v", version, h)
 		}
 	}
 }

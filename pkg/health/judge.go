@@ -11,21 +11,19 @@ import (
 // Judge judges objects. It is safe for use by several at once.
 type Judge struct {
 	now       time.Time
-	entries   map[schema.GroupKind]*entry
+	entries   map[schema.GroupKind][]*entry
 	assessors []Assessor
 	budget    budget
 }
 
 // NewJudge returns a judge that knows the rules of entries besides its own. now is
 // the moment that is judged: of a cluster the present one, of a snapshot that in
-// which it was taken. Of two rules for a kind the first one counts.
+// which it was taken. Of two rules for a version of a kind the first one counts.
 func NewJudge(now time.Time, rules ...Rule) *Judge {
-	j := &Judge{now: now, entries: map[schema.GroupKind]*entry{}, budget: budget{most: maxRunCost}}
+	j := &Judge{now: now, entries: map[schema.GroupKind][]*entry{}, budget: budget{most: maxRunCost}}
 	for i := range rules {
 		gk := schema.ParseGroupKind(rules[i].Kind)
-		if _, known := j.entries[gk]; !known {
-			j.entries[gk] = &entry{rule: &rules[i], budget: budget{most: maxRuleCost}}
-		}
+		j.entries[gk] = append(j.entries[gk], &entry{rule: &rules[i], budget: budget{most: maxRuleCost}})
 	}
 	return j
 }
@@ -125,7 +123,7 @@ func (j *Judge) settle(s *subject, h Health) Health {
 	if !h.yields() || h.By == "deletion" || h.By == "suspension" || h.By == customization {
 		return h
 	}
-	if e := j.entries[s.GroupKind()]; h.By == "entry" && e != nil && e.rule.Suspended != "" {
+	if e := j.entryOf(s); h.By == "entry" && e != nil && e.rule.Suspended != "" {
 		return h
 	}
 	if stop, ok := j.suspension(s); ok {

@@ -22,21 +22,19 @@ func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
 	}
 	var rules []Rule
 	var problems []strict.Problem
-	first := map[string]bool{}
 	for _, item := range items {
 		r := Rule{Origin: "file " + name}
 		m := &strict.Mapping{}
 		m.Fields = append(RuleFields(m, &r, data), strict.Field{Name: "kind", Required: true, Set: func(n *yaml.Node) {
 			r.Kind = m.Text(n)
-			switch {
-			case r.Kind != "" && !kindPattern(r.Kind):
+			if r.Kind != "" && !kindPattern(r.Kind) {
 				m.Report(n, "%q is no kind: write Kind.group, as Certificate.cert-manager.io", r.Kind)
-			case first[r.Kind]:
-				m.Report(n, "a second rule for %s: want one", r.Kind)
 			}
-			first[r.Kind] = true
 		}})
 		m.Read(item)
+		if message := r.Second(rules); r.Kind != "" && message != "" {
+			m.Report(second(item), "%s", message)
+		}
 		if len(m.Problems) == 0 && r.Empty() {
 			m.Report(item, "the rule says nothing: want degraded, progressing, suspended, derived or healthy")
 		}
@@ -115,6 +113,7 @@ func RuleFields(m *strict.Mapping, r *Rule, text []byte) []strict.Field {
 		}})
 	}
 	return append(fields,
+		strict.Field{Name: "versions", Set: func(n *yaml.Node) { r.Versions = m.APIVersions(n) }},
 		strict.Field{Name: "source", Set: func(n *yaml.Node) { r.Source = m.Text(n) }},
 		strict.Field{Name: "history", Set: func(n *yaml.Node) { r.History = ownerKinds(m, n) }})
 }

@@ -198,10 +198,14 @@ type item struct {
 	// resumed says that the operation was begun by another run, unsure that a write of this
 	// one may have been done although it failed.
 	resumed, unsure bool
-	// partly says that a write was done but for what the API server dropped of it.
-	partly bool
+	// partly says that a write was done but for what the API server dropped of it, written
+	// that it was done as a whole, and that its operator is still to react.
+	partly, written bool
 	// back says that it is taken back.
 	back bool
+	// there says that it is written already, by a run before this one, and not done: its
+	// operator is still to react.
+	there bool
 	// beside are the operations on the same object, its own too.
 	beside []known
 	was    State // before it was looked at

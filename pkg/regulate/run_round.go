@@ -74,7 +74,7 @@ func (x *run) intend(it *item) {
 	x.dirty = true
 	o := it.op
 	switch {
-	case it.err != nil || it.record != nil:
+	case it.err != nil || it.record != nil || it.there:
 	case !it.back:
 		o.At, o.Manager, o.State, o.Order = x.Now(), FieldManager, Intended, x.order()
 		if o.Target.UID != "" && len(o.Changes) == 0 {
@@ -151,9 +151,12 @@ func (x *run) cannotTakeBack(it *item, err error) {
 
 // fail ends the way down: what was done of the hold is taken back.
 func (x *run) fail(it *item, err error) {
-	if it.unsure || it.partly {
+	if it.unsure || it.partly || it.written {
 		said := "it may have been done: "
-		if it.partly {
+		switch {
+		case it.written:
+			said = "written in vain: "
+		case it.partly:
 			said = "done in part: "
 		}
 		it.op.Result = said + err.Error()

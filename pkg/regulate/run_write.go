@@ -57,7 +57,9 @@ func (x *run) asIntended(it *item) bool {
 	switch x.look(it) {
 	case isOurs:
 		x.adoptLive(it)
-		x.end(it, Done, "%s", o.Text)
+		if it.there = x.awaits(it); !it.there {
+			x.end(it, Done, "%s", o.Text)
+		}
 		return true
 	case isForeign:
 		x.end(it, Already, "it was made so by somebody else")
@@ -161,36 +163,47 @@ func (x *run) execute(ctx context.Context, it *item) error {
 	case isDeed(act):
 		return x.deed(ctx, it, act)
 	}
-	return x.write(ctx, it)
+	done, err := x.write(ctx, it)
+	if err != nil || it.record != nil {
+		return err
+	}
+	reacted, err := x.await(ctx, it, act)
+	if err == nil {
+		x.end(it, Done, "%s%s", done, reacted)
+	}
+	return err
 }
 
-// write writes what is intended, and looks what came of it where the answer is lost.
-func (x *run) write(ctx context.Context, it *item) error {
+// write writes what is intended, and looks what came of it where the answer is lost. It gives
+// what was done.
+func (x *run) write(ctx context.Context, it *item) (string, error) {
 	o := it.op
 	var p patient
 	for {
-		if ctx.Err() != nil {
-			return ctx.Err()
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case it.there:
+			return o.Text, nil
 		}
 		done, err := x.writeOnce(ctx, it)
 		if err == nil {
-			x.end(it, Done, "%s", done)
-			return nil
+			return done, nil
 		}
 		if !apierrors.IsConflict(err) && !lasts(err) {
 			it.unsure = true
 		}
 		if !p.again(ctx, err) {
-			return fmt.Errorf("write %s: %w", o.Target, err)
+			return "", fmt.Errorf("write %s: %w", o.Target, err)
 		}
 		if it.img, err = x.patientRead(ctx, o.Target); err != nil {
-			return err
+			return "", err
 		}
 		switch {
 		case !x.asIntended(it):
-			return errAnew
+			return "", errAnew
 		case o.State != Intended:
-			return nil
+			return "", nil
 		}
 	}
 }

@@ -85,6 +85,9 @@ func (x *run) settleOne(ctx context.Context, it *item) error {
 			o.State = Done
 			return nil
 		}
+		if x.awaits(it) {
+			return nil // It is written, and who goes on with it waits for its operator.
+		}
 		x.end(it, Done, "%s", o.Text)
 	case it.w.hold.Phase == Recovering:
 		return nil // there is nothing to go on with, and what is taken back says why

@@ -79,18 +79,28 @@ type Signal struct {
 	// Since is the release of the operator as of which it reads this; an older one leaves what
 	// is written alone, and nothing in the object tells.
 	Since string `json:"since,omitempty"`
+	// Reacted is an expression of CEL, as in health rules, that is true of an object whose
+	// status says that its operator has read the signal. Empty where no status says so.
+	Reacted string `json:"reacted,omitempty"`
 	// Origin says whose word it is: catalogue strimzi, built-in.
 	Origin string `json:"origin"`
 }
 
+// reactedField is the key of Reacted in an entry.
+const reactedField = "reacted"
+
 // Warning returns what is to be known before a signal is sent: its caveat, and that an
-// operator of before Since ignores it. Empty for nothing.
+// operator of before Since ignores it, which can be verified where its status says that it
+// reacted. Empty for nothing.
 func (s Signal) Warning() string {
 	var all []string
 	if s.Caveat != "" {
 		all = append(all, s.Caveat)
 	}
-	if s.Since != "" {
+	switch {
+	case s.Since != "" && s.Reacted != "":
+		all = append(all, "read by its operator as of "+s.Since+": an older one ignores it, and it is held only when its status says that the operator reacted")
+	case s.Since != "":
 		all = append(all, "read by its operator as of "+s.Since+": an older one ignores it, and that it holds cannot be verified")
 	}
 	return strings.Join(all, "; ")

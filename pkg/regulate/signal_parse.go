@@ -1,6 +1,7 @@
 package regulate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -72,6 +74,7 @@ func parseSignal(n *yaml.Node, preset string) (Signal, []strict.Problem) {
 		strict.Field{Name: "caveat", Set: func(n *yaml.Node) { s.Caveat = m.Text(n) }},
 		strict.Field{Name: "source", Required: true, Set: func(n *yaml.Node) { s.Source = m.Text(n) }},
 		strict.Field{Name: "since", Set: func(n *yaml.Node) { s.Since = m.Text(n) }},
+		strict.Field{Name: reactedField, Set: func(n *yaml.Node) { s.Reacted = predicate(m, n) }},
 	)
 	if s.Other {
 		m.Fields = append(m.Fields, strict.Field{Name: "preset", Required: true, Set: func(n *yaml.Node) {
@@ -86,6 +89,21 @@ func parseSignal(n *yaml.Node, preset string) (Signal, []strict.Problem) {
 	}
 	s.check(m, n)
 	return s, m.Problems
+}
+
+// predicate reads an expression that is true or false of an object.
+func predicate(m *strict.Mapping, n *yaml.Node) string {
+	text := m.Text(n)
+	if text == "" {
+		return ""
+	}
+	_, err := health.NewPredicate(reactedField, text)
+	if wrong, ok := errors.AsType[*health.ExpressionError](err); ok {
+		m.Report(n, "%s: %s", reactedField, wrong.Message)
+	} else if err != nil {
+		m.Report(n, "%v", err)
+	}
+	return text
 }
 
 // whatFields are the keys that say what is written.

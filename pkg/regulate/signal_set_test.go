@@ -149,14 +149,14 @@ func TestChanges(t *testing.T) {
 
 // TestParseSignals: what is read is what is written, and what is wrong is told.
 func TestParseSignals(t *testing.T) {
-	const fine = `pause: {mode: pause-reconcile, patch: {spec: {paused: true, n: 2, part: 0.5, "no": "yes", list: [a, 1]}}, resume: {spec: {paused: null}}, effect: it rests, source: "a/b@c:d"}`
+	const fine = `pause: {mode: pause-reconcile, since: 1.2.0, reacted: status.held == true, patch: {spec: {paused: true, n: 2, part: 0.5, "no": "yes", list: [a, 1]}}, resume: {spec: {paused: null}}, effect: it rests, source: "a/b@c:d"}`
 	n, problem := strict.Document([]byte(fine))
 	if problem != nil {
 		t.Fatal(problem)
 	}
 	got, problems := regulate.ParseSignals(n)
 	want := []regulate.Signal{{
-		Preset: "pause", Mode: regulate.PauseReconcile, Effect: "it rests", Source: "a/b@c:d",
+		Preset: "pause", Mode: regulate.PauseReconcile, Effect: "it rests", Source: "a/b@c:d", Since: "1.2.0", Reacted: "status.held == true",
 		Patch:  map[string]any{"spec": map[string]any{"paused": true, "n": int64(2), "part": 0.5, "no": "yes", "list": []any{"a", int64(1)}}},
 		Resume: map[string]any{"spec": map[string]any{"paused": nil}},
 	}}
@@ -177,6 +177,9 @@ func TestParseSignals(t *testing.T) {
 		`stop: {mode: stop-workload, scale: true, each: spec.a, effect: e, source: s}`:          "scale and each exclude each other",
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, or: {when: spec.b}, ` + rest:        "patch is missing; resume is missing",
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, preset: stop, ` + rest:              `unknown key "preset"`,
+		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: status.a, ` + rest:         "reacted: it gives a dyn: want a bool; compare it with a value, as in status.ready == true",
+		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: statu.a == 1, ` + rest:     "reacted: undeclared reference to 'statu' (in container '')",
+		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: status.a == 1, ` + rest:    "",
 		`also: {}`: "want a list of signals",
 		`also: [{mode: stop-workload, patch: {spec: {a: 2}}, ` + rest + `]`:                             "preset is missing",
 		`also: [{preset: halt, mode: stop-workload, patch: {spec: {a: 2}}, ` + rest + `]`:               `"halt": want pause or stop`,
@@ -230,6 +233,8 @@ func TestSignalWarning(t *testing.T) {
 		"it loses data":           {Caveat: "it loses data"},
 		since:                     {Since: "5.19.0"},
 		"it loses data; " + since: {Caveat: "it loses data", Since: "5.19.0"},
+		"read by its operator as of 5.19.0: an older one ignores it, and it is held only when its status says that the operator reacted": {Since: "5.19.0", Reacted: "true"},
+		"it gains data": {Caveat: "it gains data", Reacted: "true"},
 	} {
 		if got := s.Warning(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -5,6 +5,7 @@
 package strict
 
 import (
+	"regexp"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -101,6 +102,26 @@ func (m *Mapping) Texts(n *yaml.Node) []string {
 		if t := m.Text(item); t != "" {
 			all = append(all, t)
 		}
+	}
+	return all
+}
+
+// apiVersion is the name of a version of an API.
+var apiVersion = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
+
+// IsAPIVersion says whether a text is the name of a version of an API: v1, v1beta2.
+func IsAPIVersion(text string) bool { return apiVersion.MatchString(text) }
+
+// APIVersions returns a list of names of API versions, which must not be empty.
+func (m *Mapping) APIVersions(n *yaml.Node) []string {
+	all := m.Texts(n)
+	for _, v := range all {
+		if !IsAPIVersion(v) {
+			m.Report(n, "%q is no API version: want v1, v1beta2 or the like", field.Shorten(v))
+		}
+	}
+	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+		m.Report(n, "the list of versions is empty")
 	}
 	return all
 }

@@ -72,7 +72,7 @@ func (r *reader) oneAction(s scope, n *yaml.Node) {
 		why  string
 	}{
 		{"allowStop", words[0] == "preset", "it is about a preset"},
-		{"timeout", outside, "it is about job, http and exec"},
+		{"timeout", outside || words[0] == "preset", "it is about preset, job, http and exec"},
 		{"targets", !outside, "it has none of its own"},
 	} {
 		if has(n, beside.name) && !beside.fine {

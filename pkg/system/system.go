@@ -200,7 +200,8 @@ type Action struct {
 	Inverse *Action
 	// AllowStop lets a preset stop what keeps data, or what its operator warns of.
 	AllowStop bool
-	// Timeout bounds Job, HTTP and Exec.
+	// Timeout bounds Job, HTTP and Exec, and how long is waited until the operator reacts to
+	// a Preset of which its status says so.
 	Timeout time.Duration
 	Line    int
 }

@@ -1,0 +1,110 @@
+package regulate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// How long an operator may take until the status says that it reacted to a signal, where the
+// manifest does not say, and how often is looked.
+const (
+	defaultReactTimeout = 2 * time.Minute
+	firstLook           = 200 * time.Millisecond
+	mostBetweenLooks    = 5 * time.Second
+)
+
+// reaction is what a run waits for when it has written a signal: that the operator reacts. An
+// operator that is older than the release that first reads the signal leaves the object alone,
+// and the object is held in name only.
+type reaction struct {
+	signal  Signal
+	is      *health.Predicate
+	timeout time.Duration
+}
+
+// reactionTo returns what the run waits for after a write by an action; nil for nothing: the
+// action is no preset, the catalogue knows of no status that says it, the write is a dry run,
+// or it is done when the app has been let go.
+func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
+	if act == nil || act.Preset == "" || o.After || x.DryRun {
+		return nil, nil
+	}
+	s, err := x.signalOf(o.Target, act.Preset)
+	if err != nil {
+		return nil, permanentError{err}
+	}
+	if s.Reacted == "" {
+		return nil, nil
+	}
+	is, err := health.NewPredicate(reactedField, s.Reacted)
+	if err != nil {
+		return nil, permanent("the signal %s of %s: %w", s.Preset, s.Kind, err)
+	}
+	return &reaction{s, is, cmp.Or(act.Timeout, defaultReactTimeout)}, nil
+}
+
+// awaits says that a write of an operation is done only when the operator has reacted.
+func (x *run) awaits(it *item) bool {
+	act, err := x.actionOf(it)
+	if err != nil {
+		return false // Who goes on with it says so.
+	}
+	r, err := x.reactionTo(it.op, act)
+	return r != nil || err != nil
+}
+
+// await polls, as waitJob does, until the status of the object says that its operator reacted.
+// It returns what the result says of that, empty where it does not wait.
+func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, error) {
+	r, err := x.reactionTo(it.op, act)
+	if r == nil || err != nil {
+		return "", err
+	}
+	it.written = true
+	began, every := time.Now(), firstLook
+	t := it.op.Target.bare()
+	var p patient
+	for {
+		o, err := x.Client.Get(ctx, t)
+		if err != nil && !p.again(ctx, err) {
+			if apierrors.IsNotFound(err) {
+				return "", permanent("%s is gone before its operator reacted", t)
+			}
+			return "", fmt.Errorf("wait until the operator of %s reacts: %w", t, err)
+		}
+		if err == nil {
+			p = patient{}
+			if string(o.GetUID()) != t.UID {
+				return "", permanent("%s is another object now", t)
+			}
+			// What cannot be evaluated is not so yet: the status is written piece by piece.
+			if is, err := r.is.Holds(object.Object{Ref: t.Ref(), Version: t.gvk().Version, Meta: o, Body: o}); is && err == nil {
+				return "; its operator reacted", nil
+			}
+		}
+		if time.Since(began) > r.timeout {
+			return "", r.failure(t)
+		}
+		if !pause(ctx, every) {
+			return "", ctx.Err()
+		}
+		every = min(every*3/2, mostBetweenLooks)
+	}
+}
+
+// failure says that nobody reacted, and why that may be.
+func (r *reaction) failure(t Target) error {
+	why := "it does not run, or has too much to do"
+	if r.signal.Since != "" {
+		why = "it is likely older than " + r.signal.Since + ", the release that first reads this, or it does not run"
+	}
+	return permanent("its operator did not react to %s of %s within %s: %s", r.signal.Preset, t, r.timeout, why)
+}
