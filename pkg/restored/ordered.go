@@ -108,18 +108,12 @@ func (i *Inspector) waitedFor(ctx context.Context, refs []object.Ref) (pods []co
 // as a custom resource, whose pods come in order.
 func (i *Inspector) orderedSets(ctx context.Context, refs []object.Ref) []*appsv1.StatefulSet {
 	var out []*appsv1.StatefulSet
-	var namespaces []string
-	for _, ref := range refs {
-		if ref.Namespace != "" && !slices.Contains(namespaces, ref.Namespace) {
-			namespaces = append(namespaces, ref.Namespace)
-		}
-	}
 	add := func(u *unstructured.Unstructured) {
 		if set, ok := Ordered(u); ok {
 			out = append(out, set)
 		}
 	}
-	for _, namespace := range namespaces {
+	for _, namespace := range namespacesOf(refs) {
 		list, err := i.Objects.List(ctx, statefulSetKind, namespace)
 		if err == nil {
 			for n := range list {
@@ -136,6 +130,16 @@ func (i *Inspector) orderedSets(ctx context.Context, refs []object.Ref) []*appsv
 			if u, err := i.Objects.Get(ctx, ref); err == nil {
 				add(u)
 			}
+		}
+	}
+	return out
+}
+
+// namespacesOf are the namespaces of objects, each once.
+func namespacesOf(refs []object.Ref) (out []string) {
+	for _, ref := range refs {
+		if ref.Namespace != "" && !slices.Contains(out, ref.Namespace) {
+			out = append(out, ref.Namespace)
 		}
 	}
 	return out
