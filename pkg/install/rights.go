@@ -87,8 +87,18 @@ func (r *rightsOfRun) keeping() {
 	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")
 }
 
-// looking is what making the plan takes besides: which definitions packages have brought.
+// looking is what making the plan takes besides: the namespaces that are there, and which
+// definitions packages have brought.
 func (r *rightsOfRun) looking() {
+	in := []string{r.plan.Installation.Namespace}
+	for _, p := range r.plan.Parts {
+		in = append(in, p.Namespace)
+	}
+	for _, name := range in {
+		if _, there := r.state.Namespaces[name]; there {
+			r.add(regulate.Right{Resource: "namespaces", Name: name}, "get")
+		}
+	}
 	if slices.ContainsFunc(r.plan.Parts, func(p *Part) bool { return !p.App }) {
 		r.add(regulate.Right{Group: definitionKind.Group, Resource: "customresourcedefinitions"}, "list")
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -32,10 +33,13 @@ var (
 // by one of the revision that was brought back (kubernetes/kubernetes#67250). Kubernetes documents
 // the cure: delete that pod.
 func (i *Inspector) unstick(ctx context.Context, refs []object.Ref, r *Report, timeout time.Duration) (stuck []object.Ref) {
-	began := time.Now()
+	began, denied := time.Now(), map[types.UID]bool{}
 	for {
-		var settled bool
-		if stuck, settled = i.unstickOnce(ctx, refs, r); settled || time.Since(began) > timeout {
+		now, settled := i.unstickOnce(ctx, refs, r, denied)
+		if ctx.Err() == nil || len(now) > 0 {
+			stuck = now // else it was not seen
+		}
+		if settled && ctx.Err() == nil || time.Since(began) > timeout {
 			return stuck
 		}
 		select {
@@ -46,17 +50,23 @@ func (i *Inspector) unstick(ctx context.Context, refs []object.Ref, r *Report, t
 	}
 }
 
-// unstickOnce deletes what is stuck now. Settled says that none of the sets goes on.
-func (i *Inspector) unstickOnce(ctx context.Context, refs []object.Ref, r *Report) (stuck []object.Ref, settled bool) {
+// unstickOnce deletes what is stuck now, but for pods that it is denied, which are asked for
+// once. Settled says that none of the sets goes on.
+func (i *Inspector) unstickOnce(ctx context.Context, refs []object.Ref, r *Report, denied map[types.UID]bool) (stuck []object.Ref, settled bool) {
 	pods, settled := i.waitedFor(ctx, refs)
 	for n := range pods {
 		ref := object.Ref{Kind: "Pod", Namespace: pods[n].Namespace, Name: pods[n].Name}
+		if denied[pods[n].UID] {
+			stuck = append(stuck, ref)
+			continue
+		}
 		switch err := i.Objects.Delete(ctx, ref, pods[n].UID); {
 		case err == nil:
 			r.Deleted = append(r.Deleted, ref)
 			set := metav1.GetControllerOf(&pods[n]).Name
 			i.Note(fmt.Sprintf("%s is deleted: it is of the revision that was undone and not Ready, and StatefulSet %s, whose pods come in order, waits for it", ref, set))
 		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
+			denied[pods[n].UID] = apierrors.IsForbidden(err)
 			stuck = append(stuck, ref)
 		}
 	}
@@ -98,18 +108,12 @@ func (i *Inspector) waitedFor(ctx context.Context, refs []object.Ref) (pods []co
 // as a custom resource, whose pods come in order.
 func (i *Inspector) orderedSets(ctx context.Context, refs []object.Ref) []*appsv1.StatefulSet {
 	var out []*appsv1.StatefulSet
-	var namespaces []string
-	for _, ref := range refs {
-		if ref.Namespace != "" && !slices.Contains(namespaces, ref.Namespace) {
-			namespaces = append(namespaces, ref.Namespace)
-		}
-	}
 	add := func(u *unstructured.Unstructured) {
 		if set, ok := Ordered(u); ok {
 			out = append(out, set)
 		}
 	}
-	for _, namespace := range namespaces {
+	for _, namespace := range namespacesOf(refs) {
 		list := i.statefulSets(ctx, namespace, refs)
 		for n := range list {
 			if slices.Contains(refs, refOf(&list[n])) || slices.ContainsFunc(refs, controls(&list[n])) {
@@ -134,6 +138,16 @@ func (i *Inspector) statefulSets(ctx context.Context, namespace string, refs []o
 		}
 	}
 	return list
+}
+
+// namespacesOf are the namespaces of objects, each once.
+func namespacesOf(refs []object.Ref) (out []string) {
+	for _, ref := range refs {
+		if ref.Namespace != "" && !slices.Contains(out, ref.Namespace) {
+			out = append(out, ref.Namespace)
+		}
+	}
+	return out
 }
 
 // controls finds the controller of an object.

@@ -58,7 +58,9 @@ const leastGate = 5 * time.Second
 func (i *Inspector) Inspect(ctx context.Context, refs []object.Ref, timeout time.Duration) (Report, error) {
 	r := Report{}
 	began := time.Now()
-	stuck := i.unstick(ctx, refs, &r, timeout)
+	bounded, stop := context.WithTimeout(ctx, max(timeout, leastGate)) // an API server may never answer
+	stuck := i.unstick(bounded, refs, &r, timeout)
+	stop()
 	err := i.Gate(ctx, refs, max(timeout-time.Since(began), leastGate))
 	if ctx.Err() != nil {
 		return r, context.Cause(ctx)

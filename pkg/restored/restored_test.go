@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -26,8 +27,11 @@ import (
 type world struct {
 	set  *appsv1.StatefulSet
 	pods []*corev1.Pod
-	// denied are verbs that nobody may do.
-	denied []string
+	// denied are verbs that nobody may do, deletes how often a delete was asked for; silent says
+	// that it is never answered.
+	denied  []string
+	deletes int
+	silent  bool
 }
 
 func newWorld() *world {
@@ -92,7 +96,12 @@ func (w *world) List(_ context.Context, kind schema.GroupKind, namespace string)
 }
 
 // Delete is followed by the controller, which makes the pod again of the revision that it wants.
-func (w *world) Delete(_ context.Context, ref object.Ref, uid types.UID) error {
+func (w *world) Delete(ctx context.Context, ref object.Ref, uid types.UID) error {
+	w.deletes++
+	if w.silent {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	if err := w.deny("delete", ref.GroupKind()); err != nil {
 		return err
 	}
@@ -164,7 +173,7 @@ func TestUnstick(t *testing.T) {
 		}
 		var r Report
 		var notes []string
-		w.inspector(&notes).unstickOnce(t.Context(), c.refs, &r)
+		w.inspector(&notes).unstickOnce(t.Context(), c.refs, &r, map[types.UID]bool{})
 		if !slices.Equal(r.Deleted, c.deleted) || len(notes) != len(c.deleted) {
 			t.Errorf("%s: deleted %v, want %v; notes %q", name, r.Deleted, c.deleted, notes)
 		}
@@ -191,10 +200,26 @@ func TestInspect(t *testing.T) {
 				t.Errorf("cured %v: no %q in %q", cured, word, r.Text("what was undone"))
 			}
 		}
+		if w.deletes != 1 {
+			t.Errorf("cured %v: it was asked %d times to delete the pod", cured, w.deletes)
+		}
 		if told := strings.Join(notes, "\n"); cured != strings.Contains(told, "Pod/apps/db-1 is deleted: it is of the revision that was undone and not Ready") {
 			t.Errorf("cured %v: notes %q", cured, told)
 		}
 	}
+}
+
+// An API server that never answers ends no run: the pod is named with its command.
+func TestInspectSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.silent = true
+		var notes []string
+		r, err := w.inspector(&notes).Inspect(t.Context(), []object.Ref{setRef}, time.Minute)
+		if err != nil || r.Healthy || !slices.Equal(r.Help, []string{"kubectl delete pod db-1 -n apps"}) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
 }
 
 // Who is interrupted does not know how it is.

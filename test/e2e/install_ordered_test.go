@@ -150,15 +150,18 @@ func TestInstallUndoOrderedRights(t *testing.T) {
 	}
 	boss := newInstaller(t, c, unraced(t), "")
 	boss.run(args("install", "--yes")...).succeeds(t)
-	roles, err := apply.Parse([]byte(boss.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--print-rbac")...).succeeds(t).stdout))
-	if err != nil || len(roles) == 0 {
-		t.Fatalf("%d roles: %v", len(roles), err)
+	printed := func() []*unstructured.Unstructured { // they name the records of the next revisions
+		roles, err := apply.Parse([]byte(boss.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--print-rbac")...).succeeds(t).stdout))
+		if err != nil || len(roles) == 0 {
+			t.Fatalf("%d roles: %v", len(roles), err)
+		}
+		return roles
 	}
 	i := newInstaller(t, c, unraced(t), kubeconfig)
 	upgrade := args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "10s", "--yes")
 	note := "you may not delete pods in store-rights: "
 
-	grant(t, c, "storekeeper", withoutPods(t, roles))
+	grant(t, c, "storekeeper", withoutPods(t, printed()))
 	r := i.run(upgrade...)
 	i.failed(r, note, "what was brought back is not Healthy", "kubectl delete pod store-rights-1 -n store-rights")
 	if err := admin(c).CoreV1().Pods("store-rights").Delete(t.Context(), "store-rights-1", metav1.DeleteOptions{}); err != nil {
@@ -166,7 +169,7 @@ func TestInstallUndoOrderedRights(t *testing.T) {
 	}
 	readyPods(t, c, "store-rights", 2)
 
-	grant(t, c, "storekeeper", roles)
+	grant(t, c, "storekeeper", printed())
 	r = i.run(upgrade...)
 	i.failed(r, "everything that the run did was undone, and what was brought back is Healthy")
 	if strings.Contains(r.stderr, note) {
