@@ -83,6 +83,7 @@ var entries = []Entry{
 			{Path: "spec.eventBusName"},
 		}, Source: "pkg/apis/events/v1alpha1/eventsource_types.go"},
 		{From: []string{"EventSource.argoproj.io", "Sensor.argoproj.io"}, PodSpec: "spec.template", Source: "pkg/apis/events/v1alpha1/template.go"},
+		{From: []string{"EventSource.argoproj.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.calendar.*.persistence.configMap", IfPresent: true, Source: "pkg/apis/events/v1alpha1/eventsource_types.go"},
 		{From: []string{"EventSource.argoproj.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.*.*.accessKey", Source: "pkg/apis/events/v1alpha1/eventsource_types.go"},
 		{From: []string{"EventSource.argoproj.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.*.*.secretKey", Source: "pkg/apis/events/v1alpha1/eventsource_types.go"},
 		{From: []string{"EventSource.argoproj.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.*.*.sessionToken", Source: "pkg/apis/events/v1alpha1/eventsource_types.go"},
@@ -672,10 +673,22 @@ var entries = []Entry{
 		{From: []string{"CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"Pod"}, Relation: "serves", Selector: "spec.endpointSelector", Everywhere: true, Source: "pkg/k8s/apis/cilium.io/v2/ccnp_types.go"},
 		{From: []string{"CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"Pod"}, Relation: "serves", Selector: "specs[].endpointSelector", Everywhere: true, Source: "pkg/k8s/apis/cilium.io/v2/ccnp_types.go"},
 		{From: []string{"CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"Node"}, Relation: "serves", Selector: "spec.nodeSelector", Source: "pkg/k8s/apis/cilium.io/v2/ccnp_types.go"},
-		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Field: "spec.ingress[].fromCIDRSet[].cidrGroupRef", Source: "pkg/policy/api/cidr.go"},
-		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Field: "spec.egress[].toCIDRSet[].cidrGroupRef", Source: "pkg/policy/api/cidr.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Field: "spec.*[].fromCIDRSet[].cidrGroupRef", Source: "pkg/policy/api/cidr.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Selector: "spec.*[].fromCIDRSet[].cidrGroupSelector", Source: "pkg/policy/api/cidr.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Field: "spec.*[].toCIDRSet[].cidrGroupRef", Source: "pkg/policy/api/cidr.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Selector: "spec.*[].toCIDRSet[].cidrGroupSelector", Source: "pkg/policy/api/cidr.go"},
 		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.*[].toPorts[].terminatingTLS.secret", Source: "pkg/policy/api/l4.go"},
 		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.*[].toPorts[].originatingTLS.secret", Source: "pkg/policy/api/l4.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io"}, To: []string{"CiliumEnvoyConfig.cilium.io", "CiliumClusterwideEnvoyConfig.cilium.io"}, Relation: "needs", Field: "spec.*[].toPorts[].listener.envoyConfig", Source: "pkg/policy/api/l4.go"},
+		{From: []string{"CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumClusterwideEnvoyConfig.cilium.io"}, Relation: "needs", Field: "spec.*[].toPorts[].listener.envoyConfig", Source: "pkg/policy/api/l4.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Field: "specs[].*[].fromCIDRSet[].cidrGroupRef", Source: "pkg/policy/api/cidr.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Selector: "specs[].*[].fromCIDRSet[].cidrGroupSelector", Source: "pkg/policy/api/cidr.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Field: "specs[].*[].toCIDRSet[].cidrGroupRef", Source: "pkg/policy/api/cidr.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumCIDRGroup.cilium.io"}, Relation: "needs", Selector: "specs[].*[].toCIDRSet[].cidrGroupSelector", Source: "pkg/policy/api/cidr.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"Secret"}, Relation: "needs", Field: "specs[].*[].toPorts[].terminatingTLS.secret", Source: "pkg/policy/api/l4.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"Secret"}, Relation: "needs", Field: "specs[].*[].toPorts[].originatingTLS.secret", Source: "pkg/policy/api/l4.go"},
+		{From: []string{"CiliumNetworkPolicy.cilium.io"}, To: []string{"CiliumEnvoyConfig.cilium.io", "CiliumClusterwideEnvoyConfig.cilium.io"}, Relation: "needs", Field: "specs[].*[].toPorts[].listener.envoyConfig", Source: "pkg/policy/api/l4.go"},
+		{From: []string{"CiliumClusterwideNetworkPolicy.cilium.io"}, To: []string{"CiliumClusterwideEnvoyConfig.cilium.io"}, Relation: "needs", Field: "specs[].*[].toPorts[].listener.envoyConfig", Source: "pkg/policy/api/l4.go"},
 		{From: []string{"CiliumEnvoyConfig.cilium.io"}, To: []string{"Service"}, Relation: "serves", Field: "spec.services[]", Source: "pkg/k8s/apis/cilium.io/v2/cec_types.go"},
 		{From: []string{"CiliumEnvoyConfig.cilium.io"}, To: []string{"Service"}, Relation: "needs", Field: "spec.backendServices[]", Source: "pkg/k8s/apis/cilium.io/v2/cec_types.go"},
 		{From: []string{"CiliumClusterwideEnvoyConfig.cilium.io"}, To: []string{"Service"}, Relation: "serves", Field: "spec.services[]", Source: "pkg/k8s/apis/cilium.io/v2/ccec_types.go"},
@@ -685,6 +698,9 @@ var entries = []Entry{
 		{From: []string{"CiliumLoadBalancerIPPool.cilium.io", "CiliumL2AnnouncementPolicy.cilium.io"}, To: []string{"Service"}, Relation: "serves", Selector: "spec.serviceSelector", Everywhere: true, Source: "pkg/k8s/apis/cilium.io/client/crds/v2/ciliumloadbalancerippools.yaml"},
 		{From: []string{"CiliumBGPClusterConfig.cilium.io"}, To: []string{"CiliumBGPPeerConfig.cilium.io"}, Relation: "needs", Field: "spec.bgpInstances[].peers[].peerConfigRef", Source: "pkg/k8s/apis/cilium.io/v2/bgp_cluster_types.go"},
 		{From: []string{"CiliumBGPPeerConfig.cilium.io"}, To: []string{"CiliumBGPAdvertisement.cilium.io"}, Relation: "needs", Selector: "spec.families[].advertisements", Source: "pkg/k8s/apis/cilium.io/v2/bgp_peer_types.go"},
+		{From: []string{"CiliumBGPAdvertisement.cilium.io"}, To: []string{"Service"}, Relation: "serves", Selector: "spec.advertisements[].selector", When: []declare.Condition{
+			{Path: ".advertisementType", Values: []string{"Service"}},
+		}, Everywhere: true, Source: "pkg/k8s/apis/cilium.io/v2/bgp_advert_types.go"},
 		{From: []string{"CiliumEndpoint.cilium.io"}, To: []string{"Pod"}, Relation: "serves", Name: "{metadata.name}", IfPresent: true, Source: "pkg/k8s/apis/cilium.io/v2/types.go"},
 	}},
 	{Name: "clickhouse-altinity", Title: "ClickHouse operator", Description: "Runs ClickHouse clusters, and the keepers beside them.", Source: []string{"https://github.com/Altinity/clickhouse-operator/blob/ca64ce920daa084eb01c98e733926279797104b6/pkg/apis/clickhouse.altinity.com/v1/type_status.go"}, Kinds: []Kind{
@@ -3187,7 +3203,6 @@ var entries = []Entry{
 		{From: []string{"ClusterPolicy.kyverno.io", "Policy.kyverno.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.rules[].context[].configMap", IfPresent: true, Source: "api/kyverno/v1/common_types.go"},
 		{From: []string{"ClusterPolicy.kyverno.io", "Policy.kyverno.io"}, To: []string{"GlobalContextEntry.kyverno.io"}, Relation: "needs", Field: "spec.rules[].context[].globalReference", IfPresent: true, Source: "api/kyverno/v1/common_types.go"},
 		{From: []string{"ClusterPolicy.kyverno.io", "Policy.kyverno.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.rules[].verifyImages[].attestors[].entries[].keys.secret", Source: "api/kyverno/v1/image_verification_types.go"},
-		{From: []string{"CleanupPolicy.kyverno.io", "ClusterCleanupPolicy.kyverno.io"}, To: []string{"ConfigMap"}, Relation: "needs", Field: "spec.context[].configMap", IfPresent: true, Source: "api/kyverno/v2/cleanup_policy_types.go"},
 		{From: []string{"CleanupPolicy.kyverno.io", "ClusterCleanupPolicy.kyverno.io"}, To: []string{"GlobalContextEntry.kyverno.io"}, Relation: "needs", Field: "spec.context[].globalReference", IfPresent: true, Source: "api/kyverno/v2/cleanup_policy_types.go"},
 		{From: []string{"PolicyException.kyverno.io"}, To: []string{"ClusterPolicy.kyverno.io"}, Relation: "serves", Field: "spec.exceptions[]", NameField: ".policyName", IfPresent: true, Source: "api/kyverno/v2/policy_exception_types.go"},
 		{From: []string{"PolicyException.policies.kyverno.io"}, To: []string{"ValidatingPolicy.policies.kyverno.io", "MutatingPolicy.policies.kyverno.io", "GeneratingPolicy.policies.kyverno.io", "DeletingPolicy.policies.kyverno.io", "ImageValidatingPolicy.policies.kyverno.io"}, Relation: "serves", Field: "spec.policyRefs[]", Source: "api/policies.kyverno.io/v1"},
@@ -3740,6 +3755,13 @@ var entries = []Entry{
 		}, Source: "operator-controller/internal/operator-controller/labels/labels.go"},
 		{From: []string{"ClusterExtension.olm.operatorframework.io"}, To: []string{"ServiceAccount"}, Relation: "needs", Field: "spec.serviceAccount.name", Namespace: "spec.namespace", Optional: true, IfPresent: true, Source: "operator-controller/api/v1/clusterextension_types.go"},
 		{From: []string{"ClusterExtension.olm.operatorframework.io"}, To: []string{"ClusterCatalog.olm.operatorframework.io"}, Relation: "needs", Selector: "spec.source.catalog.selector", Source: "operator-controller/api/v1/clusterextension_types.go"},
+	}},
+	{Name: "open-cluster-management", Title: "Open Cluster Management hub", Description: "Installs the hub from which other clusters are managed.", Source: []string{"https://github.com/stolostron/multiclusterhub-operator/blob/0216494c20375b5d43ae48f65b425f8a013a99ee/api/v1/multiclusterhub_types.go", "https://github.com/stolostron/multiclusterhub-operator/blob/02cb36cb936bb19256717eed6d7c947c359738c8/controllers/status.go"}, Kinds: []Kind{
+		{Kind: "MultiClusterHub.operator.open-cluster-management.io", Plural: "multiclusterhubs", Versions: []string{"v1"}, Health: []health.Rule{
+			{Source: "api/v1/multiclusterhub_types.go HubPhaseType, HubConditionType; controllers/status.go aggregatePhase, calculateStatus", Degraded: "status.?phase.orValue(\"\") in [\"Error\", \"UpdatingBlocked\"] || status.?phase.orValue(\"\") != \"Paused\" && ( status.?conditions.orValue([]).exists(c, c.?type.orValue(\"\").contains(\"ComponentFailure\") && c.?status.orValue(\"\") == \"True\") || status.condition(\"Progressing\").reason in [\"FailedDeployingComponent\", \"FailedApplyingComponent\", \"FailedRenderingResource\", \"FailedRenderingCRD\", \"OldResourceDeleteFailed\", \"RequirementsNotMet\"] || status.condition(\"Complete\").status == \"False\" && status.condition(\"Complete\").reason == \"ComponentsUnavailable\")", Progressing: "status.?phase.orValue(\"\") in [\"Pending\", \"Installing\", \"Updating\", \"Uninstalling\"]", Suspended: "status.?phase.orValue(\"\") == \"Paused\"", Healthy: "status.?phase.orValue(\"\") == \"Running\""},
+		}},
+	}, Relations: []declare.Spec{
+		{From: []string{"MultiClusterHub.operator.open-cluster-management.io"}, To: []string{"Secret"}, Relation: "needs", Field: "spec.imagePullSecret", Source: "api/v1/multiclusterhub_types.go"},
 	}},
 	{Name: "opensearch", Title: "OpenSearch operator", Description: "Runs OpenSearch clusters with their dashboards, and keeps their users, roles and policies.", Source: []string{"https://github.com/opensearch-project/opensearch-k8s-operator/blob/731a554631f0831fbdb3c16e6876c893b2a78815/opensearch-operator/api/opensearch.org/v1/opensearch_types.go", "https://github.com/opensearch-project/opensearch-k8s-operator/tree/main/opensearch-operator/api"}, Kinds: []Kind{
 		{Kind: "OpenSearchCluster.opensearch.org", Plural: "opensearchclusters", Versions: []string{"v1"}, Composes: []string{"StatefulSet.apps", "Deployment.apps", "Service", "Secret", "ConfigMap", "Job.batch", "Pod", "PodDisruptionBudget.policy", "ServiceMonitor.monitoring.coreos.com"}, Health: []health.Rule{
@@ -5043,6 +5065,11 @@ var entries = []Entry{
 			{Kind: "Deployment.apps", Name: "sealed-secrets"},
 		}, Images: []Image{
 			{Image: "docker.io/bitnami/sealed-secrets-controller:0.39.1"},
+		}},
+	}},
+	{Name: "sloth", Title: "Sloth", Description: "Makes rules for Prometheus of service level objectives.", Source: []string{"https://github.com/slok/sloth/blob/04be61ab9ed3499d5dd8341a3921b8916b5b42bc/pkg/kubernetes/gen/crd/sloth.slok.dev_prometheusservicelevels.yaml"}, Kinds: []Kind{
+		{Kind: "PrometheusServiceLevel.sloth.slok.dev", Plural: "prometheusservicelevels", Versions: []string{"v1"}, Health: []health.Rule{
+			{Source: "pkg/kubernetes/api/sloth/v1/types.go PrometheusServiceLevelStatus; EnsurePrometheusServiceLevelStatus", Degraded: "status.?promOpRulesGenerated.orValue(true) == false && (status.?processedSLOs.orValue(0) > 0 || status.?observedGeneration.orValue(0) > 0)", Healthy: "status.?promOpRulesGenerated.orValue(false) == true", Message: "status.?promOpRulesGenerated.orValue(true) ? \"\" : \"no rules were generated; the log of the controller says why\""},
 		}},
 	}},
 	{Name: "solr", Title: "Solr operator", Description: "Runs SolrCloud, its backups and its exporter for Prometheus.", Source: []string{"https://github.com/apache/solr-operator/blob/71756759843490e83319c383568a39ce696a5301/api/v1beta1/solrcloud_types.go"}, Kinds: []Kind{
