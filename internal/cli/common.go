@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,7 +30,8 @@ type common struct {
 	// silence reports that the API server does not answer.
 	silence *silence
 
-	rules   *relation.Set
+	// rules are those of the session, which who follows a cluster replaces while others read them.
+	rules   *atomic.Pointer[relation.Set]
 	include []schema.GroupKind // kinds that are read although they are left out
 	// definitions says that the question is about CRDs, so that they are read whole.
 	definitions bool

@@ -131,7 +131,7 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 		return nil
 	}
 	for _, r := range h.rules {
-		set.Skip(schema.ParseGroupKind(r.Kind)) // the file was named for this run
+		set.Skip(r) // the file was named for this run
 	}
 	h.sets = append(h.sets, set)
 	return nil

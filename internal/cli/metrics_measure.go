@@ -36,6 +36,7 @@ type measured struct {
 func (o *metricsOptions) measure(ctx context.Context, q *question) (*measured, error) {
 	// One question may be asked again: what reading it notes is of one time only.
 	fresh, common, asked := *o, *o.common, *q
+	common.rules = nil // each learns its own
 	o, fresh.common, q = &fresh, &common, &asked
 	if err := o.windowMeant(q); err != nil {
 		return nil, err

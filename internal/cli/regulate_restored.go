@@ -40,7 +40,9 @@ func (o *acting) lookAtRestored(ctx context.Context, b *regulated, out *regulate
 		if !slices.Contains(apps, r.App) {
 			apps = append(apps, r.App)
 		}
-		refs = append(refs, r.Object)
+		if r.Template {
+			refs = append(refs, r.Object)
+		}
 	}
 	slices.Sort(apps)
 	i, err := o.inspector(b)
@@ -94,7 +96,11 @@ func (o *acting) waitForApps(ctx context.Context, b *regulated, apps []string, t
 		moving := false
 		for _, name := range apps {
 			app, ok := b.world.App(name)
-			if !ok || isWell(app) {
+			if !ok {
+				bad = append(bad, name+" is not in the manifest any more: its health is not known")
+				continue
+			}
+			if isWell(app) {
 				continue
 			}
 			moving = moving || app.Rollout != "" || app.Health != health.Unknown

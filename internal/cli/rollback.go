@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
@@ -169,7 +170,7 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	if goOn, err := o.consent(ctx, f.of, planned, question); err != nil || !goOn {
 		return err
 	}
-	if sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest)); len(problems) == 0 && sys.Upgrade.Regulate {
+	if sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest)); len(problems) == 0 && sys.Upgrade.Regulate && f.journal.Trust() == journal.Verified {
 		sys.Namespace = f.of.Namespace
 		f.runner.Hold = o.holding(sys, f.of)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,9 +42,11 @@ type session struct {
 	declared []annotations.Declaration
 	schemas  *schemas     // of the kinds for which nothing is declared
 	gaps     []object.Gap // of the discovery
-	// files are the user's rules, and learned are the definitions that the rules were learned of.
-	files   []rulesFile
-	learned string
+	// files are the user's rules; learned are the definitions that the rules were learned of, and
+	// learnedOf the kinds.
+	files     []rulesFile
+	learned   string
+	learnedOf *object.Kinds
 }
 
 // open connects to the source, and learns its kinds and its rules.
@@ -123,18 +126,36 @@ func (s *session) renewed(ctx context.Context) (*session, error) {
 	if !ok {
 		return s.again(), nil
 	}
-	fresh, early := *s, &early{}
-	definitions, err := live.Definitions(ctx, early)
+	fresh, now := *s, &early{}
+	definitions, err := live.Definitions(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	if kinds := live.Current(); kinds != s.kinds || stateOfAll(definitions) != s.learned {
-		fresh.kinds, fresh.gaps, fresh.declared, fresh.findings = kinds, early.gaps, nil, nil
+	unread := len(now.gaps) > 0 // the list of the definitions
+	fresh.kinds = live.Current()
+	switch rediscovered := fresh.kinds != s.learnedOf; {
+	case rediscovered: // with other gaps, of which no request is sent
+		if _, err := live.Kinds(ctx, now); err != nil {
+			return nil, err
+		}
+		fresh.gaps = now.gaps
+	default:
+		ofDiscovery := slices.DeleteFunc(slices.Clone(s.gaps), func(g object.Gap) bool { return g.Resource == definitionsResource })
+		fresh.gaps = append(ofDiscovery, now.gaps...)
+	}
+	switch {
+	case unread && s.learned != "": // What was learned of definitions stands, as what was read of objects does.
+		fresh.learnedOf = fresh.kinds
+	case fresh.kinds != s.learnedOf || stateOfAll(definitions) != s.learned:
+		fresh.declared, fresh.findings = nil, nil
 		fresh.learn(definitions, s.files)
 	}
 	fresh.empty()
 	return &fresh, nil
 }
+
+// definitionsResource is what CustomResourceDefinitions are called in gaps.
+const definitionsResource = "customresourcedefinitions.apiextensions.k8s.io"
 
 // stateOfAll tells one state of the definitions from another.
 func stateOfAll(definitions []metav1.Object) string {
@@ -236,7 +257,7 @@ const mostDeclared = relation.MostRules / 2
 // learn collects the rules: the built-in ones, what the user's files say, what the
 // CRDs declare, those of the catalogue.
 func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
-	s.files, s.learned = files, stateOfAll(definitions)
+	s.files, s.learned, s.learnedOf = files, stateOfAll(definitions), s.kinds
 	rules := relation.BuiltIn()
 	for _, f := range files {
 		rules = append(rules, declare.Rules(f.specs, filepath.Base(f.name), "file "+f.name, s.kinds)...)
@@ -256,7 +277,10 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 	rules = append(rules, catalog.Rules(s.kinds)...)
 	rules = append(rules, s.guesses(rules, definitions)...)
 	s.rules = relation.NewSet(rules...)
-	s.c.rules = s.rules
+	if s.c.rules == nil {
+		s.c.rules = &atomic.Pointer[relation.Set]{}
+	}
+	s.c.rules.Store(s.rules)
 }
 
 // detail returns how much is read of a kind: what a rule looks at. The rules of
@@ -285,7 +309,7 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if detail, version, ok := c.judgedAs(r); ok {
 			return detail, version
 		}
-		if c.rules != nil && c.rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {
+		if rules := c.learnedRules(); rules != nil && rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {
 			return source.Fields, ""
 		}
 		return source.Metadata, ""
@@ -298,9 +322,18 @@ var measuredKinds = []string{"Node", "PersistentVolume", "PersistentVolumeClaim"
 
 var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
+// learnedRules are the rules of the session; nil before they are learned.
+func (c *common) learnedRules() *relation.Set {
+	if c.rules == nil {
+		return nil
+	}
+	return c.rules.Load()
+}
+
 // also says that a rule looks into objects of a kind that is otherwise left out.
 func (c *common) also(r object.Resource) bool {
-	return c.rules != nil && c.rules.Reads(r.GroupKind()) && !c.rules.OnDemand(r.GroupKind())
+	rules := c.learnedRules()
+	return rules != nil && rules.Reads(r.GroupKind()) && !rules.OnDemand(r.GroupKind())
 }
 
 // read reads the first ask and what the stack of the roots leads to, and returns

@@ -26,6 +26,7 @@ type systemLook struct {
 	verdicts  *verdicts
 	facts     *regulate.Collector
 	signals   regulate.Signals
+	signalled *object.Kinds // that the signals are of
 	graph     *graph.Graph
 	world     *regulate.World
 }
@@ -106,8 +107,8 @@ func (c *common) stackOptions() graph.StackOptions {
 
 // signalsOf are the signals of the kinds that are served.
 func (l *systemLook) signalsOf(kinds *object.Kinds) regulate.Signals {
-	if l.signals == nil {
-		l.signals = servedSignals(kinds)
+	if l.signals == nil || l.signalled != kinds {
+		l.signals, l.signalled = servedSignals(kinds), kinds
 	}
 	return l.signals
 }

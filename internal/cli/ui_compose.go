@@ -49,6 +49,7 @@ type catalogKind struct {
 // catalogue answers which operators there are to choose from.
 func (a *asking) catalogue(context.Context, url.Values) (json.RawMessage, error) {
 	answer := catalogAnswer{Entries: []catalogEntry{}}
+	kinds := a.v.kinds()
 	for _, e := range catalog.Embedded().Entries() {
 		entry := catalogEntry{Name: e.Name, Title: e.Title, Description: e.Description, Versions: []string{}, Kinds: []catalogKind{}}
 		for i := range e.Versions {
@@ -56,7 +57,7 @@ func (a *asking) catalogue(context.Context, url.Values) (json.RawMessage, error)
 		}
 		for _, k := range e.Kinds {
 			gk := declare.GroupKind(k.Kind)
-			_, served := a.v.session.kinds.Kind(gk)
+			_, served := kinds.Kind(gk)
 			entry.Kinds = append(entry.Kinds, catalogKind{gk.Kind, gk.Group, k.Versions, served})
 		}
 		answer.Entries = append(answer.Entries, entry)

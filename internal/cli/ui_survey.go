@@ -71,6 +71,7 @@ type surveyStack struct {
 // newSurvey returns a survey that has not connected yet. What it notes in the options is its own.
 func newSurvey(o *metricsOptions, q *question, rules *healthRules) *survey {
 	fresh, common, asked := *o, *o.common, *q
+	common.rules = nil // each learns its own
 	o, fresh.common, q = &fresh, &common, &asked
 	v := &survey{o: o, q: q, mode: "file", born: &births{at: map[object.Ref]time.Time{}, every: true}, numbers: view.NewNumbering(), include: len(o.include)}
 	v.usage, v.warned = &usageMemory{now: o.env.Now}, &warnMemory{now: o.env.Now}
@@ -95,15 +96,23 @@ func (v *survey) open(ctx context.Context) error {
 	return nil
 }
 
+// kinds are those of the last look.
+func (v *survey) kinds() *object.Kinds {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.last.session.kinds
+}
+
 // look reads and judges all that is asked about, and makes the Picture of it.
 func (v *survey) look(ctx context.Context) (*view.Picture, error) {
 	collector := &metrics.Collector{}
 	v.o.collect, v.o.include = collector.Add, v.o.include[:v.include]
 	q := *v.q
-	var err error
-	if v.session, err = v.session.renewed(ctx); err != nil {
+	s, err := v.session.renewed(ctx)
+	if err != nil {
 		return nil, err
 	}
+	v.session = s
 	l := &surveyed{measured: &measured{o: v.o, q: &q, session: v.session}}
 	if q.find == nil && len(v.o.args) == 0 && !v.byPods {
 		q.find = l.find

@@ -45,7 +45,7 @@ type Set struct {
 	exact   map[string]*customization // by GROUP/KIND
 	wild    []*customization          // the one that goes before first
 	limits  Limits
-	skipped map[schema.GroupKind]bool
+	skipped map[schema.GroupKind][]health.Rule
 
 	mu       sync.Mutex
 	budget   budget
@@ -67,7 +67,7 @@ type failure struct {
 }
 
 func newSet(all []*customization) *Set {
-	s := &Set{exact: map[string]*customization{}, limits: DefaultLimits(), skipped: map[schema.GroupKind]bool{}, exceeded: map[asked]int{}, failures: map[string]*failure{}}
+	s := &Set{exact: map[string]*customization{}, limits: DefaultLimits(), skipped: map[schema.GroupKind][]health.Rule{}, exceeded: map[asked]int{}, failures: map[string]*failure{}}
 	for _, c := range all {
 		if c.key.wild() {
 			s.wild = append(s.wild, c)
@@ -81,22 +81,21 @@ func newSet(all []*customization) *Set {
 // Len is how many customizations there are.
 func (s *Set) Len() int { return len(s.exact) + len(s.wild) }
 
-// Skip has the set say nothing of some kinds: others know them better.
-func (s *Set) Skip(kinds ...schema.GroupKind) {
-	for _, gk := range kinds {
-		s.skipped[gk] = true
-	}
+// Skip has the set say nothing of what a rule is for: that knows it better.
+func (s *Set) Skip(rule health.Rule) {
+	gk := schema.ParseGroupKind(rule.Kind)
+	s.skipped[gk] = append(s.skipped[gk], rule)
 }
 
 // Has says whether there is a customization for a kind.
-func (s *Set) Has(gk schema.GroupKind) bool { return s.find(gk) != nil }
+func (s *Set) Has(gk schema.GroupKind) bool {
+	all := slices.ContainsFunc(s.skipped[gk], func(r health.Rule) bool { return len(r.Versions) == 0 })
+	return !all && s.find(gk) != nil
+}
 
 // find returns the customization for a kind: the one that names it, else the first whose
 // pattern it fits; nil for none.
 func (s *Set) find(gk schema.GroupKind) *customization {
-	if s.skipped[gk] {
-		return nil
-	}
 	text := keyOf(gk)
 	if c := s.exact[text]; c != nil {
 		return c
@@ -113,7 +112,7 @@ func (s *Set) find(gk schema.GroupKind) *customization {
 // and a note that says so.
 func (s *Set) Assess(o object.Object) (health.Health, bool) {
 	c := s.find(o.GroupKind())
-	if c == nil {
+	if c == nil || slices.ContainsFunc(s.skipped[o.GroupKind()], func(r health.Rule) bool { return r.Covers(o.Version) }) {
 		return health.Health{}, false
 	}
 	fields := whole(o)

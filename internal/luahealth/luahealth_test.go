@@ -222,7 +222,7 @@ wrong.example.com/Kind: text
 			t.Errorf("%s: got %+v, %v; want %q", kind, h, ok, want)
 		}
 	}
-	s.Skip(schema.GroupKind{Kind: "Pod"})
+	s.Skip(health.Rule{Kind: "Pod"})
 	if s.Has(schema.GroupKind{Kind: "Pod"}) {
 		t.Error("a kind that is skipped is asked about")
 	}

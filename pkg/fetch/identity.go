@@ -146,7 +146,7 @@ func (f *Fetcher) seenPath(from string) string {
 	} else if full, err := filepath.Abs(from); err == nil {
 		from = full
 	}
-	sum := sha256.Sum256([]byte(from))
+	sum := sha256.Sum256([]byte(from + f.options.Name)) // catalogues that differ by a query alone are told apart by name
 	return filepath.Join(f.options.Cache, "catalogs", hex.EncodeToString(sum[:])+".json")
 }
 

@@ -122,6 +122,13 @@ func (g *Graph) owns(e *edge) bool {
 
 func (g *Graph) manages(e *edge) bool { return g.rules[e.rule].Manages }
 
+// isConfirmed says that what manages by an edge says so itself, where the edge is of the word of
+// what is managed alone: by the finalizer with which it clears up. Anybody writes labels.
+func (g *Graph) isConfirmed(manager ID, e *edge) bool {
+	r := &g.rules[e.rule]
+	return !r.Backward || r.Deletes == "" || slices.Contains(g.Finalizers(manager), r.Deletes)
+}
+
 // collects says whether the edge is that of a shared reader to what it chooses in
 // namespaces that are others': part of its stack where it is itself asked for, and
 // nothing to those who merely need the reader.

@@ -179,7 +179,7 @@ func (f *finder) beside(top ID) Aside {
 			continue
 		}
 		switch {
-		case g.manages(e):
+		case g.manages(e) && g.isConfirmed(top, e):
 			return Manages
 		case g.owns(e):
 			owns = true

@@ -25,6 +25,10 @@ type budget struct {
 	spent atomic.Uint64
 }
 
+// errSpent says that a rule was not asked. Nothing is called Healthy for that: it could be what
+// the rule calls Degraded, and somebody else's objects may have spent the budget.
+var errSpent = errors.New("not evaluated")
+
 func (b *budget) isSpent() bool { return b.spent.Load() >= b.most }
 
 // meter evaluates expressions on the budgets of the run and of the rule. The zero value has
@@ -38,9 +42,9 @@ func (m meter) eval(program cel.Program, of any) (ref.Val, error) {
 		out, _, err := program.Eval(of)
 		return out, err
 	case m.rule.isSpent():
-		return nil, fmt.Errorf("not evaluated: this rule has spent its budget of this run, %d units of CEL", m.rule.most)
+		return nil, fmt.Errorf("%w: this rule has spent its budget of this run, %d units of CEL", errSpent, m.rule.most)
 	case m.run.isSpent():
-		return nil, fmt.Errorf("not evaluated: the health rules have spent the budget of this run, %d units of CEL", m.run.most)
+		return nil, fmt.Errorf("%w: the health rules have spent the budget of this run, %d units of CEL", errSpent, m.run.most)
 	}
 	out, details, err := program.Eval(of)
 	cost := costOf(details, err)

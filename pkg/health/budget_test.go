@@ -53,8 +53,8 @@ func TestBudgetOfRun(t *testing.T) {
 	if failed == 0 || !strings.Contains(h.RuleError.Error(), "this rule has spent its budget of this run, 500000 units of CEL") || !strings.Contains(h.RuleError.Error(), "Widget0.example.com") {
 		t.Errorf("the first rule: %d failed, %+v", failed, h.RuleError)
 	}
-	if h.Status != Healthy || h.By != "conditions" {
-		t.Errorf("the conditions of the object are not asked then: %+v", h)
+	if h.Status != Unknown || h.Reason != NoVerdict || !strings.HasPrefix(h.Message, "its health rule was not asked: ") {
+		t.Errorf("nothing is called Healthy without its rule: %+v", h)
 	}
 	if failed, h := judged("Cheap", 60, 100); failed != 0 || h.By != "entry" {
 		t.Errorf("a rule that costs little: %d failed, %+v", failed, h)

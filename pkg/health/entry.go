@@ -1,6 +1,7 @@
 package health
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -163,6 +164,7 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 		switch {
 		case err != nil:
 			s.fails(e, x.field, err)
+			s.unasked = errors.Is(err, errSpent)
 			return Health{}, false
 		case is && x.status == "":
 			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status does not tell, what it owns does", Quiet: true}, true
@@ -191,8 +193,12 @@ func (s *subject) fails(e *entry, field string, err error) {
 }
 
 // withheld is the health that a general stage gave, where the entry of the kind says
-// when it is Healthy and did not say so: then it is not Healthy yet.
+// when it is Healthy and did not say so: then it is not Healthy yet. Where the entry was not
+// asked, what it would have said is not known.
 func (s *subject) withheld(h Health) Health {
+	if s.unasked && h.Status == Healthy {
+		return Health{Status: Unknown, Reason: NoVerdict, Message: "its health rule was not asked: " + s.failed.Message}
+	}
 	if s.notYet && h.Status == Healthy {
 		h.Status, h.Reason = Progressing, NotYet
 		if h.Message == "" {

@@ -75,7 +75,7 @@ func qualified(words []string, i int) bool {
 			return true // cannot be modified until it is available
 		}
 	}
-	if words[i] == "mismatch" && slices.ContainsFunc(words, converges) {
+	if words[i] == "unmatched" && slices.ContainsFunc(words, converges) {
 		return true
 	}
 	if i+1 >= len(words) {

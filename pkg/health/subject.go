@@ -13,14 +13,15 @@ import (
 // subject is an object that is being judged, with what several stages look at.
 type subject struct {
 	object.Object
-	now    time.Time
-	fields map[string]any // of a custom resource
-	status map[string]any // of a custom resource; nil for none, or an empty one
-	seen   seen
-	asked  map[string]any // what the expressions of a rule see; nil until they are asked
-	failed *RuleError     // the first expression of its rule that could not be evaluated
-	notYet bool           // its entry says when it is Healthy, and did not say so
-	parts  *parts         // what the status says of parts of the object, once read
+	now     time.Time
+	fields  map[string]any // of a custom resource
+	status  map[string]any // of a custom resource; nil for none, or an empty one
+	seen    seen
+	asked   map[string]any // what the expressions of a rule see; nil until they are asked
+	failed  *RuleError     // the first expression of its rule that could not be evaluated
+	unasked bool           // its entry was not asked: the budget of the rules is spent
+	notYet  bool           // its entry says when it is Healthy, and did not say so
+	parts   *parts         // what the status says of parts of the object, once read
 	// trouble and verdict are what the fields of the status say, once told.
 	trouble, verdict finding
 	told             bool

@@ -64,7 +64,7 @@ var senses = []entryOfLexicon{
 	{word{bad, 0}, `failed failure failures failing fail fails error errors errored err degraded stalled invalid conflict
 		conflicted conflicting conflicts expired timeout blocked broken crashed crash crashing crashloop
 		crashloopbackoff backoff denied forbidden unauthorized unauthenticated rejected refused aborted abort canceled
-		cancelled corrupt corrupted fatal exceeded mismatch mismatched misconfigured unschedulable unresolvable
+		cancelled corrupt corrupted fatal exceeded mismatch mismatched unmatched misconfigured unschedulable unresolvable
 		unsupported incompatible insufficient evicted oomkilled killed panic exhausted incorrect illegal malformed
 		duplicate duplicated unrecoverable inconsistent violated violation violations noncompliant unable faulty fault
 		faulted abnormal impaired unsuccessful problem problems exception rolledback unsatisfiable unrecognized
@@ -136,8 +136,8 @@ var joined = map[[2]string]string{
 	{"not", "yet"}:            "awaiting",
 	{"not", "authorized"}:     "unauthorized",
 	{"not", "permitted"}:      "denied",
-	{"not", "match"}:          "mismatch",
-	{"t", "match"}:            "mismatch",
+	{"not", "match"}:          "unmatched",
+	{"t", "match"}:            "unmatched",
 	{"not", "allowed"}:        "denied",
 	{"failed", "over"}:        "failedover",
 	{"not", "enough"}:         "insufficient",

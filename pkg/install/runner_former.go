@@ -43,7 +43,14 @@ func (x *run) forgetUninstalled(ctx context.Context, name ReleaseName) error {
 		return err
 	}
 	last := list[len(list)-1]
-	if last.Status != Uninstalled || x.of.System && last.Marks.System != x.of.Name {
+	m := last.Marks
+	if mine := m.System == x.of.Name && m.SystemNamespace == x.of.Namespace; x.of.System && !mine {
+		return nil
+	}
+	if mine := m.Installation == x.of.Name && m.InstallationNamespace == x.of.Namespace; !x.of.System && !mine {
+		return nil
+	}
+	if last.Status != Uninstalled {
 		return nil
 	}
 	return x.Engine.Forget(ctx, name)

@@ -12,6 +12,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // Drift is a field of a held target that is not as the hold wrote it.
@@ -39,6 +41,9 @@ func Drifts(ctx context.Context, client Client, j *Journal) []Drift {
 	type look struct {
 		hold *Hold
 		op   *Operation
+	}
+	if j.Trust() != journal.Verified {
+		return nil // What it names may be somebody's word.
 	}
 	var looks []look
 	for _, h := range j.Holds {

@@ -2,6 +2,8 @@ package regulate
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -88,6 +90,8 @@ type Outcome struct {
 type Restored struct {
 	App    string
 	Object object.Ref
+	// Template says that the template of its pods was written, so that there are two revisions.
+	Template bool
 }
 
 // restored are the objects of which something was put back.
@@ -98,7 +102,9 @@ func (h *Hold) restored() []Restored {
 		if o.After || o.State != Undone || o.Target.Name == "" || o.Action == "job" || err != nil {
 			continue
 		}
-		out = append(out, Restored{App: h.App, Object: object.Ref{Group: gv.Group, Kind: o.Target.Kind, Namespace: o.Target.Namespace, Name: o.Target.Name}})
+		template := slices.ContainsFunc(o.Changes, func(c Change) bool { return strings.HasPrefix(c.Path+"/", "/spec/template/") })
+		ref := object.Ref{Group: gv.Group, Kind: o.Target.Kind, Namespace: o.Target.Namespace, Name: o.Target.Name}
+		out = append(out, Restored{App: h.App, Object: ref, Template: template})
 	}
 	return out
 }

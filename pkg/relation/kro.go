@@ -38,7 +38,7 @@ func kroInstance(o object.Object, emit Emit) {
 	}
 	label := func(key string) string { return labels[prefix+"instance-"+key] }
 	group, kindName, value := label("group"), label("kind"), label("name")
-	if kindName == "" || value == "" {
+	if kindName == "" || value == "" || label("id") == "" {
 		return
 	}
 	group, name := kroFull(o, "group", group), kroFull(o, "name", value)

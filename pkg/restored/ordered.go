@@ -197,6 +197,10 @@ func (i *Inspector) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]c
 	if err != nil {
 		return nil, err
 	}
+	first := int32(0)
+	if set.Spec.Ordinals != nil {
+		first = set.Spec.Ordinals.Start
+	}
 	var out []corev1.Pod
 	for n := range list {
 		by := metav1.GetControllerOf(&list[n])
@@ -208,11 +212,23 @@ func (i *Inspector) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]c
 			return nil, err
 		}
 		revision := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
-		if revision != "" && revision != set.Status.UpdateRevision && ordinal(&pod) >= partition(set) && !isReady(&pod) {
+		switch {
+		case revision == set.Status.UpdateRevision && !isReady(&pod):
+			return nil, nil // The set goes on: it waits for this one, which is on its way.
+		case revision != "" && revision != set.Status.UpdateRevision && ordinal(&pod)-first >= partition(set) && !isReady(&pod) && lasts(&pod):
 			out = append(out, pod)
 		}
 	}
 	return out, nil
+}
+
+// briefly is how long a pod may be not Ready without being stuck.
+const briefly = 3 * time.Second
+
+// lasts says that a pod is not Ready for longer than a moment.
+func lasts(pod *corev1.Pod) bool {
+	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+	return i < 0 || time.Since(pod.Status.Conditions[i].LastTransitionTime.Time) > briefly
 }
 
 // ordinal is the number at the end of the name of a pod.
