@@ -26,7 +26,6 @@ type systemLook struct {
 	verdicts  *verdicts
 	facts     *regulate.Collector
 	signals   regulate.Signals
-	signalled *object.Kinds // that the signals are of
 	graph     *graph.Graph
 	world     *regulate.World
 }
@@ -74,10 +73,7 @@ func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemLook, e
 
 // look reads how the apps are. It can be called again.
 func (l *systemLook) look(ctx context.Context) error {
-	s, err := l.session.renewed(ctx)
-	if err != nil {
-		return err
-	}
+	s := l.session.again()
 	l.session = s
 	roots := l.roots()
 	ask := s.ask(roots)
@@ -107,8 +103,8 @@ func (c *common) stackOptions() graph.StackOptions {
 
 // signalsOf are the signals of the kinds that are served.
 func (l *systemLook) signalsOf(kinds *object.Kinds) regulate.Signals {
-	if l.signals == nil || l.signalled != kinds {
-		l.signals, l.signalled = servedSignals(kinds), kinds
+	if l.signals == nil {
+		l.signals = servedSignals(kinds)
 	}
 	return l.signals
 }

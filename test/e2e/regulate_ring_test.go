@@ -415,9 +415,12 @@ func (r *ring) applyKilled(ctx context.Context, n int, how func(func()) faults.E
 	return false, nil
 }
 
+// ringLimit is for a watch beside many others: each of them looks at what is held at each change.
+const ringLimit = 3 * limit
+
 // until tries until something is so.
 func until(ctx context.Context, so func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, ringLimit)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -428,7 +431,7 @@ func until(ctx context.Context, so func(context.Context) error) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("not so after %s: %w", limit, err)
+			return fmt.Errorf("not so after %s: %w", ringLimit, err)
 		case <-tick.C:
 		}
 	}
