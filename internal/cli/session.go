@@ -141,7 +141,7 @@ func (s *session) renewed(ctx context.Context) (*session, error) {
 		fresh.gaps = now.gaps
 	default:
 		ofDiscovery := slices.DeleteFunc(slices.Clone(s.gaps), func(g object.Gap) bool { return g.Resource == definitionsResource })
-		fresh.gaps = append(ofDiscovery, now.gaps...)
+		fresh.gaps = slices.Concat(ofDiscovery, now.gaps)
 	}
 	switch {
 	case unread && s.learned != "": // What was learned of definitions stands, as what was read of objects does.
