@@ -226,6 +226,13 @@ wrong.example.com/Kind: text
 	if s.Has(schema.GroupKind{Kind: "Pod"}) {
 		t.Error("a kind that is skipped is asked about")
 	}
+	s.Skip(health.Rule{Kind: "Backup.shop.example.com", Versions: []string{"v2"}})
+	for version, want := range map[string]bool{"v1": true, "v2": false} {
+		o := objectOf(t, "apiVersion: shop.example.com/"+version+"\nkind: Backup\nmetadata: {name: x}\n")
+		if _, ok := s.Assess(o); ok != want {
+			t.Errorf("%s, of which v2 is skipped: assessed %v", version, ok)
+		}
+	}
 }
 
 func TestConfigMapIsNoYAML(t *testing.T) {

@@ -9,6 +9,7 @@ func TestGrave(t *testing.T) {
 	for want, texts := range map[int][]string{
 		2: {
 			"admission webhook denied the request", "Quota 'CPUS' exceeded", "The operation is not allowed", "checksum mismatch", "unable to open repository",
+			"checksum mismatch on 2 of 3 replicas", "image digest mismatch: desired sha256:a, observed sha256:b",
 			"record diskUUID doesn't match the one on the disk", "the key does not match the certificate",
 			"failed to create", "rpc error: code = Unknown", "invalid value", "could not resolve host", "error code 5",
 		},

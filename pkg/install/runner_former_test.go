@@ -119,6 +119,22 @@ func TestUninstallForgetsFormer(t *testing.T) {
 	}
 }
 
+// Records of another installation stay, whatever the history of the journal says.
+func TestUninstallLeavesRecordsOfOthers(t *testing.T) {
+	f, _ := removed(t)
+	want := len(f.records)
+	for _, list := range f.records {
+		list[len(list)-1].Marks.SystemNamespace = "elsewhere"
+	}
+	p := &Planned{Installation: Installation{Name: "shop", Namespace: "apps", System: true}, Action: Uninstall, Fingerprint: "u", Steps: []Step{{ID: "delete", Kind: DeleteObjects, Objects: []object.Ref{{Kind: "ConfigMap", Namespace: "apps", Name: "none"}}}}}
+	if _, err := f.runner().Do(t.Context(), p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.records) != want {
+		t.Errorf("records are gone: %v are left of %d", f.records, want)
+	}
+}
+
 // A first install that fails leaves a record, which says which claims stayed.
 func TestFailedInstallLeavesARecord(t *testing.T) {
 	f, p, _ := oneInstall()

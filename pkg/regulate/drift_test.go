@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -49,6 +50,11 @@ func TestDrifts(t *testing.T) {
 	unread := Drifts(t.Context(), noReads{b.api}, b.journal(t))
 	if len(unread) != 2 || !strings.Contains(unread[0].Text(), "could not be looked at: read ") || unread[0].Choices("shop") != nil {
 		t.Errorf("%+v", unread)
+	}
+	unsigned := b.journal(t)
+	unsigned.SetTrust(journal.Unsigned)
+	if d := Drifts(t.Context(), b.api, unsigned); len(d) != 0 {
+		t.Errorf("what an unsigned journal names is looked at: %+v", d)
 	}
 	delete(b.api.objects, "Deployment.apps/shop/web")
 	if d := Drifts(t.Context(), b.api, b.journal(t)); len(d) != 0 {

@@ -150,12 +150,19 @@ func TestUnstick(t *testing.T) {
 			two := int32(2)
 			w.set.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{Partition: &two}
 		}},
-		"not of the run":       {refs: []object.Ref{{Kind: "ConfigMap", Namespace: "apps", Name: "a"}}},
-		"not looked at yet":    {change: func(w *world) { w.set.Status.ObservedGeneration = 2 }},
-		"the wanted one fails": {change: func(w *world) { w.pods[1].Labels[appsv1.ControllerRevisionHashLabelKey] = "old" }},
-		"ready":                {change: func(w *world) { w.pods[1].Status.Conditions[0].Status = corev1.ConditionTrue }},
-		"of another one":       {change: func(w *world) { w.set.UID = "another" }},
-		"going already":        {change: func(w *world) { now := metav1.Now(); w.pods[1].DeletionTimestamp = &now }},
+		"below, by the first ordinal": {change: func(w *world) {
+			one := int32(1)
+			w.set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 1} // db-1 is the first one
+			w.set.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{Partition: &one}
+		}},
+		"for a moment":          {change: func(w *world) { w.pods[1].Status.Conditions[0].LastTransitionTime = metav1.Now() }},
+		"another is on its way": {change: func(w *world) { w.pods[0].Status.Conditions[0].Status = corev1.ConditionFalse }},
+		"not of the run":        {refs: []object.Ref{{Kind: "ConfigMap", Namespace: "apps", Name: "a"}}},
+		"not looked at yet":     {change: func(w *world) { w.set.Status.ObservedGeneration = 2 }},
+		"the wanted one fails":  {change: func(w *world) { w.pods[1].Labels[appsv1.ControllerRevisionHashLabelKey] = "old" }},
+		"ready":                 {change: func(w *world) { w.pods[1].Status.Conditions[0].Status = corev1.ConditionTrue }},
+		"of another one":        {change: func(w *world) { w.set.UID = "another" }},
+		"going already":         {change: func(w *world) { now := metav1.Now(); w.pods[1].DeletionTimestamp = &now }},
 		"of an operator": {
 			refs: []object.Ref{{Group: "example.com", Kind: "Database", Namespace: "apps", Name: "shop"}}, deleted: []object.Ref{podRef("db-1")},
 			change: func(w *world) {
