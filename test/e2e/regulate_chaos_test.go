@@ -221,6 +221,9 @@ func (r *ring) watchKilled(ctx context.Context, n int, how func(func()) faults.E
 		}
 		err = until(ctx, so)
 	}
+	if err != nil {
+		err = fmt.Errorf("%w; %v says:\n%s", err, run.cmd.Args[1:], &run.stderr)
+	}
 	ended := run.interrupt()
 	if ended != nil && killed.Load() && run.cmd.ProcessState != nil && run.cmd.ProcessState.ExitCode() < 0 {
 		ended = nil // it was killed at a write that it did because of the interrupt
