@@ -33,7 +33,7 @@ export function Details({ page }: { page: Page }) {
         {place?.x && !n.b && <Fact of="Aside">the stack may be well without it</Fact>}
       </dl>
       <div class="details-deeds" role="group" aria-label="What to do with it">
-        <button type="button" disabled={page.choice.root === ref} onClick={() => page.set({ root: ref }, true)}>Re-root here</button>
+        <button type="button" disabled={page.choice.root === ref} onClick={() => { page.set({ root: ref }, true); focusOn('#details-title') }}>Re-root here</button>
         {deletable && <button type="button" aria-expanded={asked === 'impact'} onClick={() => toggle('impact')}>Impact</button>}
         <button type="button" aria-expanded={path} onClick={() => { if (path) page.set({ to: '' }); ask(path ? '' : 'path') }}>Path to ...</button>
       </div>
