@@ -28,7 +28,7 @@ type checkOptions struct {
 	colocation bool
 
 	atomic atomicOptions
-	of     ofSystem
+	of     systemQuery
 }
 
 func newCheck(env Env) *cobra.Command {
@@ -227,7 +227,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if o.atomic.on {
 		return o.atomic.run(ctx, o.args, q.failOn)
 	}
-	c := &checking{o: o, q: q}
+	c := &checkRun{o: o, q: q}
 	if err := c.read(ctx); err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 		return err
 	}
 	c.tell(report)
-	c.session.done(c.graph)
+	c.session.printTimings(c.graph)
 	if q.failOn != 0 && report.Worst(q.failOn) {
 		return errNotFine
 	}

@@ -15,12 +15,12 @@ import (
 
 // hear keeps what the server said, as far as it is about the object and not about where or
 // when it was tried.
-func (a *foreseen) hear(t *trial, said source.Tried) {
-	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Undecided = said.Admitted, said.Reason, said.Message, said.Undecided
+func (a *preflightRun) hear(t *dryRunTrial, said source.DryRunResult) {
+	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Undecided = said.Admitted, said.Reason, said.Message, said.Unknown
 	ns := t.item.Ref.Namespace
 	if admitted := t.said.Admitted; admitted != nil {
 		if t.pod != nil {
-			t.pod.back(admitted, ns)
+			t.pod.restore(admitted, ns)
 		} else if t.instead != "" {
 			admitted.SetNamespace(ns)
 			admitted.SetName(t.item.Ref.Name)
@@ -50,7 +50,7 @@ func (a *foreseen) hear(t *trial, said source.Tried) {
 	}
 }
 
-func (t *trial) undecided(format string, args ...any) {
+func (t *dryRunTrial) undecided(format string, args ...any) {
 	t.said.Reason, t.said.Message, t.said.Undecided = "", "", fmt.Sprintf(format, args...)
 }
 
@@ -68,14 +68,14 @@ var limitRangeKind = schema.GroupKind{Kind: "LimitRange"}
 const enforceLabel = "pod-security.kubernetes.io/enforce"
 
 // changesSecurity says that the batch gives a namespace that is there another standard.
-func (a *foreseen) changesSecurity(namespace string) bool {
+func (a *preflightRun) changesSecurity(namespace string) bool {
 	is, ok := a.namespaceOf(namespace)
 	i := slices.IndexFunc(a.batch, func(it preflight.Item) bool { return it.Ref == object.Ref{Kind: "Namespace", Name: namespace} })
 	return ok && i >= 0 && a.batch[i].Object.GetLabels()[enforceLabel] != is.Labels[enforceLabel]
 }
 
 // changes says that the batch has an object of a kind in a namespace, or is it.
-func (a *foreseen) changes(kind, namespace string) bool {
+func (a *preflightRun) changes(kind, namespace string) bool {
 	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool {
 		return it.Ref.Group == "" && it.Ref.Kind == kind && it.Ref.Namespace == namespace
 	})

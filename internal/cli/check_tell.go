@@ -33,7 +33,7 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 }
 
 // options say how much is shown: of one subject every finding, of many the scores first.
-func (c *checking) options() view.CheckOptions {
+func (c *checkRun) options() view.CheckOptions {
 	return view.CheckOptions{
 		Namespace: c.home, All: c.o.all, Summary: c.targets.everything && !c.o.all,
 		Version: buildVersion(),
@@ -41,7 +41,7 @@ func (c *checking) options() view.CheckOptions {
 }
 
 // tell sums up on stderr, for people.
-func (c *checking) tell(r *check.Report) {
+func (c *checkRun) tell(r *check.Report) {
 	if !c.o.human() {
 		return
 	}

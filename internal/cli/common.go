@@ -152,10 +152,10 @@ func (c *common) human() bool {
 
 func given(s *string) bool { return s != nil && *s != "" }
 
-func (c *common) write(a view.Answer) error { return c.writeUnder(a, !c.noHeaders) }
+func (c *common) write(a view.Output) error { return c.writeUnder(a, !c.noHeaders) }
 
 // writeUnder writes an answer with the heads of its columns, or what follows it without.
-func (c *common) writeUnder(a view.Answer, heads bool) error {
+func (c *common) writeUnder(a view.Output, heads bool) error {
 	defer c.clock.stage("write")()
 	o := render.Options{Width: c.env.Width, NoHeaders: !heads}
 	o.Color = c.color == "always" || (c.color != "never" && c.env.Color)

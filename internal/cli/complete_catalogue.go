@@ -114,8 +114,8 @@ func (o *installOptions) completeUpgrades(cmd *cobra.Command, args []string, typ
 
 // installations are those that have a journal, and the packages that came with them, of which
 // the records of releases tell: everywhere, or where that may not be asked, in the namespace.
-func installations(ctx context.Context, w *world) []string {
-	list := func(r object.Resource, label string) []known {
+func installations(ctx context.Context, w *completionSource) []string {
+	list := func(r object.Resource, label string) []completionObject {
 		all := w.list(ctx, r, "", label)
 		if len(all) == 0 && w.namespace != "" {
 			all = w.list(ctx, r, w.namespace, label)

@@ -179,7 +179,7 @@ func (o *healthOptions) run(ctx context.Context) error {
 }
 
 // show writes the whole answer.
-func (h *judged) show(ctx context.Context) error {
+func (h *healthResult) show(ctx context.Context) error {
 	h.session.tell(h.graph)
 	if err := h.warnings(ctx); err != nil {
 		return err
@@ -188,6 +188,6 @@ func (h *judged) show(ctx context.Context) error {
 		return err
 	}
 	h.tell()
-	h.session.done(h.graph)
+	h.session.printTimings(h.graph)
 	return nil
 }

@@ -139,11 +139,11 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 
 // judge returns the judge that asks a set first, then the rules of the user, then those of
 // the catalogue.
-func (h *healthRules) judge(s *session, catalogue []health.Rule) *health.Judge {
+func (h *healthRules) judge(s *session, catalogue []health.Rule) *health.Evaluator {
 	if h == nil {
-		return health.NewJudge(s.moment(), catalogue...)
+		return health.NewEvaluator(s.moment(), catalogue...)
 	}
-	j := health.NewJudge(s.moment(), slices.Concat(h.rules, catalogue)...)
+	j := health.NewEvaluator(s.moment(), slices.Concat(h.rules, catalogue)...)
 	for _, set := range h.sets {
 		j.Consult(set)
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// verdicts judge objects while a session reads them.
-type verdicts struct {
+// healthCollector judge objects while a session reads them.
+type healthCollector struct {
 	c      *health.Collector
 	common *common
 }
 
-// judging has the session that opens next judge what it reads. The rules are the user's,
+// collectHealth has the session that opens next judge what it reads. The rules are the user's,
 // which go before the catalogue's; nil for none.
-func (c *common) judging(rules *healthRules) *verdicts {
-	v := &verdicts{common: c}
+func (c *common) collectHealth(rules *healthRules) *healthCollector {
+	v := &healthCollector{common: c}
 	c.judges, c.healthRules = true, rules
 	c.extract = append(c.extract, func(s *session) inventory.Extractor {
 		collector := health.NewCollector(rules.judge(s, catalog.Health(s.kinds)))
@@ -35,10 +35,10 @@ func (c *common) judging(rules *healthRules) *verdicts {
 	return v
 }
 
-// of puts together what was judged, and tells which rules failed.
-func (v *verdicts) of(g *graph.Graph) *health.Assessment {
+// assess puts together what was judged, and tells which rules failed.
+func (v *healthCollector) assess(g *graph.Graph) *health.Assessment {
 	v.common.healthRules.tell(v.common)
-	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return v.c.Of(g.Ref(id)) })
+	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return v.c.Health(g.Ref(id)) })
 }
 
 // moment is when what was read was so: now, or when the snapshot was taken.

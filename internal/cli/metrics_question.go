@@ -30,7 +30,7 @@ type question struct {
 	options  cost.Options
 	// find finds the stacks that are asked about; nil for those that have pods, claims or
 	// load balancers.
-	find func(*measured) []metrics.Stack
+	find func(*metricsResult) []metrics.Stack
 	// through puts others in the place of the sources of usage; nil leaves them.
 	through func([]metrics.Source) []metrics.Source
 	// brief asks for CPU and memory alone: no kubelet is asked for the rest.

@@ -69,7 +69,7 @@ func (o *pathOptions) run(ctx context.Context) error {
 	if !found {
 		fmt.Fprintf(o.env.ErrOut, "no relationship leads from %s to %s\n", safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()))
 	}
-	s.done(g)
+	s.printTimings(g)
 	return nil
 }
 

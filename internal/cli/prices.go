@@ -192,15 +192,15 @@ func (o *pricesShowOptions) readNodes(ctx context.Context) ([]metrics.Node, []ob
 	case *source.Snapshot:
 		from = whole.Whole()
 	}
-	if err := from.Read(ctx, source.Ask{Kinds: []schema.GroupKind{{Kind: "Node"}}}, sink); err != nil {
+	if err := from.Read(ctx, source.Query{Kinds: []schema.GroupKind{{Kind: "Node"}}}, sink); err != nil {
 		return nil, nil, err
 	}
-	return sink.offered.Reading(o.env.Now(), metrics.ReadingOptions{}).Nodes, sink.gaps, nil
+	return sink.offered.Report(o.env.Now(), metrics.ReportOptions{}).Nodes, sink.gaps, nil
 }
 
 // nodeSink keeps what nodes offer.
 type nodeSink struct {
-	early
+	earlyGaps
 	offered metrics.Collector
 	mu      sync.Mutex // of gaps
 }
@@ -210,7 +210,7 @@ func (s *nodeSink) Add(o object.Object) { s.offered.Add(o) }
 func (s *nodeSink) Gap(g object.Gap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.early.Gap(g)
+	s.earlyGaps.Gap(g)
 }
 
 func newPricesValidate(env Env) *cobra.Command {

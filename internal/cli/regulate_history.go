@@ -13,12 +13,12 @@ import (
 )
 
 type regulateHistoryOptions struct {
-	*regulating
+	*regulateOptions
 	since time.Duration
 }
 
 func newRegulateHistory(env Env) *cobra.Command {
-	o := &regulateHistoryOptions{regulating: newRegulating(env, "table", "json", "yaml")}
+	o := &regulateHistoryOptions{regulateOptions: newRegulating(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "history [SYSTEM] [APP]",
 		Short: "Show what regulation did, and when, and why",
@@ -63,7 +63,7 @@ func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
 		return o.app != "" && r.App != o.app || o.since > 0 && now.Sub(r.At) > o.since
 	})
 	if o.app != "" && len(records) == 0 {
-		if err := b.knows(o.app); err != nil {
+		if err := b.requireApp(o.app); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ func TestWatchAnnounces(t *testing.T) {
 	var said bytes.Buffer
 	env := Env{IOStreams: genericiooptions.IOStreams{ErrOut: &said}, Now: time.Now}
 	s := &system.System{Name: "shop", Apps: []system.App{{Name: "db"}, {Name: "web"}}, Regulation: system.Regulation{Rules: []system.Rule{{Name: "trouble"}}}}
-	b := &regulated{systemLook: &systemLook{system: s, namespace: "prod"}}
+	b := &systemSession{systemView: &systemView{system: s, namespace: "prod"}}
 	w := newRegulateWatcher(newActing(env), b)
 	w.announce()
 	s.Regulation.Rules = nil

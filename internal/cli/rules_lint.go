@@ -157,7 +157,7 @@ func (o *rulesLintOptions) cluster(ctx context.Context, l *linter, checks []chec
 	if err := o.tell(l, l.g.Gaps()); err != nil {
 		return err
 	}
-	l.s.done(l.g)
+	l.s.printTimings(l.g)
 	return nil
 }
 

@@ -52,7 +52,7 @@ type session struct {
 func (c *common) open(ctx context.Context) (*session, error) {
 	defer c.clock.stage("discover")()
 	s := &session{c: c, snapshot: c.from != ""}
-	early := &early{}
+	early := &earlyGaps{}
 	files, err := c.readRules(ctx)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (c *common) source(ctx context.Context) (source.Source, string, error) {
 	if c.allNamespaces {
 		ns = ""
 	}
-	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail(), Also: c.also, Known: catalog.Kinds()})
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail(), Also: c.includes, Known: catalog.Kinds()})
 	return cluster, ns, err
 }
 
@@ -263,19 +263,19 @@ func (c *common) learnedRules() *relation.Set {
 	return c.rules.Load()
 }
 
-// also says that a rule looks into objects of a kind that is otherwise left out.
-func (c *common) also(r object.Resource) bool {
+// includes says that a rule looks into objects of a kind that is otherwise left out.
+func (c *common) includes(r object.Resource) bool {
 	rules := c.learnedRules()
 	return rules != nil && rules.Reads(r.GroupKind()) && !rules.OnDemand(r.GroupKind())
 }
 
 // read reads the first ask and what the stack of the roots leads to, and returns
 // the graph of it all.
-func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
+func (s *session) read(ctx context.Context, first source.Query, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
 	var g *graph.Graph
 	first.Include = s.c.include
 	reading := s.c.clock.stage("read")
-	err := source.Follow(ctx, s.source, first, s.schemas.before(ctx, s.inv), func() source.Ask {
+	err := source.Follow(ctx, s.source, first, s.schemas.before(ctx, s.inv), func() source.Query {
 		reading()
 		build := s.c.clock.stage("build")
 		s.relearn()
@@ -290,7 +290,7 @@ func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.
 		stack := g.Stack(slices.Concat(of, s.keepers(g)), o)
 		build()
 		reading = s.c.clock.stage("read")
-		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: append(kinds, stack.WantedKinds()...)}
+		return source.Query{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: append(kinds, stack.WantedKinds()...)}
 	})
 	reading()
 	if err != nil {
@@ -307,8 +307,8 @@ func (s *session) tell(g *graph.Graph) {
 	}
 }
 
-// done prints the timings, where they are asked for.
-func (s *session) done(g *graph.Graph) {
+// printTimings prints the timings, where they are asked for.
+func (s *session) printTimings(g *graph.Graph) {
 	if s.c.timings {
 		s.c.clock.print(s.c.env.ErrOut, s.inv.Objects(), g.Edges())
 	}
@@ -327,9 +327,9 @@ func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each f
 	for _, r := range refs {
 		sink.want[r] = true
 	}
-	ask := source.Ask{Objects: refs}
+	ask := source.Query{Objects: refs}
 	if len(refs) > fewDefinitions {
-		ask = source.Ask{Kinds: []schema.GroupKind{definitionKind}}
+		ask = source.Query{Kinds: []schema.GroupKind{definitionKind}}
 	}
 	err := s.wholly().Read(ctx, ask, sink)
 	s.c.tellGaps(sink.gaps)
@@ -353,7 +353,7 @@ func (s *session) wholly() source.Source {
 
 // wholeSink hands on the content of the objects that are wanted, one at a time.
 type wholeSink struct {
-	early
+	earlyGaps
 	mu   sync.Mutex
 	each func(map[string]any)
 	want map[object.Ref]bool
@@ -370,15 +370,15 @@ func (w *wholeSink) Add(o object.Object) {
 func (w *wholeSink) Gap(g object.Gap) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.early.Gap(g)
+	w.earlyGaps.Gap(g)
 }
 
-// early keeps the gaps that are met before there is an inventory, and nothing
+// earlyGaps keeps the gaps that are met before there is an inventory, and nothing
 // else.
-type early struct{ gaps []object.Gap }
+type earlyGaps struct{ gaps []object.Gap }
 
-func (e *early) Add(object.Object)              {}
-func (e *early) Absent(object.Ref)              {}
-func (e *early) Cover(schema.GroupKind, string) {}
-func (e *early) Reset(schema.GroupKind, string) {}
-func (e *early) Gap(g object.Gap)               { e.gaps = append(e.gaps, g) }
+func (e *earlyGaps) Add(object.Object)              {}
+func (e *earlyGaps) Absent(object.Ref)              {}
+func (e *earlyGaps) Cover(schema.GroupKind, string) {}
+func (e *earlyGaps) Reset(schema.GroupKind, string) {}
+func (e *earlyGaps) Gap(g object.Gap)               { e.gaps = append(e.gaps, g) }

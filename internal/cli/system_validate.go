@@ -166,7 +166,7 @@ func (o *systemValidateOptions) there(ctx context.Context, sys *system.System) (
 }
 
 // unservedTargets tells targets of actions whose kinds nobody serves.
-func (l *systemLook) unservedTargets(a *system.App, action *system.Action) []strict.Problem {
+func (l *systemView) unservedTargets(a *system.App, action *system.Action) []strict.Problem {
 	var problems []strict.Problem
 	for _, t := range action.Targets {
 		if _, err := l.root(t); err != nil {
@@ -181,7 +181,7 @@ func (l *systemLook) unservedTargets(a *system.App, action *system.Action) []str
 
 // absent says that a root is not there, and what comes near; empty where it is, where nobody
 // knows, and for what the manifest brings along.
-func (l *systemLook) absent(a *system.App, r system.Root) string {
+func (l *systemView) absent(a *system.App, r system.Root) string {
 	arg, err := l.root(r)
 	if err != nil {
 		return err.Error()
@@ -195,7 +195,7 @@ func (l *systemLook) absent(a *system.App, r system.Root) string {
 	if len(s.nodes(l.graph, arg, nil)) > 0 {
 		return ""
 	}
-	in := s.in(arg)
+	in := s.namespaceOf(arg)
 	if _, unread := s.gapOf(l.graph, arg.kind, in); unread {
 		return ""
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // cost is the totals by stack, namespace or label: as they were seen last, or of a window.
-func (a *asking) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
+func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	by := query.Get("by")
 	o := metricsOptions{common: a.o.common, by: by}
 	q := &question{}
@@ -30,7 +30,7 @@ func (a *asking) cost(ctx context.Context, query url.Values) (json.RawMessage, e
 		a.v.mu.Lock()
 		l := a.v.last
 		a.v.mu.Unlock()
-		report, err := l.by(ctx, q.by, q.key)
+		report, err := l.reportBy(ctx, q.by, q.key)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ type historyPoint struct {
 const mostSpans = 24
 
 // history is what was paid in each span of a window.
-func (a *asking) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
+func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	out := historyAnswer{Points: []historyPoint{}}
 	if a.o.past.prometheus == "" {
 		out.Unavailable = a.v.lacks["history"]
@@ -89,7 +89,7 @@ func (a *asking) history(ctx context.Context, query url.Values) (json.RawMessage
 		if i == mostSpans-1 {
 			to = whole.To
 		}
-		m, q := *l.measured, *l.q
+		m, q := *l.metricsResult, *l.q
 		q.window, m.q = &metrics.Window{From: from, To: to}, &q
 		if err := m.figure(ctx, collector); err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func (a *asking) history(ctx context.Context, query url.Values) (json.RawMessage
 	return json.Marshal(out)
 }
 
-func pointOf(m *measured, from, to time.Time) historyPoint {
+func pointOf(m *metricsResult, from, to time.Time) historyPoint {
 	const places = 4
 	shown := func(d decimal.Decimal) view.Number { return view.Number(d.Shift(2).Round(places).String()) }
 	p := historyPoint{From: from.Unix(), To: to.Unix(), Total: shown(m.report.Total.Cost), Stacks: map[string]view.Number{}}
@@ -113,7 +113,7 @@ func pointOf(m *measured, from, to time.Time) historyPoint {
 }
 
 // lookBack reads what a question about a window is about. The survey is not disturbed.
-func (a *asking) lookBack(ctx context.Context, window string) (*surveyed, *metrics.Collector, error) {
+func (a *uiAPI) lookBack(ctx context.Context, window string) (*uiSnapshot, *metrics.Collector, error) {
 	if a.o.past.prometheus == "" {
 		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.lacks["history"])
 	}
@@ -127,7 +127,7 @@ func (a *asking) lookBack(ctx context.Context, window string) (*surveyed, *metri
 	if err := o.windowMeant(&q); err != nil {
 		return nil, nil, web.Bad("%s", err)
 	}
-	l := &surveyed{measured: &measured{o: &o, q: &q}}
+	l := &uiSnapshot{metricsResult: &metricsResult{o: &o, q: &q}}
 	if len(o.args) == 0 {
 		q.find = l.find
 	}

@@ -47,7 +47,7 @@ type catalogKind struct {
 }
 
 // catalogue answers which operators there are to choose from.
-func (a *asking) catalogue(context.Context, url.Values) (json.RawMessage, error) {
+func (a *uiAPI) catalogue(context.Context, url.Values) (json.RawMessage, error) {
 	answer := catalogAnswer{Entries: []catalogEntry{}}
 	kinds := a.v.kinds()
 	for _, e := range catalog.Embedded().Entries() {

@@ -37,7 +37,7 @@ type schemaAnswer struct {
 }
 
 // schema answers what the fields of a kind are.
-func (a *asking) schema(ctx context.Context, query url.Values) (json.RawMessage, error) {
+func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	a.v.mu.Lock()
 	s := a.v.last.session
 	a.v.mu.Unlock()

@@ -126,7 +126,7 @@ func TestComposeRefuses(t *testing.T) {
 
 func TestComposeCatalogue(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	text, err := (&asking{v: v}).catalogue(t.Context(), nil)
+	text, err := (&uiAPI{v: v}).catalogue(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestComposeCatalogue(t *testing.T) {
 
 func TestComposeSchema(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	a := &asking{v: v}
+	a := &uiAPI{v: v}
 	ask := func(kind string) (answer schemaAnswer) {
 		text, err := a.schema(t.Context(), url.Values{"kind": {kind}})
 		if err != nil {

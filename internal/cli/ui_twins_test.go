@@ -98,9 +98,9 @@ var twinRules = []relation.Rule{
 	{Name: "made", Relation: relation.Owns, Via: relation.Spec},
 	{Name: "needs", Relation: relation.Needs, Via: relation.Spec},
 	{Name: "serves", Relation: relation.Serves, Via: relation.Label},
-	{Name: "reads", Relation: relation.Needs, Via: relation.Spec, Leaf: true},
+	{Name: "reads", Relation: relation.Needs, Via: relation.Spec, Terminal: true},
 	{Name: "manages", Relation: relation.Owns, Via: relation.Label, Manages: true},
-	{Name: "regards", Relation: relation.Needs, Via: relation.Spec, Aside: true},
+	{Name: "regards", Relation: relation.Needs, Via: relation.Spec, Peer: true},
 }
 
 // randomGraph has objects that are there, that are missing and that nobody read, and a Node, with
@@ -125,7 +125,7 @@ func randomGraph(random *rand.Rand) *graph.Graph {
 	rules := slices.Clone(twinRules)
 	for i := range rules {
 		links := said[rules[i].Name]
-		rules[i].Links = func(o object.Object, emit relation.Emit) {
+		rules[i].Links = func(o object.Object, emit relation.EmitFunc) {
 			for _, l := range links[o.Ref] {
 				emit(l)
 			}
@@ -158,7 +158,7 @@ func twinOf(t *testing.T, g *graph.Graph, random *rand.Rand, pairs int) *twin {
 	}
 	assessment := health.Assess(g, func(graph.ID) (health.Health, bool) { return health.Health{}, false })
 	stack := g.Stack(ids, graph.StackOptions{})
-	p := view.NewPicture(view.PictureOf{
+	p := view.NewPicture(view.UIInput{
 		Graph: g, Assessment: assessment, Stacks: []view.PictureFound{{Name: g.Ref(0), Stack: stack, Health: assessment.Stack(stack)}},
 	}, view.NewNumbering())
 	if len(p.Nodes) != g.Len() {

@@ -9,8 +9,8 @@ import (
 
 // Diff returns what leads from a Picture to another; nil where that is nothing but the time.
 // Names of stacks are unique in each. What has become fewer nodes ends in nulls.
-func Diff(old, now *view.Picture) *view.PictureChange {
-	change := &view.PictureChange{
+func Diff(old, now *view.UIState) *view.UIDelta {
+	change := &view.UIDelta{
 		Head:   headChange(old, now),
 		Nodes:  nodeChanges(old.Nodes, now.Nodes),
 		Stacks: stackChanges(old.Stacks, now.Stacks),
@@ -25,7 +25,7 @@ func Diff(old, now *view.Picture) *view.PictureChange {
 	return change
 }
 
-func headChange(old, now *view.Picture) *view.Picture {
+func headChange(old, now *view.UIState) *view.UIState {
 	was, is := *old, *now
 	was.Nodes, is.Nodes = nil, nil
 	was.Stacks, is.Stacks = nil, nil

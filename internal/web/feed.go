@@ -17,7 +17,7 @@ const (
 
 // news is what there is to tell.
 type news struct {
-	picture *view.Picture
+	picture *view.UIState
 	number  int // of the Picture
 	stale   string
 }
@@ -110,7 +110,7 @@ func (f *feed) farewell(ctx context.Context, tell func(event) error, number int)
 }
 
 // at is when a Picture was read.
-func at(p *view.Picture) string {
+func at(p *view.UIState) string {
 	if p == nil {
 		return ""
 	}
@@ -118,7 +118,7 @@ func at(p *view.Picture) string {
 }
 
 // difference is what leads from a Picture to the one of now; not ok for nothing.
-func difference(old *view.Picture, now news) (event, bool) {
+func difference(old *view.UIState, now news) (event, bool) {
 	if old == nil {
 		return event{"picture", now.number, now.picture}, true
 	}

@@ -26,8 +26,8 @@ func (d *diary) tell(e event) error {
 	return d.fail
 }
 
-func numbered(i int) *view.Picture {
-	return &view.Picture{At: fmt.Sprint(i), Nodes: []*view.PictureNode{{Name: "a", Created: int64(i)}}}
+func numbered(i int) *view.UIState {
+	return &view.UIState{At: fmt.Sprint(i), Nodes: []*view.PictureNode{{Name: "a", Created: int64(i)}}}
 }
 
 // follower follows a feed in a bubble of its own time.
@@ -83,7 +83,7 @@ func TestBeats(t *testing.T) {
 		f.set(func(n *news) { n.picture, n.number = numbered(1), 1 })
 		synctest.Wait()
 		// What is the same but for the time is no change, and takes no time from one that is.
-		f.set(func(n *news) { n.picture, n.number = &view.Picture{At: "2", Nodes: numbered(1).Nodes}, 2 })
+		f.set(func(n *news) { n.picture, n.number = &view.UIState{At: "2", Nodes: numbered(1).Nodes}, 2 })
 		time.Sleep(2 * time.Second)
 		f.set(func(n *news) { n.stale = "" })
 		time.Sleep(5 * time.Second)

@@ -196,7 +196,7 @@ func TestQuestionsHaveOneName(t *testing.T) {
 func TestServeLeavesNothing(t *testing.T) {
 	v := start(t, all())
 	v.open()
-	v.Publish(&view.Picture{})
+	v.Publish(&view.UIState{})
 	for range 3 {
 		v.follow().next()
 	}

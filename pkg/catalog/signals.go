@@ -46,7 +46,7 @@ func meant(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
 	for _, r := range kinds.All() {
 		switch {
 		case !r.Custom:
-		case s.Means(r.GroupKind()):
+		case s.AppliesTo(r.GroupKind()):
 			pattern = true
 		case s.MeansCategories(r.GroupKind(), r.Categories):
 			one := s

@@ -98,7 +98,7 @@ func (p *PostRenderer) read(stream string) ([]document, map[string]string, error
 }
 
 // compare refuses what is not the same set as was planned.
-func (p *PostRenderer) compare(emitted []Emitted) error {
+func (p *PostRenderer) compare(emitted []Object) error {
 	var more, less []string
 	for _, e := range emitted {
 		if _, ok := slices.BinarySearchFunc(p.planned.Emitted, e, compareEmitted); !ok {
@@ -169,7 +169,7 @@ func few(names []string) string {
 }
 
 // String names the object, and says if it is a hook.
-func (e Emitted) String() string {
+func (e Object) String() string {
 	if e.Hook {
 		return e.Ref.String() + " (hook)"
 	}

@@ -17,7 +17,7 @@ const mostRecord = 1 << 20
 
 // weigh finds out how large the record of the release is going to be, and refuses one that
 // cannot be kept.
-func (p *parting) weigh(c *Chart, opts Options) error {
+func (p *splitter) weigh(c *Chart, opts Options) error {
 	rel := &releasev1.Release{
 		Name: opts.Release, Namespace: opts.Namespace, Version: max(opts.Revision, 1),
 		Chart: c.Helm, Config: opts.Values, Info: &releasev1.Info{Notes: p.out.Notes},

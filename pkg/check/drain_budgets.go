@@ -19,13 +19,13 @@ import (
 // is not ready goes where its budget says AlwaysAllow, or where enough others are healthy;
 // every other takes one of the disruptions that are allowed.
 type drainBudgets struct {
-	w *World
+	w *ClusterState
 	// taking are the pods that take a disruption, guarded all pods on the node, by budget.
 	taking  map[object.Ref][]object.Ref
 	guarded map[object.Ref]int
 }
 
-func newDrainBudgets(w *World) *drainBudgets {
+func newDrainBudgets(w *ClusterState) *drainBudgets {
 	return &drainBudgets{w: w, taking: map[object.Ref][]object.Ref{}, guarded: map[object.Ref]int{}}
 }
 

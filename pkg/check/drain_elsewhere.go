@@ -12,7 +12,7 @@ import (
 // nodes, all of it together, with the node cordoned. Pods that nobody makes anew, and those
 // of Jobs, which count an evicted pod as failed, are not asked for. It is taken that a new
 // pod is as the old one was.
-func (w *World) Elsewhere(d *Drain) schedule.Answer {
+func (w *ClusterState) Elsewhere(d *Drain) schedule.Result {
 	gone := map[object.Ref]bool{}
 	var ask []schedule.Pod
 	for _, x := range d.Evicted {

@@ -23,11 +23,11 @@ func crewPodRef(p *corev1.Pod) object.Ref {
 	return object.Ref{Kind: "Pod", Namespace: p.Namespace, Name: p.Name}
 }
 
-// crew is pods that stand in for each other: those of one workload, or those of several
+// replicaGroup is pods that stand in for each other: those of one workload, or those of several
 // that are alike and that one custom resource owns. Operators of databases make their
 // pods themselves, or a StatefulSet for each replica or rack: one pod of these is not a
 // workload of one replica.
-type crew struct {
+type replicaGroup struct {
 	// Ref is the workload, or the owner of several.
 	Ref       object.Ref
 	Workloads []*Workload
@@ -38,10 +38,10 @@ type crew struct {
 }
 
 // Lasting says that the pods are to run until somebody ends them.
-func (c *crew) Lasting() bool { return c.Workloads[0].Lasting() }
+func (c *replicaGroup) Lasting() bool { return c.Workloads[0].IsLongRunning() }
 
 // spec returns a spec of its pods: of one that runs, or else that of the template.
-func (c *crew) spec() *corev1.PodSpec {
+func (c *replicaGroup) spec() *corev1.PodSpec {
 	for _, wl := range c.Workloads {
 		if specs := wl.Specs(); len(specs) > 0 {
 			return specs[0]
@@ -51,7 +51,7 @@ func (c *crew) spec() *corev1.PodSpec {
 }
 
 // labels returns the labels of its pods, as spec does.
-func (c *crew) labels() map[string]string {
+func (c *replicaGroup) labels() map[string]string {
 	if len(c.Pods) > 0 {
 		return c.Pods[0].Labels
 	}
@@ -62,7 +62,7 @@ func (c *crew) labels() map[string]string {
 }
 
 // placed returns the pods that are on a node and are not about to go.
-func (c *crew) placed() []*corev1.Pod {
+func (c *replicaGroup) placed() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(c.Pods), func(p *corev1.Pod) bool { return p.Spec.NodeName == "" || p.DeletionTimestamp != nil })
 }
 
@@ -80,8 +80,8 @@ func crewMirror(p *corev1.Pod) bool {
 }
 
 // robustCrews returns the crews that the workloads are of, in order, each once.
-func (w *World) robustCrews(workloads []*Workload) []*crew {
-	var out []*crew
+func (w *ClusterState) robustCrews(workloads []*Workload) []*replicaGroup {
+	var out []*replicaGroup
 	seen := map[object.Ref]bool{}
 	for _, wl := range workloads {
 		if seen[wl.Ref] {
@@ -97,10 +97,10 @@ func (w *World) robustCrews(workloads []*Workload) []*crew {
 }
 
 // crewOf returns the crew of a workload.
-func (w *World) crewOf(wl *Workload) *crew {
-	c := &crew{Ref: wl.Ref, Workloads: []*Workload{wl}}
+func (w *ClusterState) crewOf(wl *Workload) *replicaGroup {
+	c := &replicaGroup{Ref: wl.Ref, Workloads: []*Workload{wl}}
 	if owner, ok := w.owner(wl.Ref); ok && owner.GroupKind() != (schema.GroupKind{Kind: "Node"}) {
-		if alike := w.alike(wl, owner); len(alike) > 1 {
+		if alike := w.similarWorkloads(wl, owner); len(alike) > 1 {
 			c.Ref, c.Workloads = owner, alike
 		}
 	}
@@ -112,9 +112,9 @@ func (w *World) crewOf(wl *Workload) *crew {
 	return c
 }
 
-// alike returns the workloads that an owner made beside one, of the same kind and with the
+// similarWorkloads returns the workloads that an owner made beside one, of the same kind and with the
 // same containers, that one among them.
-func (w *World) alike(wl *Workload, owner object.Ref) []*Workload {
+func (w *ClusterState) similarWorkloads(wl *Workload, owner object.Ref) []*Workload {
 	id, ok := w.Graph.Find(owner)
 	if !ok {
 		return nil
@@ -127,12 +127,12 @@ func (w *World) alike(wl *Workload, owner object.Ref) []*Workload {
 	}
 	same := crewKey(wl)
 	return slices.DeleteFunc(w.workloadsOf(refs), func(x *Workload) bool {
-		return crewKey(x) != same || x.Lasting() != wl.Lasting()
+		return crewKey(x) != same || x.IsLongRunning() != wl.IsLongRunning()
 	})
 }
 
 // robustAncestors returns the owners above a crew's workloads, at any height, each once.
-func (w *World) robustAncestors(c *crew) []object.Ref {
+func (w *ClusterState) robustAncestors(c *replicaGroup) []object.Ref {
 	var out []object.Ref
 	for _, wl := range c.Workloads {
 		at := wl.Ref
@@ -185,8 +185,8 @@ func crewTemplatePath(wl *Workload) string {
 	return "spec.template.spec"
 }
 
-// crewContainer is a container of a workload's pods.
-type crewContainer struct {
+// groupContainer is a container of a workload's pods.
+type groupContainer struct {
 	*corev1.Container
 	// Spec is the one that it is in.
 	Spec *corev1.PodSpec
@@ -203,12 +203,12 @@ type crewContainer struct {
 // crewContainers returns the containers of a workload's pods as they run (or of the template,
 // where there are none), in order. One that pods have in different forms comes once in
 // each.
-func (wl *Workload) crewContainers() []crewContainer {
-	var out []crewContainer
+func (wl *Workload) crewContainers() []groupContainer {
+	var out []groupContainer
 	for _, spec := range wl.Specs() {
 		add := func(list []corev1.Container, field string, init bool) {
 			for i := range list {
-				c := crewContainer{Container: &list[i], Spec: spec, On: wl.Ref, Path: fmt.Sprintf("%s.%s[%s]", crewTemplatePath(wl), field, list[i].Name)}
+				c := groupContainer{Container: &list[i], Spec: spec, On: wl.Ref, Path: fmt.Sprintf("%s.%s[%s]", crewTemplatePath(wl), field, list[i].Name)}
 				c.Init = init && (list[i].RestartPolicy == nil || *list[i].RestartPolicy != corev1.ContainerRestartPolicyAlways)
 				if wl.Template != nil && !crewHasContainer(&wl.Template.Spec, list[i].Name) {
 					c.Injected, c.Path = true, fmt.Sprintf("spec.%s[%s]", field, list[i].Name)

@@ -35,7 +35,7 @@ func robustInjectedRules() []Rule {
 
 // robustTemplateOf returns the template that a pod was made of; nil where that is not known, as
 // while an update is under way.
-func (w *World) robustTemplateOf(wl *Workload, p *corev1.Pod) *corev1.PodTemplateSpec {
+func (w *ClusterState) robustTemplateOf(wl *Workload, p *corev1.Pod) *corev1.PodTemplateSpec {
 	owner := metav1.GetControllerOfNoCopy(p)
 	if owner == nil {
 		return nil
@@ -79,7 +79,7 @@ type robustInjection struct {
 
 // robustInjections returns the pods of a workload whose template is known, with what was
 // injected into each; most have nothing.
-func (w *World) robustInjections(wl *Workload) []robustInjection {
+func (w *ClusterState) robustInjections(wl *Workload) []robustInjection {
 	var out []robustInjection
 	for _, p := range wl.Pods {
 		t := w.robustTemplateOf(wl, p)
@@ -106,7 +106,7 @@ func robustInjected(s *Stack, r *Result) {
 		switch {
 		case len(all) == 0:
 		case i < 0:
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		default:
 			in := all[i]
 			var what []string
@@ -117,7 +117,7 @@ func robustInjected(s *Stack, r *Result) {
 			for _, x := range all {
 				with += min(1, len(x.names))
 			}
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: wl.Ref, Field: crewTemplatePath(wl) + ".containers", Related: []object.Ref{crewPodRef(in.pod)},
 				Message: fmt.Sprintf("%s of %d: its template lacks %s", robustInjectedInto(with), len(all), robustList(what)),
 			})
@@ -173,11 +173,11 @@ func robustInjectedRestarts(s *Stack, r *Result) {
 			if f, ok := robustHarm(&in); ok && !harmed {
 				harmed = true
 				f.Object, f.Related = wl.Ref, []object.Ref{crewPodRef(in.pod)}
-				r.Found(f)
+				r.AddFinding(f)
 			}
 		}
 		if injected && !harmed || !injected && len(s.World.robustInjections(wl)) > 0 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }

@@ -120,11 +120,11 @@ func podBaseline(s *Stack, r *Result) {
 					f.Severity = Warning
 					f.Remedy = fmt.Sprintf("If it serves the node and cannot do without, waive it: sysop.dev/waive: %s=why.", r.Rule.ID)
 				}
-				r.Found(f)
+				r.AddFinding(f)
 			}
 		}
 		if len(told) == 0 && (wl.Template != nil || len(wl.Pods) > 0) {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func podRestricted(s *Stack, r *Result) {
 		if wl.Template == nil && len(wl.Pods) == 0 {
 			continue
 		}
-		lacks := podLacks{wl: wl, written: podWritten(checks, wl), f: Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}}
+		lacks := restrictedViolations{wl: wl, written: podWritten(checks, wl), f: Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}}
 		for _, v := range podViews(wl) {
 			for _, x := range podRefusals(checks, v) {
 				if !podToldAlready(&x) {
@@ -145,17 +145,17 @@ func podRestricted(s *Stack, r *Result) {
 			}
 		}
 		if len(lacks.reasons) == 0 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 			continue
 		}
 		lacks.f.Message = "restricted refuses " + securityAll(lacks.reasons)
 		lacks.f.Remedy = s.World.securityRemedy(wl, strings.Join(lacks.details, "; ")+".")
-		r.Found(lacks.f)
+		r.AddFinding(lacks.f)
 	}
 }
 
-// podLacks gathers what restricted refuses in a workload.
-type podLacks struct {
+// restrictedViolations gathers what restricted refuses in a workload.
+type restrictedViolations struct {
 	wl               *Workload
 	written          []podRefusal
 	reasons, details []string
@@ -163,7 +163,7 @@ type podLacks struct {
 	placed           bool
 }
 
-func (l *podLacks) add(v podView, x *podRefusal) {
+func (l *restrictedViolations) add(v podView, x *podRefusal) {
 	if !slices.Contains(l.reasons, x.reason) {
 		l.reasons = append(l.reasons, x.reason)
 	}

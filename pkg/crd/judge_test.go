@@ -30,7 +30,7 @@ func TestJudge(t *testing.T) {
 		"a rule in CEL":         {was: loose, is: strings.Replace(loose, "{type: integer}", "{type: integer, x-kubernetes-validations: [{rule: self > 1}]}", 1), live: objects(widget(t, "a", "{num: 1}")), reasons: 1, open: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v, err := Judge(widgets(t, c.was), widgets(t, c.is), c.live)
+			v, err := CheckUpgrade(widgets(t, c.was), widgets(t, c.is), c.live)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func TestJudgeDowngrade(t *testing.T) {
 	current := widgets(t, emptySpec)
 	second(true, true, emptySpec)(t, current)
 	stored(current, "v1", "v2")
-	v, err := Judge(current, widgets(t, emptySpec), nil)
+	v, err := CheckUpgrade(current, widgets(t, emptySpec), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,17 +80,17 @@ func eitherType(s *spec.Schema) {
 	}
 }
 
-func (r *reader) read(u *unstructured.Unstructured) []Broken {
+func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 	if r.structural == nil {
 		return nil
 	}
 	ref := refOf(u)
 	content := runtime.DeepCopyJSON(u.Object)
-	var broken []Broken
+	var broken []InvalidObject
 	if !r.keepsAll {
 		lost := pruning.PruneWithOptions(content, r.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 		for _, path := range lost {
-			broken = append(broken, Broken{Object: ref, Field: path, Lost: true, Message: fmt.Sprintf("%s: %s is dropped when it is next written: the definition has no such field", ref, path)})
+			broken = append(broken, InvalidObject{Object: ref, Field: path, Lost: true, Message: fmt.Sprintf("%s: %s is dropped when it is next written: the definition has no such field", ref, path)})
 		}
 	}
 	fill(content, r.structural)
@@ -108,17 +108,17 @@ func (r *reader) read(u *unstructured.Unstructured) []Broken {
 	for _, path := range bare("", content, r.structural) {
 		broken = append(broken, refused(u, path, "it is an object of its own, without apiVersion or kind"))
 	}
-	slices.SortStableFunc(broken, func(a, b Broken) int { return strings.Compare(a.Field+a.Message, b.Field+b.Message) })
+	slices.SortStableFunc(broken, func(a, b InvalidObject) int { return strings.Compare(a.Field+a.Message, b.Field+b.Message) })
 	return broken
 }
 
-func refused(u *unstructured.Unstructured, path, says string) Broken {
+func refused(u *unstructured.Unstructured, path, says string) InvalidObject {
 	ref := refOf(u)
 	place := ref.String()
 	if path != "" {
 		place += ": " + path
 	}
-	return Broken{Object: ref, Field: path, Message: fmt.Sprintf("%s: the definition refuses it: %s", place, says)}
+	return InvalidObject{Object: ref, Field: path, Message: fmt.Sprintf("%s: the definition refuses it: %s", place, says)}
 }
 
 // below returns the schema of a field, nil for one that nothing says anything of.

@@ -139,7 +139,7 @@ func (p *parser) relation(n *yaml.Node) Spec {
 		{"optional", &s.Optional},
 		{"inferred", &s.Inferred},
 		{"ifPresent", &s.IfPresent},
-		{"leaf", &s.Leaf},
+		{"leaf", &s.Terminal},
 		{"manages", &s.Manages},
 		{"crosses", &s.Crosses},
 		{"exposes", &s.Exposes},

@@ -14,14 +14,14 @@ import (
 )
 
 // references links the object to what the references at the path mean.
-func (r *reader) references(o object.Object, emit relation.Emit) {
+func (r *reader) references(o object.Object, emit relation.EmitFunc) {
 	fields := contentOf(o, r.metadata)
 	for m := range r.path.Matches(fields) {
 		r.reference(o, fields, m, emit)
 	}
 }
 
-func (r *reader) reference(o object.Object, fields map[string]any, m field.Match, emit relation.Emit) {
+func (r *reader) reference(o object.Object, fields map[string]any, m field.Match, emit relation.EmitFunc) {
 	switch v := m.Value.(type) {
 	case []any:
 		for i, e := range v {
@@ -102,7 +102,7 @@ func groupOf(s string) string {
 }
 
 // link emits the link of a reference, if it means one of the kinds.
-func (r *reader) link(o object.Object, fields map[string]any, ref named, emit relation.Emit) {
+func (r *reader) link(o object.Object, fields map[string]any, ref named, emit relation.EmitFunc) {
 	if !object.MayBeName(ref.name) || !r.holds(fields, ref.in) {
 		return
 	}
@@ -156,7 +156,7 @@ func (r *reader) whatever(ref named) (schema.GroupKind, bool) {
 
 // inventory reads namespace_name_group_kind, where a colon in a name (of a role)
 // is written as two underscores.
-func (r *reader) inventory(o object.Object, text, at string, emit relation.Emit) {
+func (r *reader) inventory(o object.Object, text, at string, emit relation.EmitFunc) {
 	namespace, rest, ok := strings.Cut(text, "_")
 	if !ok {
 		return

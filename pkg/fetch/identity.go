@@ -49,7 +49,7 @@ func ReadIdentity(files fs.FS) (*Identity, error) {
 	var id Identity
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(&id); err != nil {
-		return nil, fmt.Errorf(`read %s: want {"name": NAME, "serial": NUMBER}: %w`, IdentityFile, escaped{err})
+		return nil, fmt.Errorf(`read %s: want {"name": NAME, "serial": NUMBER}: %w`, IdentityFile, safeError{err})
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: something is behind its object", IdentityFile)

@@ -57,7 +57,7 @@ func parseIndex(text []byte) (index, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return index{}, escaped{err}
+		return index{}, safeError{err}
 	}
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
 		return index{}, errors.New("it is no mapping: is this the address of a chart repository?")

@@ -45,7 +45,7 @@ func (f *Fetcher) placeOf(text string) (place, error) {
 	}
 	ref, err := registry.ParseReference(rest)
 	if err != nil {
-		return place{}, escaped{err}
+		return place{}, safeError{err}
 	}
 	out := place{Reference: ref, tag: ref.Reference, digest: digest}
 	host, _, _ := strings.Cut(ref.Registry, ":")
@@ -128,7 +128,7 @@ func (f *Fetcher) manifestOf(ctx context.Context, p place) (manifest ocispec.Man
 func parseManifest(data []byte) (ocispec.Manifest, error) {
 	var manifest ocispec.Manifest
 	if err := json.Unmarshal(data, &manifest); err != nil {
-		return manifest, escaped{err}
+		return manifest, safeError{err}
 	}
 	if manifest.MediaType != "" && manifest.MediaType != ocispec.MediaTypeImageManifest {
 		return manifest, fmt.Errorf("it is of the media type %s, want %s", plain(manifest.MediaType), ocispec.MediaTypeImageManifest)
@@ -196,7 +196,7 @@ func (f *Fetcher) registryChart(ctx context.Context, source catalog.ChartSource)
 		p.tag = strings.ReplaceAll(source.Version, "+", "_")
 		p.Reference.Reference = p.tag
 		if err := p.ValidateReferenceAsTag(); err != nil {
-			return Artifact{}, escaped{err}
+			return Artifact{}, safeError{err}
 		}
 	}
 	if source.Digest != "" {

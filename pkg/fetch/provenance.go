@@ -63,7 +63,7 @@ func (f *Fetcher) noProvenance(artifact *Artifact, source catalog.ChartSource) e
 func (f *Fetcher) checkProvenance(artifact *Artifact, prov []byte, name string) error {
 	by, err := f.keyring.Verify(artifact.Data, prov, name)
 	if err != nil {
-		return fmt.Errorf("check the provenance of %s with the keyring: %w", name, escaped{err})
+		return fmt.Errorf("check the provenance of %s with the keyring: %w", name, safeError{err})
 	}
 	artifact.Verified = append(artifact.Verified, ByProvenance)
 	if by.SignedBy != nil {

@@ -21,7 +21,7 @@ import (
 // backslashes or drive letters), names that are there twice or differ in case alone, links,
 // devices, and what is more than the limits (zero ones are those of DefaultLimits).
 func Unpack(archive []byte, limits Limits) (fs.FS, error) {
-	limits = limits.or(DefaultLimits)
+	limits = limits.withDefaults(DefaultLimits)
 	var stream io.Reader = bytes.NewReader(archive)
 	if bytes.HasPrefix(archive, []byte{0x1f, 0x8b}) {
 		unzipped, err := gzip.NewReader(stream)
@@ -91,7 +91,7 @@ func (u *unpacker) run(stream io.Reader) error {
 			return onlyZeros(stream)
 		}
 		if err != nil {
-			return escaped{err}
+			return safeError{err}
 		}
 		if count++; count > u.limits.Files {
 			return fmt.Errorf("it has more than the %d files that are taken", u.limits.Files)

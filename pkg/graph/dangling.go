@@ -18,7 +18,7 @@ func (d *diagnosis) dangling() {
 			continue
 		}
 		for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
-			if e := &d.g.edges[i]; d.g.State(e.to) == Missing && d.g.matters(e) {
+			if e := &d.g.edges[i]; d.g.State(e.to) == Missing && d.g.isProblemIfMissing(e) {
 				by[e.to] = append(by[e.to], e)
 			}
 		}
@@ -28,12 +28,12 @@ func (d *diagnosis) dangling() {
 	}
 }
 
-// matters says whether it is a problem if there is nothing at the end of an edge.
+// isProblemIfMissing says whether it is a problem if there is nothing at the end of an edge.
 // Of an edge that the target says the object itself knows nothing; what was
 // guessed need not be; and what is out of work breaks no more.
-func (g *Graph) matters(e *edge) bool {
+func (g *Graph) isProblemIfMissing(e *edge) bool {
 	r := &g.rules[e.rule]
-	if e.flags&(inferred|backward|dormant) != 0 || r.Aside || givenToAll(g.Ref(e.to)) {
+	if e.flags&(inferred|backward|dormant) != 0 || r.Peer || givenToAll(g.Ref(e.to)) {
 		return false
 	}
 	if g.consequence(e).severity == 0 {

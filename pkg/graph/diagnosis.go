@@ -80,8 +80,8 @@ func (d *diagnosis) index() *inventory.Index {
 	return d.lists
 }
 
-// told yields what a rule of evidence reads off the objects that are nodes.
-func (g *Graph) told(rule string) iter.Seq2[ID, *link] {
+// evidenceLinks yields what a rule of evidence reads off the objects that are nodes.
+func (g *Graph) evidenceLinks(rule string) iter.Seq2[ID, *link] {
 	return func(yield func(ID, *link) bool) {
 		for i := range g.evidence {
 			e := &g.evidence[i]

@@ -27,12 +27,12 @@ func (d *diagnosis) disagreements() {
 		}
 	}
 	c := comparison{diagnosis: d, workloads: map[ID]*link{}, resting: map[ID]bool{}, overlaps: map[pair]pods{}}
-	for id, e := range d.g.told(relation.WorkloadSelector) {
+	for id, e := range d.g.evidenceLinks(relation.WorkloadSelector) {
 		if namespaces[d.g.Ref(id).Namespace] {
 			c.workloads[id] = e
 		}
 	}
-	for id := range d.g.told(relation.WorkloadAtRest) {
+	for id := range d.g.evidenceLinks(relation.WorkloadAtRest) {
 		c.resting[id] = true
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.workloads)) {

@@ -36,7 +36,7 @@ func (r *resolver) promised() {
 	for i := range r.edges {
 		e := &r.edges[i]
 		who, promised := waiting[e.to]
-		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Aside && len(who) < 2 && !slices.Contains(who, e.from) {
+		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Peer && len(who) < 2 && !slices.Contains(who, e.from) {
 			waiting[e.to] = append(who, e.from)
 		}
 	}
@@ -103,7 +103,7 @@ func (w *walker) needs(v visit, e *edge, how uint8) {
 func (w *walker) provenance(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		e := &w.g.edges[i]
-		if w.g.relation(e) == relation.Needs && !w.g.rules[e.rule].Leaf && w.opts.follows(w.g, e) {
+		if w.g.relation(e) == relation.Needs && !w.g.rules[e.rule].Terminal && w.opts.follows(w.g, e) {
 			w.needs(v, e, making)
 		}
 	}
@@ -187,7 +187,7 @@ func (d *diagnosis) hindrance(makers []ID) *edge {
 				continue
 			}
 			made := d.g.Makers(e.to, d.s.opts)
-			if d.g.State(e.to) == Missing && d.g.matters(e) {
+			if d.g.State(e.to) == Missing && d.g.isProblemIfMissing(e) {
 				if len(made) == 0 {
 					return e
 				}

@@ -77,13 +77,13 @@ func (r *resolver) selected(from inventory.ID, l *link) {
 	t, found, rule := r.selectors[l.target], len(r.edges), &r.rules.Rules()[l.rule]
 	r.elsewhere(from, l, t)
 	targets := r.meant(from, t)
-	if rule.Aside && len(targets) > mostPeers {
+	if rule.Peer && len(targets) > mostPeers {
 		return
 	}
 	for _, to := range targets {
 		r.add(from, to, l)
 	}
-	if rule.Relation != relation.Serves || rule.Aside || l.flags&backward != 0 {
+	if rule.Relation != relation.Serves || rule.Peer || l.flags&backward != 0 {
 		return
 	}
 	if len(r.edges) == found {

@@ -15,7 +15,7 @@ import (
 
 // hollow finds members that serve what they select, and select nothing.
 func (d *diagnosis) hollow() {
-	var resting map[string][]resting
+	var resting map[string][]scaledToZero
 	for i := range d.g.hollow {
 		h := &d.g.hollow[i]
 		id := d.g.number[h.row]
@@ -47,32 +47,32 @@ func (g *Graph) readWhole(t relation.Target) bool {
 	return g.inv.Covered(t.Kind, t.Namespace)
 }
 
-// resting is a workload that is scaled to 0, and the labels that its pods would
+// scaledToZero is a workload that is scaled to 0, and the labels that its pods would
 // have.
-type resting struct {
+type scaledToZero struct {
 	id     ID
 	labels labels.Set
 }
 
 // resting returns the workloads that are scaled to 0, by namespace, in order.
-func (g *Graph) resting() map[string][]resting {
-	out := map[string][]resting{}
+func (g *Graph) resting() map[string][]scaledToZero {
+	out := map[string][]scaledToZero{}
 	still := map[ID]bool{}
-	for id := range g.told(relation.WorkloadAtRest) {
+	for id := range g.evidenceLinks(relation.WorkloadAtRest) {
 		still[id] = true
 	}
-	for id, l := range g.told(relation.WorkloadTemplate) {
+	for id, l := range g.evidenceLinks(relation.WorkloadTemplate) {
 		if ns := g.Ref(id).Namespace; still[id] {
-			out[ns] = append(out[ns], resting{id, g.selector(l).Labels})
+			out[ns] = append(out[ns], scaledToZero{id, g.selector(l).Labels})
 		}
 	}
 	for _, list := range out {
-		slices.SortFunc(list, func(a, b resting) int { return int(a.id - b.id) })
+		slices.SortFunc(list, func(a, b scaledToZero) int { return int(a.id - b.id) })
 	}
 	return out
 }
 
-func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []resting) {
+func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []scaledToZero) {
 	self, field := d.g.Ref(id), d.g.inv.Text(l.field)
 	p := Problem{Object: self, Reason: SelectorMatchesNothing, Severity: Info, Field: field}
 	said := fmt.Sprintf("%s %q", field, d.g.inv.Text(l.value))

@@ -7,7 +7,7 @@ import (
 
 // conditions judges by the standard conditions of a custom resource. What they call
 // well is asked of the other words of the status, too.
-func (j *Judge) conditions(s *subject) (Health, bool) {
+func (j *Evaluator) conditions(s *subject) (Health, bool) {
 	if s.status == nil {
 		return Health{}, false
 	}

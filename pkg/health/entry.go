@@ -144,7 +144,7 @@ func (e *entry) compiled() (*compiled, error) {
 // entry judges by what the catalogue, or a user's file, knows of the kind. A rule that
 // cannot be evaluated on the object steps aside for the general stages: it says neither
 // that the object is well nor that it is not.
-func (j *Judge) entry(s *subject) (Health, bool) {
+func (j *Evaluator) entry(s *subject) (Health, bool) {
 	e := j.entryOf(s)
 	if e == nil {
 		return Health{}, false
@@ -167,7 +167,7 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 			s.unasked = errors.Is(err, errSpent)
 			return Health{}, false
 		case is && x.status == "":
-			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status does not tell, what it owns does", Quiet: true}, true
+			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status does not tell, what it owns does", Unreported: true}, true
 		case is && e.rule.constant():
 			return s.exists(), true
 		case is:

@@ -28,7 +28,7 @@ func definition() kindRule {
 	whole := rule.judge
 	rule.judge = func(s *subject) (Health, bool) {
 		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial {
-			return judged(Healthy, s.made(), Exists, "it is there; of its status nothing was read"), true
+			return judged(Healthy, s.createdAt(), Exists, "it is there; of its status nothing was read"), true
 		}
 		return whole(s)
 	}
@@ -64,10 +64,10 @@ func apiServiceHealth(s *subject) Health {
 		return up.as(Healthy, "Available", "it answers")
 	case up.found():
 		h := up.as(Degraded, "NotAvailable", "it does not answer")
-		if !s.lasted(s.made(), warmUp) {
+		if !s.lasted(s.createdAt(), warmUp) {
 			h.Status = Progressing
 		}
 		return h
 	}
-	return judged(s.until(s.made(), patience), s.made(), "NotObserved", "nobody has asked whether it answers yet")
+	return judged(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NotObserved", "nobody has asked whether it answers yet")
 }

@@ -24,7 +24,7 @@ const noAddress = "NoAddress"
 // workloads say.
 func serviceHealth(s *subject, v *corev1.Service) Health {
 	if v.Spec.Type != corev1.ServiceTypeLoadBalancer {
-		return judged(Healthy, s.made(), Exists, "a Service of type %s has no state", or(string(v.Spec.Type), "ClusterIP"))
+		return judged(Healthy, s.createdAt(), Exists, "a Service of type %s has no state", or(string(v.Spec.Type), "ClusterIP"))
 	}
 	if ports := find(v.Status.Conditions, corev1.LoadBalancerPortsError, saidOf); ports.yes() {
 		return ports.as(Degraded, corev1.LoadBalancerPortsError, "its load balancer does not serve all of its ports")
@@ -40,9 +40,9 @@ func serviceHealth(s *subject, v *corev1.Service) Health {
 	}
 	switch {
 	case v.Spec.ClusterIP == "":
-		return judged(Progressing, s.made(), noAddress, "it has no cluster IP yet")
+		return judged(Progressing, s.createdAt(), noAddress, "it has no cluster IP yet")
 	case len(v.Status.LoadBalancer.Ingress) == 0:
-		return judged(Progressing, s.made(), noAddress, "its load balancer has no address yet")
+		return judged(Progressing, s.createdAt(), noAddress, "its load balancer has no address yet")
 	}
 	return judged(Healthy, time.Time{}, "AddressAssigned", "its load balancer is at %s", or(at, "an unnamed address"))
 }
@@ -64,7 +64,7 @@ func ingressHealth(s *subject, i *networkingv1.Ingress) Health {
 		if i.Spec.IngressClassName != nil {
 			class = fmt.Sprintf(" of class %s", *i.Spec.IngressClassName)
 		}
-		return judged(Progressing, s.made(), noAddress, "no controller%s has given it an address; some never write one", class)
+		return judged(Progressing, s.createdAt(), noAddress, "no controller%s has given it an address; some never write one", class)
 	}
 	return judged(Healthy, time.Time{}, "AddressAssigned", "it is at %s", or(at, "an unnamed address"))
 }
@@ -77,5 +77,5 @@ func serviceCIDRHealth(s *subject, c *networkingv1.ServiceCIDR) Health {
 	case ready.found():
 		return ready.as(Degraded, "NotReady", "no addresses can be taken from it")
 	}
-	return judged(Progressing, s.made(), "NotReady", "it does not say whether it is ready")
+	return judged(Progressing, s.createdAt(), "NotReady", "it does not say whether it is ready")
 }

@@ -63,7 +63,7 @@ func pendingPod(s *subject, p *corev1.Pod) Health {
 	}
 	since := placed.since
 	if since.IsZero() {
-		since = s.made()
+		since = s.createdAt()
 	}
 	total := 0
 	for _, c := range p.Spec.InitContainers {
@@ -92,7 +92,7 @@ func pendingPod(s *subject, p *corev1.Pod) Health {
 		reason, message = "NotAccepted", "the kubelet of "+p.Spec.NodeName+" has not taken it yet"
 	}
 	// What a container waits for, an image or a volume, is in the events alone.
-	return judged(s.until(since, patience), since, reason, "%s", message)
+	return judged(s.progressingUntil(since, startTimeout), since, reason, "%s", message)
 }
 
 // unplacedPod judges a pod that has no node.
@@ -107,15 +107,15 @@ func unplacedPod(s *subject, p *corev1.Pod, placed stated) Health {
 	case placed.no():
 		since := placed.since
 		if since.IsZero() {
-			since = s.made()
+			since = s.createdAt()
 		}
-		return judged(s.until(since, grace), since, or(placed.reason, corev1.PodReasonUnschedulable), "%s", or(placed.message, "no node takes it"))
+		return judged(s.progressingUntil(since, decisionGrace), since, or(placed.reason, corev1.PodReasonUnschedulable), "%s", or(placed.message, "no node takes it"))
 	}
 	message := "no scheduler has looked at it yet"
 	if name := p.Spec.SchedulerName; name != "" {
 		message = "the scheduler " + name + " has not looked at it yet"
 	}
-	return judged(s.until(s.made(), patience), s.made(), "NotScheduled", "%s", message)
+	return judged(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NotScheduled", "%s", message)
 }
 
 func gates(p *corev1.Pod) string {
@@ -135,10 +135,10 @@ func runningPod(s *subject, p *corev1.Pod) Health {
 		return readyPod(s, p, ready)
 	case !ready.found():
 		status := Progressing
-		if s.lasted(s.made(), patience) {
+		if s.lasted(s.createdAt(), startTimeout) {
 			status = Unknown // Who runs it does not speak of readiness.
 		}
-		return judged(status, s.made(), "NotReady", "it runs, and does not say whether it is ready")
+		return judged(status, s.createdAt(), "NotReady", "it runs, and does not say whether it is ready")
 	case !ready.no(), p.Status.Reason == nodeLost, ready.reason == nodeLost, ready.reason == "NodeNotReady", ready.reason == "NodeStatusUnknown":
 		return ready.as(Degraded, nodeLost, or(p.Status.Message, "its node does not say how it is"))
 	}
@@ -174,7 +174,7 @@ func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	if started.IsZero() {
 		started = ready.since
 	}
-	return judged(s.until(started, allowed), ready.since, reason, "%s", message)
+	return judged(s.progressingUntil(started, allowed), ready.since, reason, "%s", message)
 }
 
 // readyPod judges a pod that is ready. What it went through is told, and not counted,
@@ -186,7 +186,7 @@ func readyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	h := judged(Healthy, ready.since, "Ready", "%d/%d containers ready", readyContainers(p), len(p.Spec.Containers))
 	if text, end := restarts(p); text != "" {
 		h.Message += "; " + text
-		if !end.IsZero() && !s.lasted(end, patience) {
+		if !end.IsZero() && !s.lasted(end, startTimeout) {
 			h.Reason = "Restarted"
 		}
 	}

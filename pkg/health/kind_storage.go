@@ -53,15 +53,15 @@ func pendingClaim(s *subject, c *corev1.PersistentVolumeClaim) Health {
 	}
 	switch {
 	case c.Spec.VolumeName != "":
-		return judged(Progressing, s.made(), "ClaimPending", "it waits to be bound to %s", c.Spec.VolumeName)
+		return judged(Progressing, s.createdAt(), "ClaimPending", "it waits to be bound to %s", c.Spec.VolumeName)
 	case class == "" && !asked:
 		// The server has put in the default class, if there is one. So nothing makes a
 		// volume for it, and one that fits would have been bound at once.
-		return judged(s.until(s.made(), grace), s.made(), "NoStorageClass", "it names no storage class, and no volume that is there fits it")
+		return judged(s.progressingUntil(s.createdAt(), decisionGrace), s.createdAt(), "NoStorageClass", "it names no storage class, and no volume that is there fits it")
 	case asked:
-		return judged(Progressing, s.made(), "Provisioning", "a volume was asked for, and is not there yet")
+		return judged(Progressing, s.createdAt(), "Provisioning", "a volume was asked for, and is not there yet")
 	}
-	return judged(Progressing, s.made(), "ClaimPending", "it waits for a volume of class %s, or for the first pod that uses it", class)
+	return judged(Progressing, s.createdAt(), "ClaimPending", "it waits for a volume of class %s, or for the first pod that uses it", class)
 }
 
 // changingClaim judges a claim that is bound, and is being made larger or changed
@@ -125,7 +125,7 @@ func volumeHealth(s *subject, v *corev1.PersistentVolume) Health {
 	case corev1.VolumeFailed:
 		return judged(Degraded, since, or(v.Status.Reason, "VolumeFailed"), "%s", or(v.Status.Message, "it could not be reclaimed"))
 	case corev1.VolumePending, "":
-		return judged(Progressing, s.made(), "VolumePending", "it is not available yet")
+		return judged(Progressing, s.createdAt(), "VolumePending", "it is not available yet")
 	}
 	return judged(Unknown, since, NotUnderstood, "its phase %s is not known", v.Status.Phase)
 }
@@ -139,5 +139,5 @@ func attachmentHealth(s *subject, a *storagev1.VolumeAttachment) Health {
 	case a.Status.Attached:
 		return judged(Healthy, time.Time{}, "Attached", "it is attached to %s", a.Spec.NodeName)
 	}
-	return judged(Progressing, s.made(), "Attaching", "it is being attached to %s", a.Spec.NodeName)
+	return judged(Progressing, s.createdAt(), "Attaching", "it is being attached to %s", a.Spec.NodeName)
 }

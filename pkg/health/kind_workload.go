@@ -82,11 +82,11 @@ func deploymentAvailability(s *subject, d *appsv1.Deployment, progress stated, c
 	case up.no() && (done || !watched):
 		// The rollout was done, and since then replicas were lost or more were asked
 		// for: the Deployment does not tell which. They have as long as a rollout has.
-		deadline := patience
+		deadline := startTimeout
 		if watched {
 			deadline = time.Duration(*d.Spec.ProgressDeadlineSeconds) * time.Second
 		}
-		return judged(s.until(up.since, deadline), up.since, or(up.reason, notAvailable), "%s", count)
+		return judged(s.progressingUntil(up.since, deadline), up.since, or(up.reason, notAvailable), "%s", count)
 	case !enough:
 		return judged(Progressing, progress.since, notAvailable, "%s", count)
 	case watched && !done:
@@ -196,7 +196,7 @@ func daemonSetHealth(s *subject, d *appsv1.DaemonSet) Health {
 	onDelete := d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 	switch {
 	case have.ObservedGeneration == 0:
-		return judged(Progressing, s.made(), Stale, "its controller has not looked at it yet")
+		return judged(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not looked at it yet")
 	case have.CurrentNumberScheduled < wanted:
 		return judged(Progressing, time.Time{}, scaling, "%d/%d nodes have a pod", have.CurrentNumberScheduled, wanted)
 	case have.UpdatedNumberScheduled < wanted && !onDelete:

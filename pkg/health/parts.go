@@ -197,7 +197,7 @@ func partSays(key string, value any, m map[string]any) (f finding, known bool) {
 		if b, ok := truth(v); ok {
 			return partFlag(key, b, m)
 		}
-		if p := read(key); p.whole && !p.negated && state(v, false).sense != mute {
+		if p := read(key); p.whole && !p.negated && state(v, false).sense != neutral {
 			return partState(key, v, m)
 		}
 	case bool:
@@ -233,7 +233,7 @@ func partState(key, value string, m map[string]any) (finding, bool) {
 		if grave(explanation(m)) {
 			f.Status = Degraded
 		}
-	case halted:
+	case paused:
 		f.Status = Suspended
 	}
 	return f, true

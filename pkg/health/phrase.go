@@ -39,7 +39,7 @@ func read(s string) phrase {
 		return phrase{}
 	}
 	if leave(words) {
-		return phrase{word: word{halted, 0}, whole: true}
+		return phrase{word: word{paused, 0}, whole: true}
 	}
 	p, other, hoped := phrase{}, false, false
 	for i, w := range words {
@@ -65,7 +65,7 @@ func read(s string) phrase {
 			other = true
 		}
 	}
-	p.whole = !other && p.sense != mute && !p.past
+	p.whole = !other && p.sense != neutral && !p.past
 	return p
 }
 
@@ -197,7 +197,7 @@ func deny(w word, denied bool) (word, bool) {
 		return word{moving, 0}, true
 	case w.sense == good:
 		return word{bad, 0}, true
-	case w.sense == bad || w.sense == unsure:
+	case w.sense == bad || w.sense == ambiguous:
 		return word{good, step}, true
 	}
 	return word{}, true
@@ -205,13 +205,13 @@ func deny(w word, denied bool) (word, bool) {
 
 // text gives the sense of a sentence: bad, moving, or mute. A sentence that begins by
 // waiting waits, whatever for.
-func text(s string) sense {
+func text(s string) wordClass {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
 	var buf [longestText]string
 	words := join(split(buf[:0], s))
-	found := mute
+	found := neutral
 	for i, w := range words {
 		m, known := meaning(w)
 		if !known || w == "new" || w == "init" || w == "initial" || w == "set" {
@@ -235,8 +235,8 @@ func text(s string) sense {
 			return bad
 		case m.sense == moving && m.trait&plain == 0:
 			found = moving
-		case m.sense == halted && found == mute:
-			found = halted
+		case m.sense == paused && found == neutral:
+			found = paused
 		}
 	}
 	return found

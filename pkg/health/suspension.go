@@ -6,7 +6,7 @@ import (
 
 // suspension finds objects that were told to pause: by their spec, by an annotation or
 // by a label.
-func (j *Judge) suspension(s *subject) (Health, bool) {
+func (j *Evaluator) suspension(s *subject) (Health, bool) {
 	if s.fields == nil {
 		return Health{}, false
 	}

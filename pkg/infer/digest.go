@@ -5,13 +5,13 @@ import "strings"
 // Version is that of what Compile makes: a digest of another one is not read.
 const Version = 2
 
-// Digest is what the structural schema of a kind adds to the content of its
+// SchemaHints is what the structural schema of a kind adds to the content of its
 // objects: what a field refers to although its key does not say so. It has a
 // field only where there is something to say, and can be written as JSON.
-type Digest struct {
-	Fields map[string]*Digest `json:"f,omitempty"`
+type SchemaHints struct {
+	Fields map[string]*SchemaHints `json:"f,omitempty"`
 	// Items is that of the items of a list, and of the values of a map.
-	Items *Digest `json:"i,omitempty"`
+	Items *SchemaHints `json:"i,omitempty"`
 	// To is the stem of the built-in kind that the field names: secret, configmap.
 	To string `json:"t,omitempty"`
 	// Kind and Group are those of a reference that does not say them itself.
@@ -21,7 +21,7 @@ type Digest struct {
 	Free bool `json:"x,omitempty"`
 }
 
-func (d *Digest) field(key string) *Digest {
+func (d *SchemaHints) field(key string) *SchemaHints {
 	if d == nil {
 		return nil
 	}
@@ -34,20 +34,20 @@ func (d *Digest) field(key string) *Digest {
 	return nil
 }
 
-func (d *Digest) item() *Digest {
+func (d *SchemaHints) item() *SchemaHints {
 	if d == nil {
 		return nil
 	}
 	return d.Items
 }
 
-func (d *Digest) empty() bool {
+func (d *SchemaHints) empty() bool {
 	return len(d.Fields) == 0 && d.Items == nil && d.To == "" && d.Kind == "" && !d.Free
 }
 
 // Compile reads the schema of a version out of a CustomResourceDefinition; nil
 // where it says nothing.
-func Compile(crd map[string]any, version string) *Digest {
+func Compile(crd map[string]any, version string) *SchemaHints {
 	spec, _ := crd["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {
@@ -57,7 +57,7 @@ func Compile(crd map[string]any, version string) *Digest {
 		}
 		s, _ := m["schema"].(map[string]any)
 		root, _ := s["openAPIV3Schema"].(map[string]any)
-		fields := map[string]*Digest{}
+		fields := map[string]*SchemaHints{}
 		properties, _ := root["properties"].(map[string]any)
 		for key, p := range properties {
 			if key != "status" && key != "metadata" {
@@ -67,7 +67,7 @@ func Compile(crd map[string]any, version string) *Digest {
 			}
 		}
 		if len(fields) > 0 {
-			return &Digest{Fields: fields}
+			return &SchemaHints{Fields: fields}
 		}
 		return nil
 	}
@@ -76,12 +76,12 @@ func Compile(crd map[string]any, version string) *Digest {
 
 // compile reads the schema of one field; about is what is said of the list that
 // holds it.
-func compile(key string, v any, about string, depth int) *Digest {
+func compile(key string, v any, about string, depth int) *SchemaHints {
 	s, ok := v.(map[string]any)
 	if !ok || depth > deepest || skipped(key) {
 		return nil
 	}
-	d := &Digest{}
+	d := &SchemaHints{}
 	words, _ := s["description"].(string)
 	if about != "" {
 		words = about + " " + words
@@ -111,7 +111,7 @@ func compile(key string, v any, about string, depth int) *Digest {
 }
 
 // object reads the schema of an object: a reference, or its fields.
-func (d *Digest) object(key, words string, properties map[string]any, depth int) {
+func (d *SchemaHints) object(key, words string, properties map[string]any, depth int) {
 	if _, named := properties["name"]; named && small(properties) {
 		if !telling(key, false) {
 			d.To = refersToA(words, properties)
@@ -124,7 +124,7 @@ func (d *Digest) object(key, words string, properties map[string]any, depth int)
 	for name, p := range properties {
 		if f := compile(name, p, "", depth+1); f != nil {
 			if d.Fields == nil {
-				d.Fields = map[string]*Digest{}
+				d.Fields = map[string]*SchemaHints{}
 			}
 			d.Fields[name] = f
 		}

@@ -29,7 +29,7 @@ type step struct {
 
 // place is what is known of where the walker is.
 type place struct {
-	schema  *Digest
+	schema  *SchemaHints
 	free    bool // in a map whose keys are nobody's fields
 	traces  bool // below a key that speaks of traces
 	outward bool // below a key that speaks of how the object is reached
@@ -38,7 +38,7 @@ type place struct {
 
 // root walks an object, but for what is not its operator's input: its identity,
 // and its status, which says what was found.
-func (w *walker) root(fields map[string]any, d *Digest) {
+func (w *walker) root(fields map[string]any, d *SchemaHints) {
 	for key, v := range fields {
 		switch key {
 		case "apiVersion", "kind", "metadata", "status":

@@ -14,7 +14,7 @@ var statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 
 // Losses are the custom resources, claims and definitions that a plan deletes, sorted: what is
 // in them is lost, whatever the run is. A plan that has any needs more than a yes.
-func (p *Planned) Losses() []object.Ref {
+func (p *Plan) Losses() []object.Ref {
 	var out []object.Ref
 	for i := range p.Steps {
 		out = append(out, p.Steps[i].Data...)
@@ -25,7 +25,7 @@ func (p *Planned) Losses() []object.Ref {
 // data are the custom resources and claims among objects of a manifest that go, sorted, and
 // the claims that go with their StatefulSet. Whether a custom resource stands for data, only
 // its operator knows: all of them count.
-func (m *maker) data(goes []*unstructured.Unstructured, namespace string) []object.Ref {
+func (m *planner) data(goes []*unstructured.Unstructured, namespace string) []object.Ref {
 	var out []object.Ref
 	for _, u := range goes {
 		if u.GetAnnotations()[resourcePolicy] == keepPolicy {

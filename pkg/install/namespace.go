@@ -143,7 +143,7 @@ func (x *run) undoNamespace(ctx context.Context, s *StepState) (why string, err 
 		return "", nil
 	}
 	for _, other := range x.j.Run.Steps {
-		if other.Phase == Left && other.Namespace == s.Namespace && other.ofRelease() {
+		if other.Phase == NotUndone && other.Namespace == s.Namespace && other.ofRelease() {
 			return "release " + other.Release + " stays in it", nil
 		}
 	}

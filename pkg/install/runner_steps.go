@@ -44,7 +44,7 @@ func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
 	case InstallRelease, UpgradeRelease:
 		return x.putRelease(ctx, s, state)
 	case RollbackRelease:
-		err := x.Engine.Rollback(ctx, s.name(), s.To, Return{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, ForceConflicts: x.o.ForceConflicts})
+		err := x.Engine.Rollback(ctx, s.name(), s.To, RevertOptions{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, ForceConflicts: x.o.ForceConflicts})
 		if err != nil {
 			return err
 		}
@@ -82,8 +82,8 @@ func (x *run) part(name string) *Part {
 	return x.p.Parts[i]
 }
 
-func (x *run) marks(p *Part) Marks {
-	m := Marks{Run: x.j.Run.ID}
+func (x *run) marks(p *Part) RecordLabels {
+	m := RecordLabels{Run: x.j.Run.ID}
 	if x.of.System {
 		m.System, m.SystemNamespace = x.of.Name, x.of.Namespace
 	} else {
@@ -125,7 +125,7 @@ func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) err
 		case err != nil:
 			return fmt.Errorf("read %s: %w", ref, err)
 		case x.o.TakeOwnership || ownedBy(is, s.name()):
-			before, err := x.Store.Keep(ctx, x.j.Run.ID, is)
+			before, err := x.Store.SaveBefore(ctx, x.j.Run.ID, is)
 			if err != nil {
 				return err
 			}
@@ -218,7 +218,7 @@ func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 	case len(values) > 0:
 		return errors.New("its connections cannot be filled in: nobody renders them")
 	}
-	c := Change{
+	c := ReleaseSpec{
 		Release: s.name(), Chart: p.Chart, Values: p.Values, Timeout: s.Timeout, Kubernetes: x.o.Kubernetes, APIs: seenAPIs(p.APIs, x.o.APIs), PostRenderer: post,
 		TakeOwnership: x.o.TakeOwnership, ForceConflicts: x.o.ForceConflicts, Lookup: x.o.Lookup, Marks: x.marks(p),
 	}
@@ -264,7 +264,7 @@ func (x *run) removeRelease(ctx context.Context, s *Step) error {
 		return err
 	}
 	if last.Status != Uninstalled {
-		if err := x.Engine.Uninstall(ctx, s.name(), Return{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, KeepHistory: true}); err != nil {
+		if err := x.Engine.Uninstall(ctx, s.name(), RevertOptions{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, KeepHistory: true}); err != nil {
 			return err
 		}
 	}
@@ -288,9 +288,9 @@ func (x *run) ownedOf(ctx context.Context, v Record) (out []object.Ref, err erro
 	return out, nil
 }
 
-// every calls look until it is done, or says why not; a time that is over is no error of its
+// pollUntil calls look until it is done, or says why not; a time that is over is no error of its
 // own: what look said last is.
-func (x *run) every(ctx context.Context, timeout time.Duration, look func(context.Context) (done bool, err error)) error {
+func (x *run) pollUntil(ctx context.Context, timeout time.Duration, look func(context.Context) (done bool, err error)) error {
 	end := time.NewTimer(timeout)
 	defer end.Stop()
 	tick := time.NewTicker(x.poll())

@@ -35,8 +35,8 @@ func (x *run) undo(ctx context.Context) (result string, err error) {
 	}
 	result = ResultUndone
 	for _, s := range r.Steps {
-		if s.Phase == Left {
-			result = ResultLeft
+		if s.Phase == NotUndone {
+			result = ResultPartlyUndone
 		}
 	}
 	x.report.Steps = append([]StepState(nil), r.Steps...)
@@ -48,15 +48,15 @@ func (x *run) undo(ctx context.Context) (result string, err error) {
 
 // undoOne undoes a step, and writes what became of it.
 func (x *run) undoOne(ctx context.Context, s *StepState) error {
-	if s.Phase == Undone || s.Phase == Left {
+	if s.Phase == Undone || s.Phase == NotUndone {
 		return nil
 	}
 	if x.o.Stop != nil && x.o.Stop.Err() != nil {
 		return errors.Join(errStopped, fmt.Errorf("%s is not undone yet", s.ID))
 	}
 	own := s.Kind == MakeNamespace && s.Namespace == x.of.Namespace && len(s.Made) > 0
-	if own && len(x.j.Past) > 0 {
-		s.Phase, s.Note = Left, "the history of the installation is in it"
+	if own && len(x.j.Runs) > 0 {
+		s.Phase, s.Note = NotUndone, "the history of the installation is in it"
 	} else {
 		if own { // nothing is left to write with once it is gone
 			if err := x.forgetUndone(ctx); err != nil {
@@ -72,11 +72,11 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 		}
 		s.Phase, s.Note = Undone, ""
 		if why != "" {
-			s.Phase, s.Note = Left, why
+			s.Phase, s.Note = NotUndone, why
 		}
 	}
-	if s.Phase == Left {
-		x.tellStep(StepLeft, *s, s.Note)
+	if s.Phase == NotUndone {
+		x.tellStep(StepNotUndone, *s, s.Note)
 	} else {
 		x.tellStep(StepUndone, *s, "")
 	}
@@ -153,12 +153,12 @@ func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState)
 
 // uninstall uninstalls with the hooks of the chart, and without them where they fail.
 func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
-	o := Return{Marks: Marks{Run: x.j.Run.ID}, KeepHistory: true}
+	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, KeepHistory: true}
 	err := x.Engine.Uninstall(ctx, name, o)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	x.tell(Event{Kind: Noted, Message: fmt.Sprintf("uninstall %s: %v; again, without its hooks", name, err)})
+	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("uninstall %s: %v; again, without its hooks", name, err)})
 	list, again := x.Engine.History(ctx, name)
 	if again == nil && (len(list) == 0 || list[len(list)-1].Status == Uninstalled) {
 		return nil
@@ -301,12 +301,12 @@ func (x *run) whole(ctx context.Context, v Record) bool {
 // rollback goes back with the hooks of the chart, and without them where they fail. Fields
 // that the run took from others are taken from who took them since: they were the release's.
 func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
-	o := Return{Marks: Marks{Run: x.j.Run.ID}, ForceConflicts: x.o.ForceConflicts}
+	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, ForceConflicts: x.o.ForceConflicts}
 	err := x.Engine.Rollback(ctx, name, to, o)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	x.tell(Event{Kind: Noted, Message: fmt.Sprintf("roll %s back: %v; again, without its hooks", name, err)})
+	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("roll %s back: %v; again, without its hooks", name, err)})
 	o.NoHooks = true
 	if again := x.Engine.Rollback(ctx, name, to, o); again != nil {
 		return errors.Join(err, again)
@@ -316,16 +316,16 @@ func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
 
 // disown takes the marks of the release from objects that were there before it: Helm leaves
 // them then.
-func (x *run) disown(ctx context.Context, kept []Before) error {
+func (x *run) disown(ctx context.Context, kept []BeforeImage) error {
 	return x.eachKept(ctx, kept, func(a map[string]string) { delete(a, releaseNameAnnotation) })
 }
 
 // holdOn has Helm leave objects that were there before the release took them.
-func (x *run) holdOn(ctx context.Context, kept []Before) error {
+func (x *run) holdOn(ctx context.Context, kept []BeforeImage) error {
 	return x.eachKept(ctx, kept, func(a map[string]string) { a[policyAnnotation] = "keep" })
 }
 
-func (x *run) eachKept(ctx context.Context, kept []Before, change func(map[string]string)) error {
+func (x *run) eachKept(ctx context.Context, kept []BeforeImage, change func(map[string]string)) error {
 	for _, b := range kept {
 		for try := 0; ; try++ {
 			is, err := x.Objects.Get(ctx, b.Object)
@@ -354,7 +354,7 @@ func (x *run) eachKept(ctx context.Context, kept []Before, change func(map[strin
 }
 
 // restoreAll gives objects back what they were before the release took them.
-func (x *run) restoreAll(ctx context.Context, kept []Before) error {
+func (x *run) restoreAll(ctx context.Context, kept []BeforeImage) error {
 	var failed []error
 	for _, b := range kept {
 		if err := x.restore(ctx, b); err != nil {
@@ -364,16 +364,16 @@ func (x *run) restoreAll(ctx context.Context, kept []Before) error {
 	return errors.Join(failed...)
 }
 
-func (x *run) restore(ctx context.Context, b Before) error {
+func (x *run) restore(ctx context.Context, b BeforeImage) error {
 	if why := x.left[b.Object]; why != "" && b.Sum == "" {
 		return errors.New(why)
 	}
-	was, err := x.Store.Kept(ctx, b)
+	was, err := x.Store.LoadBefore(ctx, b)
 	if err != nil {
 		return err
 	}
 	if b.Sum != "" && journal.Sum(was) != b.Sum {
-		return fmt.Errorf("what is kept of it (%s) was changed by somebody", b.Kept)
+		return fmt.Errorf("what is kept of it (%s) was changed by somebody", b.StoredIn)
 	}
 	for try := 0; ; try++ {
 		is, err := x.Objects.Get(ctx, b.Object)

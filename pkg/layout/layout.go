@@ -27,14 +27,14 @@ type Options struct {
 	Aspect int
 }
 
-// Placed is a layout: the boxes in preorder of the roots, and how large all is.
-type Placed struct {
+// Result is a layout: the boxes in preorder of the roots, and how large all is.
+type Result struct {
 	Boxes         []Box
 	Width, Height int
 }
 
-// Place lays out a forest. Larger trees come first; among those of a height the order is kept.
-func Place(roots []*Node, o Options) Placed {
+// Layout lays out a forest. Larger trees come first; among those of a height the order is kept.
+func Layout(roots []*Node, o Options) Result {
 	f := newForest(roots)
 	var trees []tree
 	for at := 0; at < len(f.nodes); at += f.size[at] {

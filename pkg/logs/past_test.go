@@ -23,7 +23,7 @@ func TestPast(t *testing.T) {
 		}) {
 			log = append(log, Line{Time: start.Add(time.Duration(at) * 100 * time.Millisecond), Text: string(rune('A' + i))})
 		}
-		var p past
+		var p seenLines
 		var got []Line
 		for len(got) < len(log) {
 			p.again()
@@ -48,7 +48,7 @@ func TestPast(t *testing.T) {
 }
 
 func TestPastOfTheServersOwnLines(t *testing.T) {
-	var p past
+	var p seenLines
 	at := Line{Time: time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)}
 	for i, c := range []struct {
 		line Line
@@ -66,7 +66,7 @@ func TestPastOfTheServersOwnLines(t *testing.T) {
 
 // Programs write to two streams, whose times need not be in order.
 func TestPastOfLinesOutOfOrder(t *testing.T) {
-	var p past
+	var p seenLines
 	at := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
 	p.again()
 	for i, s := range []int{1, 3, 2, 4} {

@@ -12,7 +12,7 @@ import (
 
 // Reader reads what there is of some logs.
 type Reader struct {
-	Open Open
+	Open OpenFunc
 	// Max is how many logs may be open at once, at least 1.
 	Max int
 	// Patience is how long to wait for a server that says nothing.
@@ -26,7 +26,7 @@ type Reader struct {
 //
 // A log that cannot be read, or breaks off, is a note, and does not end the others. The
 // error is that of emit, or of the context.
-func (r Reader) Read(ctx context.Context, all []Container, o Options, emit func(Line) error) ([]Note, error) {
+func (r Reader) Read(ctx context.Context, all []Container, o Options, emit func(Line) error) ([]Notice, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	streams := r.openAll(ctx, all, o)
@@ -35,10 +35,10 @@ func (r Reader) Read(ctx context.Context, all []Container, o Options, emit func(
 			s.close()
 		}
 	}()
-	var notes []Note
+	var notes []Notice
 	note := func(s *stream) {
 		if !errors.Is(s.err, io.EOF) {
-			notes = append(notes, Note{Container: s.container, Event: s.event(), Err: s.err})
+			notes = append(notes, Notice{Container: s.container, Event: s.event(), Err: s.err})
 		}
 	}
 	var heads heads
@@ -95,7 +95,7 @@ func (s *stream) advance() {
 
 func (s *stream) event() Event {
 	if s.begun {
-		return Broken
+		return Interrupted
 	}
 	return Failed
 }

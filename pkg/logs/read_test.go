@@ -32,14 +32,14 @@ func stamped(first int, texts ...string) string {
 }
 
 // texts opens logs that are given by pod.
-func texts(logs map[string]string) Open {
+func texts(logs map[string]string) OpenFunc {
 	return func(_ context.Context, c Container, _ Options) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(logs[c.Pod])), nil
 	}
 }
 
 // collect reads all logs and returns "POD TEXT" of each line.
-func collect(t *testing.T, r Reader, all []Container) ([]string, []Note) {
+func collect(t *testing.T, r Reader, all []Container) ([]string, []Notice) {
 	t.Helper()
 	var got []string
 	notes, err := r.Read(t.Context(), all, Options{}, func(l Line) error {
@@ -144,7 +144,7 @@ func TestReadTellsFailures(t *testing.T) {
 			told[n.Container.Pod] = fmt.Sprint(n.Event, n.Err)
 		}
 		for pod, what := range map[string]string{
-			"refused": fmt.Sprint(Failed, refused), "broken": fmt.Sprint(Broken, broken), "broken-late": fmt.Sprint(Broken, broken), "broken-at-once": fmt.Sprint(Failed, broken),
+			"refused": fmt.Sprint(Failed, refused), "broken": fmt.Sprint(Interrupted, broken), "broken-late": fmt.Sprint(Interrupted, broken), "broken-at-once": fmt.Sprint(Failed, broken),
 		} {
 			if told[pod] != what {
 				t.Errorf("%d at once: %s: %q, want %q", most, pod, told[pod], what)
@@ -221,7 +221,7 @@ func TestReadHasPatience(t *testing.T) {
 		if want := []string{"never-goes-on one", "slow slow", "slow slow", "slow slow", "slow slow", "fine last"}; !slices.Equal(got, want) {
 			t.Errorf("lines %q", got)
 		}
-		if len(notes) != 2 || notes[0].Event != Failed || notes[1].Event != Broken {
+		if len(notes) != 2 || notes[0].Event != Failed || notes[1].Event != Interrupted {
 			t.Errorf("notes %v", notes)
 		}
 		for _, n := range notes {

@@ -36,7 +36,7 @@ type tail struct {
 	// Of run alone.
 	read  string // the instance that was read last
 	whole bool   // and it was read to its end
-	past  past
+	past  seenLines
 	late  bool // it was told that it waits for its turn
 	told  map[string]bool
 	// refused is why the log may not be read. It is set before the Follower hears of it.
@@ -143,7 +143,7 @@ func (t *tail) turn(ctx context.Context) bool {
 	}
 	if c, _ := t.state(); !t.queued && !t.late {
 		t.late = true
-		t.f.tell(Note{Container: c, Event: Queued})
+		t.f.tell(Notice{Container: c, Event: Queued})
 	}
 	select {
 	case t.f.slots <- struct{}{}:
@@ -177,7 +177,7 @@ func (t *tail) tellOnce(c Container, err error) {
 		t.told = map[string]bool{}
 	}
 	t.told[err.Error()] = true
-	t.f.tell(Note{Container: c, Event: Broken, Err: err})
+	t.f.tell(Notice{Container: c, Event: Interrupted, Err: err})
 }
 
 // follow reads a log until it ends, and hands on what was not read before. There is an

@@ -29,8 +29,8 @@ type Field struct {
 	Below int `json:"below,omitempty"`
 }
 
-// Choice says which fields are wanted.
-type Choice struct {
+// FieldSelection says which fields are wanted.
+type FieldSelection struct {
 	// All is every field of the spec, at any depth.
 	All bool
 	// Path is a field, with all that is below it.
@@ -45,7 +45,7 @@ const most = 40
 // those of the first level (with a default, an enumeration or a name that is
 // common first, and those that say what they are for), then those of the second
 // level that have a default or an enumeration; so many and no more.
-func Fields(schema map[string]any, c Choice) ([]Field, int, error) {
+func Fields(schema map[string]any, c FieldSelection) ([]Field, int, error) {
 	if schema == nil {
 		return []Field{}, 0, nil
 	}

@@ -237,7 +237,7 @@ func TestGaugeCases(t *testing.T) {
 func TestWeigh(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		vs := make(voices, 3)
+		vs := make(sources, 3)
 		for i := range vs {
 			for range r.IntN(4) {
 				a := r.Int64N(80)

@@ -2,9 +2,9 @@ package preflight
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 
-// fate is what becomes of an object of which a reference leads nowhere. What Kubernetes
+// outcome is what becomes of an object of which a reference leads nowhere. What Kubernetes
 // itself refuses, or waits for, is impossible; what others make of it is not decided.
-type fate struct {
+type outcome struct {
 	verdict schedule.Verdict
 	reason  string
 	message string
@@ -12,9 +12,9 @@ type fate struct {
 
 const refusesPods = "the API server refuses every pod"
 
-// fates are those of the built-in rules, by name. A rule that is not here is not decided;
+// outcomes are those of the built-in rules, by name. A rule that is not here is not decided;
 // one with no verdict is judged elsewhere, or does not matter.
-var fates = map[string]fate{
+var outcomes = map[string]outcome{
 	"pod-env-configmap":           {impossible, "CreateContainerConfigError", "containers cannot start"},
 	"pod-env-secret":              {impossible, "CreateContainerConfigError", "containers cannot start"},
 	"pod-envfrom-configmap":       {impossible, "CreateContainerConfigError", "containers cannot start"},
@@ -50,6 +50,6 @@ var fates = map[string]fate{
 }
 
 // refuses says that the pods are not made at all.
-func (w fate) refuses() bool {
+func (w outcome) refuses() bool {
 	return w.message == refusesPods
 }

@@ -112,8 +112,8 @@ func permanent(format string, args ...any) error {
 	return permanentError{fmt.Errorf(format, args...)}
 }
 
-// lasts says that trying again is of no use: the API server understood, and said no.
-func lasts(err error) bool {
+// isPermanent says that trying again is of no use: the API server understood, and said no.
+func isPermanent(err error) bool {
 	if errors.As(err, new(permanentError)) {
 		return true
 	}
@@ -133,22 +133,22 @@ func lasts(err error) bool {
 
 // How long an API server that does not answer, or says that it cannot now, is asked again.
 const (
-	patientFor   = 30 * time.Second
+	retryTimeout = 30 * time.Second
 	firstBackoff = 100 * time.Millisecond
 	mostBackoff  = 2 * time.Second
 	mostStale    = 8 // conflicts on one object in a row
 )
 
-// patient paces the tries of one thing.
-type patient struct {
+// retrier paces the tries of one thing.
+type retrier struct {
 	since   time.Time
 	backoff time.Duration
 	stale   int
 }
 
-// again waits until err may be over: false says that the patience is at its end, or ctx is.
-func (p *patient) again(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || lasts(err) {
+// wait waits until err may be over: false says that the patience is at its end, or ctx is.
+func (p *retrier) wait(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || isPermanent(err) {
 		return false
 	}
 	if apierrors.IsConflict(err) {
@@ -165,7 +165,7 @@ func (p *patient) again(ctx context.Context, err error) bool {
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		wait = max(wait, time.Duration(seconds)*time.Second)
 	}
-	if time.Since(p.since)+wait > patientFor {
+	if time.Since(p.since)+wait > retryTimeout {
 		return false
 	}
 	return pause(ctx, wait)

@@ -53,7 +53,7 @@ func (r *Runner) operations(step *Step, signal string, after bool) ([]*Operation
 		out = append(out, ops...)
 	}
 	for _, o := range out {
-		o.After = after
+		o.OnRecover = after
 	}
 	slices.SortStableFunc(out, func(x, y *Operation) int { return cmp.Compare(x.Index, y.Index) })
 	return out, nil
@@ -183,11 +183,11 @@ func textOf(changes []Change) string {
 		} else if rest, ok := strings.CutPrefix(c.Path, "/metadata/labels/"); ok {
 			at = "label " + unescape.Replace(rest)
 		}
-		if !c.Has {
+		if !c.ExistsAfter {
 			out = append(out, at+" taken away")
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s = %s", at, short(c.Now)))
+		out = append(out, fmt.Sprintf("%s = %s", at, short(c.After)))
 	}
 	return strings.Join(out, ", ")
 }

@@ -66,7 +66,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	defer client.CloseIdleConnections()
 	var last error
 	for wait := firstBackoff; ; wait = min(2*wait, mostBackoff) {
-		status, retry, err := x.postOnce(within, client, h, key, body, it.op.Once)
+		status, retry, err := x.postOnce(within, client, h, key, body, it.op.ID)
 		if err == nil {
 			return postText(h) + ": " + status, nil
 		}

@@ -48,7 +48,7 @@ func Drifts(ctx context.Context, client Client, j *Journal) []Drift {
 	var looks []look
 	for _, h := range j.Holds {
 		for _, o := range h.Operations {
-			if h.Phase != Recovering && o.State == Done && !o.After && o.written() && o.Target.UID != "" {
+			if h.Phase != Recovering && o.State == Done && !o.OnRecover && o.writesFields() && o.Target.UID != "" {
 				looks = append(looks, look{h, o})
 			}
 		}
@@ -80,7 +80,7 @@ func (r *Runner) drifts(ctx context.Context, h *Hold, o *Operation, j *Journal) 
 	var out []Drift
 	for i := range o.Changes {
 		c := &o.Changes[i]
-		if now, _ := c.is(img.fields()); now || c.Kept || j.overwritten(o, c.Path) {
+		if now, _ := c.compare(img.fields()); now || c.Kept || j.overwritten(o, c.Path) {
 			continue
 		}
 		d := base
@@ -98,7 +98,7 @@ func (r *Runner) drifts(ctx context.Context, h *Hold, o *Operation, j *Journal) 
 func (j *Journal) overwritten(o *Operation, path string) bool {
 	for _, h := range j.Holds {
 		for _, other := range h.Operations {
-			if other != o && other.on(o) && other.Order > o.Order && (other.State == Done || other.State == Intended) &&
+			if other != o && other.sameTarget(o) && other.Order > o.Order && (other.State == Done || other.State == Started) &&
 				slices.ContainsFunc(other.Changes, func(c Change) bool { return c.Path == path }) {
 				return true
 			}
@@ -151,7 +151,7 @@ func (d *Drift) Text() string {
 		at = " at " + d.At.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("changed since by %s%s: %s %s, and %s holds it at %s", who, at,
-		strings.Join(tokens(d.Change.Path), "."), valueOf(d.Has, d.Is), d.Signal, strings.TrimPrefix(valueOf(d.Change.Has, d.Change.Now), "is "))
+		strings.Join(tokens(d.Change.Path), "."), valueOf(d.Has, d.Is), d.Signal, strings.TrimPrefix(valueOf(d.Change.ExistsAfter, d.Change.After), "is "))
 }
 
 func valueOf(has bool, v any) string {
@@ -193,8 +193,8 @@ func (d *Drift) holdAgain() string {
 	if d.Target.Subresource != "" {
 		through = " --subresource=" + d.Target.Subresource
 	}
-	if d.Change.Has {
-		op["op"], op["value"] = "add", d.Change.Now
+	if d.Change.ExistsAfter {
+		op["op"], op["value"] = "add", d.Change.After
 	}
 	body, err := json.Marshal([]any{op})
 	if err != nil {

@@ -37,10 +37,10 @@ const (
 	tellPatience = 5 * time.Second
 )
 
-// EventTeller writes Events of events.k8s.io/v1 about targets, in their namespaces (those of
+// APIEventRecorder writes Events of events.k8s.io/v1 about targets, in their namespaces (those of
 // cluster-scoped ones in default). It never keeps anybody waiting, and what cannot be told
 // is no error: it is said once.
-type EventTeller struct {
+type APIEventRecorder struct {
 	client   dynamic.NamespaceableResourceInterface
 	instance string
 	warn     func(string)
@@ -58,7 +58,7 @@ type EventTeller struct {
 
 // NewTeller returns a teller. Instance says who this process is (Holder); warn is told, once,
 // that something could not be told, and why. Flush ends it.
-func NewTeller(config *rest.Config, instance string, warn func(string)) (*EventTeller, error) {
+func NewTeller(config *rest.Config, instance string, warn func(string)) (*APIEventRecorder, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
 		return nil, fmt.Errorf("reach events: %w", err)
@@ -66,8 +66,8 @@ func NewTeller(config *rest.Config, instance string, warn func(string)) (*EventT
 	return newTeller(client, instance, warn), nil
 }
 
-func newTeller(client dynamic.Interface, instance string, warn func(string)) *EventTeller {
-	t := &EventTeller{
+func newTeller(client dynamic.Interface, instance string, warn func(string)) *APIEventRecorder {
+	t := &APIEventRecorder{
 		client: client.Resource(eventsResource), instance: truncated(instance, mostWord), warn: warn, Now: time.Now,
 		queue: make(chan *eventsv1.Event, mostQueued), refuse: map[string]bool{},
 	}
@@ -77,10 +77,10 @@ func newTeller(client dynamic.Interface, instance string, warn func(string)) *Ev
 	return t
 }
 
-// Tell writes an Event about a target soon: what became of it (reason: Stopped, Recovered),
+// Record writes an Event about a target soon: what became of it (reason: Stopped, Recovered),
 // by which action, and a note for people. The context is not waited for: what was done is
 // told also when the run was interrupted.
-func (t *EventTeller) Tell(_ context.Context, about Target, warning bool, reason, action, note string) {
+func (t *APIEventRecorder) Record(_ context.Context, about Target, warning bool, reason, action, note string) {
 	e := t.event(about, warning, reason, action, note)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +97,7 @@ func (t *EventTeller) Tell(_ context.Context, about Target, warning bool, reason
 }
 
 // Flush waits until everything is told, or the context ends, and ends the teller.
-func (t *EventTeller) Flush(ctx context.Context) {
+func (t *APIEventRecorder) Flush(ctx context.Context) {
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
@@ -118,14 +118,14 @@ func (t *EventTeller) Flush(ctx context.Context) {
 	}
 }
 
-func (t *EventTeller) work() {
+func (t *APIEventRecorder) work() {
 	for e := range t.queue {
 		t.send(e)
 		t.pending.Done()
 	}
 }
 
-func (t *EventTeller) send(e *eventsv1.Event) {
+func (t *APIEventRecorder) send(e *eventsv1.Event) {
 	ctx, cancel := context.WithTimeout(context.Background(), tellPatience)
 	defer cancel()
 	_, err := t.client.Namespace(e.Namespace).Create(ctx, journal.Unstructured(e), metav1.CreateOptions{FieldManager: FieldManager})
@@ -140,7 +140,7 @@ func (t *EventTeller) send(e *eventsv1.Event) {
 	t.failed(err)
 }
 
-func (t *EventTeller) failed(err error) {
+func (t *APIEventRecorder) failed(err error) {
 	t.once.Do(func() {
 		if t.warn != nil {
 			t.warn(fmt.Sprintf("not every event about what was done could be written: %v", err))
@@ -149,7 +149,7 @@ func (t *EventTeller) failed(err error) {
 }
 
 // event makes an Event. Its name is made of what it says, so that the same is told once.
-func (t *EventTeller) event(about Target, warning bool, reason, action, note string) *eventsv1.Event {
+func (t *APIEventRecorder) event(about Target, warning bool, reason, action, note string) *eventsv1.Event {
 	namespace := about.Namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault

@@ -32,12 +32,12 @@ func TestEventsAreTold(t *testing.T) {
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	teller.Now = func() time.Time { return now }
 	cluster := Target{APIVersion: "example.com/v1", Kind: "Zone", Name: "eu:" + strings.Repeat("x", 250)}
-	teller.Tell(t.Context(), told, false, "Stopped", "preset", "spec.paused = true\xff")
-	teller.Tell(t.Context(), told, false, "Stopped", "preset", "spec.paused = true\xff") // the same
-	teller.Tell(t.Context(), told, true, "LeftAsIs", "", strings.Repeat("é", 1000))
-	teller.Tell(t.Context(), cluster, false, "Recovered", "preset", "as it was")
+	teller.Record(t.Context(), told, false, "Stopped", "preset", "spec.paused = true\xff")
+	teller.Record(t.Context(), told, false, "Stopped", "preset", "spec.paused = true\xff") // the same
+	teller.Record(t.Context(), told, true, "LeftAsIs", "", strings.Repeat("é", 1000))
+	teller.Record(t.Context(), cluster, false, "Recovered", "preset", "as it was")
 	teller.Flush(t.Context())
-	teller.Tell(t.Context(), told, false, "Late", "x", "after the end") // is not told, and does no harm
+	teller.Record(t.Context(), told, false, "Late", "x", "after the end") // is not told, and does no harm
 	teller.Flush(t.Context())
 	list, err := server.Resource(eventsResource).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(list.Items) != 3 {
@@ -84,10 +84,10 @@ func TestEventsThatAreRefused(t *testing.T) {
 	var warned []string
 	teller := newTeller(server, "x", func(s string) { warned = append(warned, s) })
 	for i := range 100 {
-		teller.Tell(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
+		teller.Record(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
 		other := told
 		other.Namespace = "test"
-		teller.Tell(t.Context(), other, false, "Stopped", "preset", fmt.Sprint(i))
+		teller.Record(t.Context(), other, false, "Stopped", "preset", fmt.Sprint(i))
 	}
 	teller.Flush(t.Context())
 	list, err := server.Resource(eventsResource).List(t.Context(), metav1.ListOptions{})
@@ -105,7 +105,7 @@ func TestEventsThatHang(t *testing.T) {
 	var warned []string
 	teller := newTeller(server, "x", func(s string) { warned = append(warned, s) })
 	for i := range mostQueued + 100 {
-		teller.Tell(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
+		teller.Record(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

@@ -110,9 +110,9 @@ type service struct {
 	headless bool
 }
 
-// means says whether it chooses pods with these labels. What regulation puts into a
+// selects says whether it chooses pods with these labels. What regulation puts into a
 // selector, so that it chooses none, does not count.
-func (s *service) means(labels map[string]string) bool {
+func (s *service) selects(labels map[string]string) bool {
 	for k, v := range s.selector {
 		if have, is := labels[k]; (!is || have != v) && !strings.HasPrefix(k, ourPrefix) {
 			return false

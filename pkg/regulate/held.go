@@ -44,8 +44,8 @@ func (j *Journal) own(uid string, paths ...string) {
 // ownStaying remembers what stays owned by FieldManager of a hold that is closed.
 func (j *Journal) ownStaying(h *Hold) {
 	for _, o := range h.Operations {
-		paths := slices.Clone(o.Stays)
-		if o.After || o.Action == "restart" {
+		paths := slices.Clone(o.KeptOwnership)
+		if o.OnRecover || o.Action == "restart" {
 			paths = append(paths, o.paths()...)
 		}
 		j.own(o.Target.UID, paths...)
@@ -72,7 +72,7 @@ func (o *Operation) paths() []string {
 // that was scaled to 0 has no owner.
 func (x *run) heldByAnother(it *item, act *system.Action, changes []Change) error {
 	main := it.img.main
-	if it.op.After || act.Restart || !slices.ContainsFunc(main.GetManagedFields(), ofFieldManager) {
+	if it.op.OnRecover || act.Restart || !slices.ContainsFunc(main.GetManagedFields(), ofFieldManager) {
 		return nil
 	}
 	known := x.accounted(it)
@@ -102,7 +102,7 @@ func (x *run) accounted(it *item) [][]string {
 			out = append(out, b.op.ways(main)...)
 		}
 	}
-	for _, h := range x.j.Left {
+	for _, h := range x.j.Conflicts {
 		for _, o := range h.Operations {
 			if o.Target.UID == uid {
 				out = append(out, o.ways(main)...)

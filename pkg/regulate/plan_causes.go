@@ -19,7 +19,7 @@ func (p *planner) findCauses() {
 	for _, app := range p.names {
 		for i := range p.s.Regulation.Rules {
 			r := &p.s.Regulation.Rules[i]
-			if m := p.matches[about{r.Name, app}]; is(r, app) && m.on {
+			if m := p.matches[about{r.Name, app}]; appliesTo(r, app) && m.on {
 				p.fire(r, app, m)
 			}
 		}
@@ -51,11 +51,11 @@ func (p *planner) fire(r *system.Rule, app string, m match) {
 
 // ofAnother says why the trouble of an app may be that of another one, which it needs.
 func (p *planner) ofAnother(r *system.Rule, app string) string {
-	for _, n := range p.needs.of(app) {
+	for _, n := range p.needs.dependencies(app) {
 		if !p.knows(n) {
 			continue
 		}
-		if p.matches[about{r.Name, n}].on && is(r, n) && (!p.needs.all[n][app] || n < app) {
+		if p.matches[about{r.Name, n}].on && appliesTo(r, n) && (!p.needs.all[n][app] || n < app) {
 			return fmt.Sprintf("; but %s, which it needs, is in trouble as well, and its trouble may be of that one", n)
 		}
 		if p.held[n] {
@@ -154,9 +154,9 @@ func (p *planner) accept(app string) {
 
 // want asks for a signal to an app because of a cause.
 func (p *planner) want(app, signal string, c Cause) {
-	excused := slices.Contains(p.seen[app].Excused, c.Rule+"/"+c.App)
+	excused := slices.Contains(p.seen[app].OverriddenCauses, c.Rule+"/"+c.App)
 	refuse := func() {
-		p.refuse(Refusal{App: app, Signal: signal, Rule: c.Rule, Reason: BecauseExcused, Message: fmt.Sprintf(
+		p.refuse(Refusal{App: app, Signal: signal, Rule: c.Rule, Reason: ReasonOverridden, Message: fmt.Sprintf(
 			"%s was let go by hand though %s; it is left alone until that is over (regulate stop %s holds it)", app, c.Why, app)})
 	}
 	if h, ok := p.j.HoldOf(app, signal); ok {

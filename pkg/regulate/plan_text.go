@@ -36,7 +36,7 @@ func (p *planner) why(app string, r *system.Rule, m match) string {
 // upgrade says by what an upgrade is seen: what is rolled out, or the first thing by name
 // that is another than when the app was settled.
 func (p *planner) upgrade(app string) string {
-	a, settled := p.states[app], p.seen[app].Settled
+	a, settled := p.states[app], p.seen[app].HealthyFingerprint
 	if a.Rollout != "" {
 		return a.Rollout
 	}
@@ -117,7 +117,7 @@ func (p *planner) freeWhy(app string) string {
 		r := &p.s.Regulation.Rules[i]
 		m := p.matches[about{r.Name, app}]
 		switch a := p.states[app]; {
-		case !is(r, app):
+		case !appliesTo(r, app):
 		case a == nil:
 			return app + " was not looked at"
 		case m.on:
@@ -138,8 +138,8 @@ func whys(causes []Cause) string {
 		why := c.Why
 		switch {
 		case why != "":
-		case c.Hand != "":
-			why = "held by hand by " + c.Hand
+		case c.RequestedBy != "":
+			why = "held by hand by " + c.RequestedBy
 		case c.Run != "":
 			why = "held while " + c.Run + " runs"
 		default:

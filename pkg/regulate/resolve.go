@@ -16,7 +16,7 @@ import (
 
 // actions resolves what an app does on each signal. Where the manifest says nothing of Stop
 // that is to pause every root, by what is known of its kind.
-func (o *observer) actions(a *observed) {
+func (o *stateObserver) actions(a *observed) {
 	a.state.Actions = map[string][]Resolved{}
 	for _, signal := range slices.Sorted(maps.Keys(a.app.On)) {
 		for i := range a.app.On[signal] {
@@ -32,14 +32,14 @@ func (o *observer) actions(a *observed) {
 
 // resolving is the making of a Resolved.
 type resolving struct {
-	o   *observer
+	o   *stateObserver
 	a   *observed
 	act *system.Action
 	r   Resolved
 	ids []graph.ID
 }
 
-func (o *observer) resolve(a *observed, index int, act *system.Action) Resolved {
+func (o *stateObserver) resolve(a *observed, index int, act *system.Action) Resolved {
 	v := &resolving{o: o, a: a, act: act, r: Resolved{Index: index, Name: act.Name(), Text: actionText(act)}}
 	switch {
 	case act.Job != nil, act.HTTP != nil, act.Exec != nil:
@@ -212,7 +212,7 @@ func (v *resolving) scales(id graph.ID) bool {
 }
 
 // kindOf returns the kind of a node in the version in which it was read.
-func (o *observer) kindOf(id graph.ID) schema.GroupVersionKind {
+func (o *stateObserver) kindOf(id graph.ID) schema.GroupVersionKind {
 	n := o.Graph.Node(id)
 	gv, _ := schema.ParseGroupVersion(n.APIVersion)
 	return schema.GroupVersionKind{Group: n.Ref.Group, Version: gv.Version, Kind: n.Ref.Kind}

@@ -33,7 +33,7 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 	}
 	if act != nil && isDeed(act) {
 		x.note(func() {
-			o.Once = x.once(it)
+			o.ID = x.operationID(it)
 			if act.Job != nil && o.Target.Name == "" {
 				o.Target, err = x.jobTarget(it, act)
 			}
@@ -55,16 +55,16 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 func (x *run) asIntended(it *item) bool {
 	o := it.op
 	switch x.look(it) {
-	case isOurs:
+	case writtenByUs:
 		x.adoptLive(it)
 		if it.there = x.awaits(it); !it.there {
 			x.end(it, Done, "%s", o.Text)
 		}
 		return true
-	case isForeign:
-		x.end(it, Already, "it was made so by somebody else")
+	case writtenByOther:
+		x.end(it, AlreadySet, "it was made so by somebody else")
 		return true
-	case isNotYet:
+	case notWritten:
 		want, ok := again(o.Changes, it.img.fields())
 		if ok {
 			it.want = want
@@ -103,7 +103,7 @@ func (x *run) compileScale(it *item, claims []*Operation) {
 	if it.img.replicas != nil {
 		o.Replicas = pointer(it.img.replicas)
 		for i := range o.Changes {
-			o.Changes[i].Made = missing(main.Object, it.img.replicas)
+			o.Changes[i].CreatedParents = missing(main.Object, it.img.replicas)
 		}
 	}
 	for _, other := range claims {
@@ -121,7 +121,7 @@ func (x *run) compileScale(it *item, claims []*Operation) {
 func (it *item) claims() []*Operation {
 	var out []*Operation
 	for _, b := range it.beside {
-		if o := b.op; b.hold != it.w.hold && o.on(it.op) && (o.State == Intended || o.State == Done) && !o.After {
+		if o := b.op; b.hold != it.w.hold && o.sameTarget(it.op) && (o.State == Started || o.State == Done) && !o.OnRecover {
 			out = append(out, o)
 		}
 	}
@@ -129,8 +129,8 @@ func (it *item) claims() []*Operation {
 	return out
 }
 
-// on says that two operations are about the same object.
-func (o *Operation) on(other *Operation) bool {
+// sameTarget says that two operations are about the same object.
+func (o *Operation) sameTarget(other *Operation) bool {
 	return o.Target.UID != "" && o.Target.UID == other.Target.UID && (o.Target.Subresource == scaleSubresource) == (other.Target.Subresource == scaleSubresource)
 }
 
@@ -143,9 +143,9 @@ func again(changes []Change, live map[string]any) (map[string]any, bool) {
 		if !ok {
 			return nil, false
 		}
-		if !c.Has {
+		if !c.ExistsAfter {
 			takeAway(out, at, 0)
-		} else if !put(out, at, copiedValue(c.Now)) {
+		} else if !put(out, at, copiedValue(c.After)) {
 			return nil, false
 		}
 	}
@@ -161,7 +161,7 @@ func (x *run) execute(ctx context.Context, it *item) error {
 	case err != nil:
 		return permanentError{err}
 	case isDeed(act):
-		return x.deed(ctx, it, act)
+		return x.runAction(ctx, it, act)
 	}
 	done, err := x.write(ctx, it)
 	if err != nil || it.record != nil {
@@ -178,7 +178,7 @@ func (x *run) execute(ctx context.Context, it *item) error {
 // what was done.
 func (x *run) write(ctx context.Context, it *item) (string, error) {
 	o := it.op
-	var p patient
+	var p retrier
 	for {
 		switch {
 		case ctx.Err() != nil:
@@ -190,10 +190,10 @@ func (x *run) write(ctx context.Context, it *item) (string, error) {
 		if err == nil {
 			return done, nil
 		}
-		if !apierrors.IsConflict(err) && !lasts(err) {
+		if !apierrors.IsConflict(err) && !isPermanent(err) {
 			it.unsure = true
 		}
-		if !p.again(ctx, err) {
+		if !p.wait(ctx, err) {
 			return "", fmt.Errorf("write %s: %w", o.Target, err)
 		}
 		if it.img, err = x.patientRead(ctx, o.Target); err != nil {
@@ -202,7 +202,7 @@ func (x *run) write(ctx context.Context, it *item) (string, error) {
 		switch {
 		case !x.asIntended(it):
 			return "", errAnew
-		case o.State != Intended:
+		case o.State != Started:
 			return "", nil
 		}
 	}
@@ -250,11 +250,11 @@ func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Uns
 func (x *run) writes() WriteOptions { return WriteOptions{Manager: FieldManager, DryRun: x.DryRun} }
 
 // patientRead reads an object, and waits for an API server that is away.
-func (x *run) patientRead(ctx context.Context, t Target) (*image, error) {
-	var p patient
+func (x *run) patientRead(ctx context.Context, t Target) (*liveObject, error) {
+	var p retrier
 	for {
 		img, err := x.read(ctx, t)
-		if err == nil || !p.again(ctx, err) {
+		if err == nil || !p.wait(ctx, err) {
 			return img, err
 		}
 	}
@@ -266,7 +266,7 @@ func (x *run) actionOf(it *item) (*system.Action, error) {
 		return &system.Action{Preset: PresetPause}, nil
 	}
 	signal := it.w.hold.Signal
-	if it.op.After {
+	if it.op.OnRecover {
 		signal = system.Recover
 	}
 	return x.action(it.w.hold.App, signal, it.op.Index, it.op.Action)

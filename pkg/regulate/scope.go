@@ -18,7 +18,7 @@ type scope struct {
 }
 
 // scopeOf is what the System resolves to, and what is planned, which comes from that.
-func scopeOf(w *World, p *Planned, namespace string) scope {
+func scopeOf(w *SystemState, p *Plan, namespace string) scope {
 	r := scope{targets: map[object.Ref]bool{}, namespaces: map[string]bool{namespace: true}}
 	if w != nil {
 		for i := range w.Apps {

@@ -22,17 +22,17 @@ import (
 func affinityRules() []Rule {
 	carriers := carriers()
 	return []Rule{
-		{Name: "pod-affinity", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.affinity.podAffinity", Aside: true, Namespaces: true, Links: onTopTemplate(podAffinity)},
-		{Name: "pod-anti-affinity", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.affinity.podAntiAffinity", Aside: true, Namespaces: true, Links: onTopTemplate(podAntiAffinity)},
-		{Name: "pod-spread", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.topologySpreadConstraints[].labelSelector", Aside: true, Links: onTopTemplate(podSpread)},
+		{Name: "pod-affinity", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.affinity.podAffinity", Peer: true, Namespaces: true, Links: onTopTemplate(podAffinity)},
+		{Name: "pod-anti-affinity", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.affinity.podAntiAffinity", Peer: true, Namespaces: true, Links: onTopTemplate(podAntiAffinity)},
+		{Name: "pod-spread", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.topologySpreadConstraints[].labelSelector", Peer: true, Links: onTopTemplate(podSpread)},
 	}
 }
 
 // onTopTemplate reads the template that no other of ours carries for the object,
 // without what it says of its own pods.
-func onTopTemplate(read func(template, Emit)) func(object.Object, Emit) {
+func onTopTemplate(read func(template, EmitFunc)) func(object.Object, EmitFunc) {
 	links := onTemplate(read)
-	return func(o object.Object, emit Emit) {
+	return func(o object.Object, emit EmitFunc) {
 		if !repeated(o) {
 			links(o, others(o, emit))
 		}
@@ -41,7 +41,7 @@ func onTopTemplate(read func(template, Emit)) func(object.Object, Emit) {
 
 // others leaves the pods of the object itself out of links that may find them, and
 // drops links that can find nobody else.
-func others(o object.Object, emit Emit) Emit {
+func others(o object.Object, emit EmitFunc) EmitFunc {
 	own := ownPods(o)
 	if own == nil {
 		return emit
@@ -96,7 +96,7 @@ func repeated(o object.Object) bool {
 	return false
 }
 
-func podAffinity(t template, emit Emit) {
+func podAffinity(t template, emit EmitFunc) {
 	if t.spec.Affinity == nil || t.spec.Affinity.PodAffinity == nil {
 		return
 	}
@@ -111,7 +111,7 @@ func podAffinity(t template, emit Emit) {
 }
 
 // podAntiAffinity: whoever wants to be away from others works without them.
-func podAntiAffinity(t template, emit Emit) {
+func podAntiAffinity(t template, emit EmitFunc) {
 	if t.spec.Affinity == nil || t.spec.Affinity.PodAntiAffinity == nil {
 		return
 	}
@@ -122,13 +122,13 @@ func podAntiAffinity(t template, emit Emit) {
 	t.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, path, emit)
 }
 
-func (t template) preferred(terms []corev1.WeightedPodAffinityTerm, path string, emit Emit) {
+func (t template) preferred(terms []corev1.WeightedPodAffinityTerm, path string, emit EmitFunc) {
 	for i := range terms {
 		t.beside(&terms[i].PodAffinityTerm, at(path+"preferredDuringSchedulingIgnoredDuringExecution[", i, "].podAffinityTerm"), true, emit)
 	}
 }
 
-func podSpread(t template, emit Emit) {
+func podSpread(t template, emit EmitFunc) {
 	for i := range t.spec.TopologySpreadConstraints {
 		c := &t.spec.TopologySpreadConstraints[i]
 		if sel := t.merged(c.LabelSelector, c.MatchLabelKeys, nil); sel != nil {
@@ -142,7 +142,7 @@ func podSpread(t template, emit Emit) {
 // beside emits who a term means. Its namespaces are those that it lists and those
 // that its selector finds; its own where it says neither; all of them where the
 // selector is empty.
-func (t template) beside(term *corev1.PodAffinityTerm, path string, optional bool, emit Emit) {
+func (t template) beside(term *corev1.PodAffinityTerm, path string, optional bool, emit EmitFunc) {
 	merged := t.merged(term.LabelSelector, term.MatchLabelKeys, term.MismatchLabelKeys)
 	if merged == nil {
 		return

@@ -100,7 +100,7 @@ func podsIn(namespace string, s *Selector, field string) Link {
 // podsWhere emits links to the pods that a selector finds in the namespaces that
 // another one finds. The name of a namespace is a label of it, and the one that is
 // mostly asked for: then no Namespace need be read.
-func podsWhere(in *metav1.LabelSelector, s *Selector, field string, emit Emit) {
+func podsWhere(in *metav1.LabelSelector, s *Selector, field string, emit EmitFunc) {
 	if names, ok := namespaceNames(in); ok {
 		for _, name := range names {
 			emit(podsIn(name, s, field))

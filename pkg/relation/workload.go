@@ -42,7 +42,7 @@ const (
 // workloadSelector: a ReplicaSet of a Deployment adds a hash to the selector of
 // that, and the selector of a Job is made up from its UID unless it says
 // otherwise. Neither can say anything of foreign pods, and there are many.
-func workloadSelector(o object.Object, emit Emit) {
+func workloadSelector(o object.Object, emit EmitFunc) {
 	switch b := o.Body.(type) {
 	case *appsv1.ReplicaSet:
 		if metav1.GetControllerOfNoCopy(b) != nil {
@@ -80,7 +80,7 @@ func podSelector(o object.Object) *metav1.LabelSelector {
 
 // workloadTemplate: a Job that has run makes no more pods. A ReplicaSet without its
 // owner reference, as in many a dump, still carries the hash of a Deployment.
-func workloadTemplate(o object.Object, emit Emit) {
+func workloadTemplate(o object.Object, emit EmitFunc) {
 	t := templateOf(o)
 	if t.meta == nil || made(o) || retired(o) || finished(o) {
 		return
@@ -99,7 +99,7 @@ func made(o object.Object) bool {
 }
 
 // workloadAtRest: what is scaled to 0 on purpose explains why nothing is there.
-func workloadAtRest(o object.Object, emit Emit) {
+func workloadAtRest(o object.Object, emit EmitFunc) {
 	var replicas *int32
 	switch b := o.Body.(type) {
 	case *appsv1.Deployment:
@@ -117,13 +117,13 @@ func workloadAtRest(o object.Object, emit Emit) {
 }
 
 // itself is what an object says of itself, in a rule of evidence.
-func itself(o object.Object, field, value string, emit Emit) {
+func itself(o object.Object, field, value string, emit EmitFunc) {
 	l := to(o.GroupKind(), o.Namespace, o.Name, field)
 	l.Value = value
 	emit(l)
 }
 
-func statefulSetService(s *appsv1.StatefulSet, self object.Ref, emit Emit) {
+func statefulSetService(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {
 	named(emit, service, self.Namespace, s.Spec.ServiceName, "spec.serviceName")
 }
 
@@ -137,7 +137,7 @@ const mostOrdinals = 1000
 // left over from a larger size must carry the labels as well, which the
 // controller copies from its selector: a name alone can be read in two ways
 // (template a-b of set c, template a of set b-c).
-func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit Emit) {
+func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {
 	start, replicas := 0, 1
 	if s.Spec.Ordinals != nil {
 		start = int(s.Spec.Ordinals.Start)

@@ -14,7 +14,7 @@ import (
 // failed, in one failure element: many readers take no more than one. One that could not be
 // decided is skipped. A habit (info) fails nothing, and is told on its output, as waived
 // findings are. Nothing is timed: time is 0, for readers that want a number.
-func asJUnit(w io.Writer, a view.Answer, _ Options) error {
+func asJUnit(w io.Writer, a view.Output, _ Options) error {
 	f := a.Findings
 	out := junitSuites{Name: toolName + " " + f.Name, Time: junitTime, Suites: []junitSuite{}}
 	for i := range f.Suites {

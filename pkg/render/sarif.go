@@ -26,7 +26,7 @@ const (
 // kind fail, what could not be decided one of the kind open. A result is at a logical
 // location, the object, and at a place in a file where one is known. What several suites
 // say of one object is one result.
-func asSARIF(w io.Writer, a view.Answer, _ Options) error {
+func asSARIF(w io.Writer, a view.Output, _ Options) error {
 	log := sarifLog{Schema: sarifSchema, Version: sarifVersion, Runs: []sarifRun{sarifRunOf(a.Findings)}}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

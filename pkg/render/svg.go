@@ -51,7 +51,7 @@ const (
 )
 
 // svg draws the stacks of a Picture as ui/ does.
-func svg(w io.Writer, a view.Answer, _ Options) error {
+func svg(w io.Writer, a view.Output, _ Options) error {
 	p := a.Picture
 	var scenes []*svgScene
 	var sections []*places.Node
@@ -60,7 +60,7 @@ func svg(w io.Writer, a view.Answer, _ Options) error {
 		scenes = append(scenes, sc)
 		sections = append(sections, &places.Node{Width: max(sc.width, 3*cardWidth), Height: svgSection + sc.height})
 	}
-	placed := places.Place(sections, places.Options{Apart: 64, Aspect: 160})
+	placed := places.Layout(sections, places.Options{Apart: 64, Aspect: 160})
 	width, height := max(placed.Width, svgLeast)+2*svgMargin, placed.Height+svgHead+svgLegend+2*svgMargin
 
 	out := bufio.NewWriter(w)

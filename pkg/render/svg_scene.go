@@ -27,7 +27,7 @@ func distances(aspect int) places.Options {
 // svgCard is a card: an object at its place, or a fold of equal leaves.
 type svgCard struct {
 	node  int
-	place view.PicturePlace
+	place view.UIPosition
 	// fold is the nodes of a fold.
 	fold     []int
 	parent   *svgCard
@@ -55,7 +55,7 @@ type svgLine struct {
 
 // svgScene is a stack as it is drawn.
 type svgScene struct {
-	picture       *view.Picture
+	picture       *view.UIState
 	stack         *view.PictureStack
 	cards         []*svgCard // in preorder
 	lines         []svgLine
@@ -63,7 +63,7 @@ type svgScene struct {
 	width, height int
 }
 
-func newScene(p *view.Picture, s *view.PictureStack) *svgScene {
+func newScene(p *view.UIState, s *view.PictureStack) *svgScene {
 	sc := &svgScene{picture: p, stack: s, of: map[int]*svgCard{}}
 	roots := sc.tree()
 	roots = sc.fold(roots)
@@ -71,7 +71,7 @@ func newScene(p *view.Picture, s *view.PictureStack) *svgScene {
 	for _, r := range roots {
 		nodes = append(nodes, sc.add(r))
 	}
-	placed := places.Place(nodes, distances(160))
+	placed := places.Layout(nodes, distances(160))
 	for i, b := range placed.Boxes {
 		sc.cards[i].x, sc.cards[i].y = b.X, b.Y
 	}

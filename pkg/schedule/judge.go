@@ -90,7 +90,7 @@ func (q *question) ending(m *model) bool {
 	for _, c := range m.classes {
 		nodes.join(c.in[gone])
 	}
-	return slices.ContainsFunc(q.settled, func(s settled) bool { return s.stays == now && nodes.has(s.node) })
+	return slices.ContainsFunc(q.settled, func(s boundPod) bool { return s.stays == now && nodes.has(s.node) })
 }
 
 // mayEvict says that a class could have pods of a lower priority evicted: then nothing is
@@ -105,7 +105,7 @@ func (q *question) mayEvict(m *model, c int) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(q.settled, func(s settled) bool {
+	return slices.ContainsFunc(q.settled, func(s boundPod) bool {
 		return s.stays > now && s.priority < k.priority && m.classes[c].in[least].has(s.node)
 	})
 }

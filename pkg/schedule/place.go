@@ -14,32 +14,32 @@ const (
 )
 
 // Place foresees whether pods find nodes, together and beside the pods that wait already.
-func (c *Cluster) Place(pods []Pod) Answer {
+func (c *Cluster) Place(pods []Pod) Result {
 	if len(pods) == 0 {
-		return Answer{Verdict: Fits}
+		return Result{Verdict: Fits}
 	}
 	if c.Unread.Nodes {
-		return Answer{Verdict: Undecided, Open: []string{"nodes could not be read"}}
+		return Result{Verdict: Unknown, Unknown: []string{"nodes could not be read"}}
 	}
-	g := newGround(c, pods)
+	g := newClusterState(c, pods)
 	if len(g.nodes) == 0 {
 		names := make([]string, 0, len(pods))
 		for _, p := range pods {
 			names = append(names, p.Name)
 		}
-		return Answer{Verdict: Impossible, Proofs: []Proof{{Pods: names, Reason: "NoNodes", Message: "the cluster has no nodes"}}}
+		return Result{Verdict: DoesNotFit, Proofs: []Reason{{Pods: names, Reason: "NoNodes", Message: "the cluster has no nodes"}}}
 	}
-	q := &question{ground: g, arrange: budgetArrange, adversary: budgetAdversary, block: budgetBlock}
+	q := &question{clusterState: g, arrange: budgetArrange, adversary: budgetAdversary, block: budgetBlock}
 	return q.answer(g.classes())
 }
 
 // question is what is gathered on the way to an answer.
 type question struct {
-	*ground
+	*clusterState
 	arrange, adversary, block int
 
 	asked, waiting []*class
-	proofs         []Proof
+	proofs         []Reason
 	open           []string
 	placed         []placement
 	// evicted says that some only found a node without pods that could be evicted or end.
@@ -51,7 +51,7 @@ type placement struct {
 	node int
 }
 
-func (q *question) answer(classes []*class) Answer {
+func (q *question) answer(classes []*class) Result {
 	for _, c := range classes {
 		switch {
 		case !c.asked:
@@ -66,21 +66,21 @@ func (q *question) answer(classes []*class) Answer {
 	for _, part := range q.connected(q.asked) {
 		q.judgeTogether(part)
 	}
-	a := Answer{Proofs: q.proofs, Open: q.open}
+	a := Result{Proofs: q.proofs, Unknown: q.open}
 	if len(q.proofs) > 0 {
-		a.Verdict = Impossible
+		a.Verdict = DoesNotFit
 		return a
 	}
 	if !q.unplaced && len(q.open) == 0 {
 		q.judgeAlways()
-		a.Open = q.open
+		a.Unknown = q.open
 	}
 	if !q.unplaced {
 		a.Placement = q.placements()
 	}
 	a.Verdict = Fits
 	if len(q.open) > 0 {
-		a.Verdict = Undecided
+		a.Verdict = Unknown
 	}
 	return a
 }
@@ -106,7 +106,7 @@ func (q *question) leave(format string, args ...any) {
 func (q *question) judgeAlone(c *class) bool {
 	switch {
 	case c.of.lost != nil:
-		q.prove(Proof{Pods: c.names(), Reason: c.of.lost.Reason, Message: c.of.lost.Message})
+		q.prove(Reason{Pods: c.names(), Reason: c.of.lost.Reason, Message: c.of.lost.Message})
 		return false
 	case c.of.foreign:
 		q.unplaced = true
@@ -124,7 +124,7 @@ func (q *question) judgeAlone(c *class) bool {
 }
 
 // prove adds a proof, and joins it to one of the same words about other pods.
-func (q *question) prove(p Proof) {
+func (q *question) prove(p Reason) {
 	for i := range q.proofs {
 		if o := &q.proofs[i]; o.Reason == p.Reason && o.Message == p.Message && slices.EqualFunc(o.Nodes, p.Nodes, func(a, b NodeReason) bool { return a.Message == b.Message && slices.Equal(a.Nodes, b.Nodes) }) {
 			o.Pods = append(o.Pods, p.Pods...)

@@ -98,7 +98,7 @@ func (f *feed) list(ctx context.Context) (map[object.Ref]object.Object, string, 
 		return nil, "", ctx.Err()
 	}
 	c, version := f.live.cluster, ""
-	found := &heap{objects: map[object.Ref]object.Object{}}
+	found := &listSink{objects: map[object.Ref]object.Object{}}
 	if !f.byName || f.isDue() {
 		part := f.selection()
 		part.version = func(v string) { version = v }
@@ -160,7 +160,7 @@ func (f *feed) failed(objects map[object.Ref]object.Object, err error) time.Dura
 		f.publish(nil, err)
 		return pollEvery
 	}
-	if !f.read() {
+	if !f.isComplete() {
 		f.publish(objects, err)
 	}
 	f.tell(err)

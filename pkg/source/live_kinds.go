@@ -180,7 +180,7 @@ func (r *liveRead) lookedFor() bool {
 
 // gapList keeps gaps, and nothing else.
 type gapList struct {
-	heap
+	listSink
 	gaps []object.Gap
 }
 

@@ -101,7 +101,7 @@ func mayAlias(doc []byte) bool {
 var yamlLine = regexp.MustCompile(`\bline (\d+): ?`)
 
 // yamlError says what is wrong with YAML, and in which line of the file.
-func yamlError(at Place, err error) error {
+func yamlError(at Position, err error) error {
 	msg := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	msg = strings.TrimPrefix(strings.TrimPrefix(msg, "yaml: "), "unmarshal errors:")
 	msg, _, _ = strings.Cut(strings.TrimSpace(msg), "\n")

@@ -160,17 +160,17 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 	}
 	for _, r := range s.Results {
 		result := CheckResultDocument{
-			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Right: len(r.Right),
+			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Right: len(r.Passed),
 			Wrong: []CheckFindingDocument{}, Undecided: []CheckUndecidedDocument{},
 		}
 		for _, g := range r.Rule.Guidelines {
 			result.Guidelines = append(result.Guidelines, g.String())
 		}
-		for i := range r.Wrong {
-			result.Wrong = append(result.Wrong, checkFinding(r.Rule, &r.Wrong[i]))
+		for i := range r.Findings {
+			result.Wrong = append(result.Wrong, checkFinding(r.Rule, &r.Findings[i]))
 		}
-		for _, o := range r.Open {
-			result.Undecided = append(result.Undecided, CheckUndecidedDocument{o.Object.String(), o.Why})
+		for _, o := range r.Unknowns {
+			result.Undecided = append(result.Undecided, CheckUndecidedDocument{o.Object.String(), o.Reason})
 		}
 		d.Results = append(d.Results, result)
 	}

@@ -37,7 +37,7 @@ func (v *checkView) categories() []check.Category {
 // scoreColumns are those of the summary. Of the categories the last go first.
 func (v *checkView) scoreColumns(wide bool) []Column {
 	columns := []Column{
-		{Name: "CHECKED", Cut: Middle, Least: leastName},
+		{Name: "CHECKED", Truncate: Middle, MinWidth: leastName},
 		{Name: "ERRORS", Right: true},
 		{Name: "WARNINGS", Right: true},
 	}
@@ -50,10 +50,10 @@ func (v *checkView) scoreColumns(wide bool) []Column {
 		if wide {
 			name = strings.ToUpper(string(c))
 		}
-		columns = append(columns, Column{Name: name, Right: true, Drop: i + 1})
+		columns = append(columns, Column{Name: name, Right: true, DropOrder: i + 1})
 	}
 	if !wide {
-		columns = append(columns, Column{Name: "UNDECIDED", Right: true, Drop: len(columns)})
+		columns = append(columns, Column{Name: "UNDECIDED", Right: true, DropOrder: len(columns)})
 	}
 	return columns
 }
@@ -108,17 +108,17 @@ func (v *checkView) scoresTree() *Tree {
 	t := &Tree{Columns: v.scoreColumns(false)}
 	for i := range v.groups {
 		g := &v.groups[i]
-		line := &Line{Name: Cell{Text: g.title}, Cells: v.scoreCells(&g.scores, false)}
+		line := &TreeRow{Name: Cell{Text: g.title}, Cells: v.scoreCells(&g.scores, false)}
 		for _, s := range g.subjects {
 			if len(g.subjects) > 1 && s.Scope == check.OfDefinition {
 				scores := check.Scored(s)
-				line.Below = append(line.Below, &Line{Name: Cell{Text: s.Name}, Cells: v.scoreCells(&scores, false)})
+				line.Children = append(line.Children, &TreeRow{Name: Cell{Text: s.Name}, Cells: v.scoreCells(&scores, false)})
 			}
 		}
 		t.Roots = append(t.Roots, line)
 	}
 	if len(v.groups) > 1 {
-		t.Roots = append(t.Roots, &Line{Name: Cell{v.inAll(), Faint}, Cells: v.scoreCells(&v.r.Scores, false)})
+		t.Roots = append(t.Roots, &TreeRow{Name: Cell{v.inAll(), Faint}, Cells: v.scoreCells(&v.r.Scores, false)})
 	}
 	return t
 }

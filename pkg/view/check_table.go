@@ -18,9 +18,9 @@ const (
 func (v *checkView) table() *Table {
 	t := &Table{Columns: []Column{
 		{Name: "FOUND"},
-		{Name: "RULE", Cut: Middle, Least: leastObject},
-		{Name: "OBJECT", Cut: Middle, Least: leastObject},
-		{Name: "MESSAGE", Cut: End, Least: leastMessage},
+		{Name: "RULE", Truncate: Middle, MinWidth: leastObject},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastObject},
+		{Name: "MESSAGE", Truncate: End, MinWidth: leastMessage},
 	}}
 	for i := range v.groups {
 		g := &v.groups[i]

@@ -53,7 +53,7 @@ const familyPlaces = 12
 //
 // Amounts of a window are averages over it. Traffic is, of an instant, a counter for
 // each pod since it started, and of a window a rate.
-func MetricsFamilies(rep *cost.Report, r *metrics.Reading) []Family {
+func MetricsFamilies(rep *cost.Report, r *metrics.UsageReport) []Family {
 	leaves := leavesOf(rep)
 	f := &families{rep: rep, extended: extendedOf(leaves)}
 	for _, top := range rep.Rows {
@@ -78,7 +78,7 @@ func MetricsFamilies(rep *cost.Report, r *metrics.Reading) []Family {
 	return out
 }
 
-func unixSeconds(r *metrics.Reading) string {
+func unixSeconds(r *metrics.UsageReport) string {
 	return decimal.New(r.To.UnixMilli(), -3).String()
 }
 

@@ -18,11 +18,11 @@ type ImpactOf struct {
 
 // Impact returns the answer of the impact command: what happens to stacks, and to which of
 // their objects; what is deleted along; what was not looked at.
-func Impact(of ImpactOf) Answer {
+func Impact(of ImpactOf) Output {
 	v := newImpactView(of)
 	doc := v.document()
 	table := v.table()
-	return Answer{Tree: v.tree(), Table: table, Wide: table, Document: doc, Names: v.allNames()}
+	return Output{Tree: v.tree(), Table: table, Wide: table, Document: doc, Names: v.allNames()}
 }
 
 type impactView struct {
@@ -206,9 +206,9 @@ func (v *impactView) because(d *graph.Dependent) string {
 func (v *impactView) table() *Table {
 	t := &Table{Columns: []Column{
 		{Name: "EFFECT"},
-		{Name: "OBJECT", Cut: Middle, Least: leastName},
-		{Name: "BECAUSE OF", Drop: 1, Cut: Middle, Least: leastName},
-		{Name: "WHY", Drop: 2, Cut: Middle, Least: leastWhy},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+		{Name: "BECAUSE OF", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
+		{Name: "WHY", DropOrder: 2, Truncate: Middle, MinWidth: leastWhy},
 	}}
 	row := func(effect string, tone Tone, object, cause, why string) {
 		t.Rows = append(t.Rows, []Cell{{effect, tone}, {object, Plain}, {cause, Faint}, {why, Faint}})

@@ -17,7 +17,7 @@ type ManualDocument struct {
 }
 
 // Manual returns the answer of the man command.
-func Manual(m manual.Manual, gaps []object.Gap) Answer {
+func Manual(m manual.Manual, gaps []object.Gap) Output {
 	doc := ManualDocument{Head: Head{APIVersion, "Manual"}, Manual: m, Gaps: none(gaps)}
 	page := &Page{}
 	for _, s := range []Section{
@@ -27,7 +27,7 @@ func Manual(m manual.Manual, gaps []object.Gap) Answer {
 			page.Sections = append(page.Sections, s)
 		}
 	}
-	return Answer{Page: page, Document: doc}
+	return Output{Page: page, Document: doc}
 }
 
 // pairsOf leaves out terms of which there is nothing to say.
@@ -166,13 +166,13 @@ func compositionSection(m manual.Manual) Section {
 		return s
 	}
 	looked := m.Instances.Count > 0
-	t := &Table{Columns: []Column{{Name: "KIND", Cut: Middle, Least: leastName}, {Name: "DECLARED BY", Drop: 1, Cut: End, Least: 12}}}
+	t := &Table{Columns: []Column{{Name: "KIND", Truncate: Middle, MinWidth: leastName}, {Name: "DECLARED BY", DropOrder: 1, Truncate: End, MinWidth: 12}}}
 	if looked {
 		t.Columns = append(t.Columns, Column{Name: "OWNED", Right: true})
 	}
 	through := slices.ContainsFunc(m.Composition, func(p manual.Part) bool { return p.Through != "" })
 	if through {
-		t.Columns = append(t.Columns, Column{Name: "THROUGH", Drop: 2, Cut: Middle, Least: leastName})
+		t.Columns = append(t.Columns, Column{Name: "THROUGH", DropOrder: 2, Truncate: Middle, MinWidth: leastName})
 	}
 	for _, p := range m.Composition {
 		by, tone := "", Plain

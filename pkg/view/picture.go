@@ -2,14 +2,14 @@ package view
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 
-// Picture is what the page shows: the objects that were read, the stacks that they are in, how
+// UIState is what the page shows: the objects that were read, the stacks that they are in, how
 // each fares, what it uses and what it costs, and why each edge is there
 // (docs/schema/picture.json). It is made for machines that draw: objects, kinds and namespaces
 // are numbers, and whatever is absent is not known or nothing. Parts says of what is not in it
 // why not.
 //
 // A node keeps its number as long as the page lives. What is gone leaves a null behind.
-type Picture struct {
+type UIState struct {
 	Head    `json:",inline"`
 	Version string `json:"version"` // of the program
 	Title   string `json:"title"`
@@ -129,7 +129,7 @@ type PictureStack struct {
 	// Roots are nodes.
 	Roots []int `json:"roots"`
 	// Tree is the places in preorder.
-	Tree []PicturePlace `json:"tree"`
+	Tree []UIPosition `json:"tree"`
 	// Objects is how many are in it, without what it stands on.
 	Objects int            `json:"objects"`
 	Health  int            `json:"health,omitempty"`
@@ -138,17 +138,17 @@ type PictureStack struct {
 	// Pods counts: all, measured, Healthy; absent where pods were not counted.
 	Pods []int `json:"pods,omitempty"`
 	// Usage is the sum of what is known.
-	Usage *PictureUsage `json:"usage,omitempty"`
-	Cost  *int64        `json:"cost,omitempty"`
-	Rest  []PictureRest `json:"rest,omitempty"`
+	Usage *PictureUsage    `json:"usage,omitempty"`
+	Cost  *int64           `json:"cost,omitempty"`
+	Rest  []UIUnattributed `json:"rest,omitempty"`
 	// Created is seconds of Unix time.
 	Created int64 `json:"created,omitempty"`
 	// Cluster says that it is one of the cluster itself, as its DNS is.
 	Cluster bool `json:"cluster,omitempty"`
 }
 
-// PicturePlace is a node at its place in a stack.
-type PicturePlace struct {
+// UIPosition is a node at its place in a stack.
+type UIPosition struct {
 	Node  int `json:"n"`
 	Depth int `json:"d,omitempty"`
 	// How says why it hangs there: root, owned, needed, serving, behind, made.
@@ -179,8 +179,8 @@ type PictureCause struct {
 	Of int `json:"o"`
 }
 
-// PictureRest is what a stack pays that is at none of its places: idle, overhead, something gone.
-type PictureRest struct {
+// UIUnattributed is what a stack pays that is at none of its places: idle, overhead, something gone.
+type UIUnattributed struct {
 	Name string `json:"name"`
 	Cost int64  `json:"cost"`
 }
@@ -202,12 +202,12 @@ type PictureCostRow struct {
 	Parts map[string]int64 `json:"parts,omitempty"`
 }
 
-// PictureChange is the difference of a Picture to the one before: whatever is absent is as it was.
-type PictureChange struct {
+// UIDelta is the difference of a Picture to the one before: whatever is absent is as it was.
+type UIDelta struct {
 	// At is that of the new Picture.
 	At string `json:"at"`
 	// Head are the fields of the Picture but for Nodes and Stacks, where one of them changed.
-	Head *Picture `json:"head,omitempty"`
+	Head *UIState `json:"head,omitempty"`
 	// Nodes are those that changed, by number; null for one that is gone.
 	Nodes map[int]*PictureNode `json:"nodes,omitempty"`
 	// Stacks are those that changed, by name; null for one that is gone. Order is that of all, where

@@ -16,10 +16,10 @@ import (
 // the members of stacks.
 const MostPictured = 20_000
 
-// PictureOf is what a Picture is made from. What is nil is not known: Parts should say why.
-type PictureOf struct {
+// UIInput is what a Picture is made from. What is nil is not known: Parts should say why.
+type UIInput struct {
 	// Head is what of the Picture is known without looking: Title, Mode, Source, At, Parts, ...
-	Head       Picture
+	Head       UIState
 	Graph      *graph.Graph
 	Assessment *health.Assessment
 	Stacks     []PictureFound
@@ -28,8 +28,8 @@ type PictureOf struct {
 	// something else, in order.
 	Report    *cost.Report
 	Ledger    *cost.Ledger
-	Placement *metrics.Placement
-	Reading   *metrics.Reading
+	Placement *metrics.Attribution
+	Reading   *metrics.UsageReport
 	Costs     []PictureGrouping
 
 	Events map[object.Ref][]Event
@@ -66,8 +66,8 @@ type PictureGrouping struct {
 }
 
 // NewPicture makes a Picture. Objects have the numbers of n, which is that of the session.
-func NewPicture(of PictureOf, n *Numbering) *Picture {
-	b := &picturing{PictureOf: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
+func NewPicture(of UIInput, n *Numbering) *UIState {
+	b := &picturing{UIInput: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
 	b.p.Head = Head{APIVersion, "Picture"}
 	if b.Most == 0 {
 		b.Most = MostPictured
@@ -86,8 +86,8 @@ func NewPicture(of PictureOf, n *Numbering) *Picture {
 
 // PictureStackOf makes one stack with the numbers of a Picture that was made with n before. Of
 // what has no number there, it has nothing.
-func PictureStackOf(of PictureOf, n *Numbering) *PictureStack {
-	b := &picturing{PictureOf: of, n: n, held: map[graph.ID]bool{}}
+func PictureStackOf(of UIInput, n *Numbering) *PictureStack {
+	b := &picturing{UIInput: of, n: n, held: map[graph.ID]bool{}}
 	for id := range graph.ID(of.Graph.Len()) {
 		if _, known := n.nodes.at[of.Graph.Ref(id)]; known {
 			b.held[id] = true
@@ -100,9 +100,9 @@ func PictureStackOf(of PictureOf, n *Numbering) *PictureStack {
 
 // picturing makes one Picture.
 type picturing struct {
-	PictureOf
+	UIInput
 	n    *Numbering
-	p    Picture
+	p    UIState
 	held map[graph.ID]bool
 	// money is what is shown of the rows of the report, paid the charges of each stack by what
 	// costs.
@@ -124,8 +124,8 @@ func (b *picturing) choose() {
 	}
 	for id := range graph.ID(g.Len()) {
 		_, in := rank[id]
-		own := b.Assessment.Own(id)
-		ill := own.Status.Worse(health.Progressing) && (g.State(id) != graph.Missing || g.Lacked(id))
+		own := b.Assessment.OwnHealth(id)
+		ill := own.Status.Worse(health.Progressing) && (g.State(id) != graph.Missing || g.IsMissingDependency(id))
 		here := b.Here != nil && g.State(id) == graph.Present && b.Here(id)
 		switch {
 		case ill && (in || here):
@@ -186,7 +186,7 @@ func (b *picturing) node(id graph.ID) *PictureNode {
 	if state := b.Graph.State(id); state != graph.Present {
 		n.State = state.String()
 	}
-	own := b.Assessment.Own(id)
+	own := b.Assessment.OwnHealth(id)
 	n.Health, n.Reason, n.Message, n.Since = healthNumber(own.Status), own.Reason, own.Message, unix(own.Since)
 	if own.Status == "" || own.Status == health.Healthy && health.Stateless(ref.GroupKind()) {
 		n.Reason, n.Message, n.Since = "", "", 0 // That it is there is no news.

@@ -62,7 +62,7 @@ func cents(d decimal.Decimal) int64 { return d.Shift(2).IntPart() }
 // attribute says what each place of a stack costs, and what is at none of them. The exact costs
 // go up along the tree; what is shown is shared out downwards, by largest remainder, so that it
 // adds up at every place.
-func (b *picturing) attribute(name object.Ref, row *cost.Row, t *grown) (*int64, []PictureRest) {
+func (b *picturing) attribute(name object.Ref, row *cost.Row, t *stackTree) (*int64, []UIUnattributed) {
 	shown, known := b.money[row]
 	if !known || !row.Priced() {
 		return nil, nil
@@ -105,9 +105,9 @@ func (b *picturing) attribute(name object.Ref, row *cost.Row, t *grown) (*int64,
 		p.Own = &money.own[i]
 		p.Share, p.Charges, p.Path = shareText(charged[i]), b.parts(charged[i], money.own[i]), b.way(name, charged[i][0].Item)
 	}
-	var out []PictureRest
+	var out []UIUnattributed
 	for i, what := range names {
-		out = append(out, PictureRest{what, money.rest[i]})
+		out = append(out, UIUnattributed{what, money.rest[i]})
 	}
 	return &total, out
 }
@@ -208,8 +208,8 @@ func (b *picturing) groupings() {
 }
 
 // PictureCostsOf sums a report of a reading up as a Picture does.
-func PictureCostsOf(by string, r *cost.Report, of *metrics.Reading) PictureCosts {
-	b := &picturing{PictureOf: PictureOf{Report: r, Reading: of}}
+func PictureCostsOf(by string, r *cost.Report, of *metrics.UsageReport) PictureCosts {
+	b := &picturing{UIInput: UIInput{Report: r, Reading: of}}
 	return b.grouping(PictureGrouping{by, r})
 }
 

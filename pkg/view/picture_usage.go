@@ -77,6 +77,6 @@ func some(u PictureUsage) *PictureUsage {
 }
 
 // WindowOf is the window of a reading.
-func WindowOf(r *metrics.Reading) WindowDocument {
+func WindowOf(r *metrics.UsageReport) WindowDocument {
 	return WindowDocument{r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339), number(r.Hours)}
 }

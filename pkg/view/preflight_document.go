@@ -42,11 +42,11 @@ type JudgementDocument struct {
 func (p *preflightView) document() PreflightDocument {
 	d := PreflightDocument{
 		Head: Head{APIVersion, "Preflight"}, Verdict: p.r.Verdict.String(), Summary: PreflightVerdict(p.r, p.o), Objects: p.o.Objects, Pods: p.r.Pods,
-		Anew: p.o.Anew, DryRun: p.o.Server, Judgements: make([]JudgementDocument, 0, len(p.r.Judgements)),
-		Placement: none(p.r.Placement), NotJudged: none(p.r.NotJudged), Grows: p.r.Grows, Gaps: none(p.o.Gaps),
+		Anew: p.o.Anew, DryRun: p.o.Server, Judgements: make([]JudgementDocument, 0, len(p.r.Findings)),
+		Placement: none(p.r.Placement), NotJudged: none(p.r.NotChecked), Grows: p.r.AutoscalerNote, Gaps: none(p.o.Gaps),
 	}
-	for i := range p.r.Judgements {
-		j := &p.r.Judgements[i]
+	for i := range p.r.Findings {
+		j := &p.r.Findings[i]
 		out := JudgementDocument{
 			Verdict: j.Verdict.String(), Topic: string(j.Topic), Origin: j.Origin, Field: j.Field, Value: j.Value,
 			Reason: j.Reason, Message: j.Message, Remedy: j.Remedy, Nodes: j.Nodes,

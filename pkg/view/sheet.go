@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Sheet is a table for spreadsheets and programs: every value whole and exact. An
+// CSVTable is a table for spreadsheets and programs: every value whole and exact. An
 // empty cell says that nothing is known.
-type Sheet struct {
-	Columns []SheetColumn
+type CSVTable struct {
+	Columns []CSVColumn
 	Rows    [][]string
 }
 
-// SheetColumn is the head of a column.
-type SheetColumn struct {
+// CSVColumn is the head of a column.
+type CSVColumn struct {
 	Name string
 	Kind CellKind
 }
@@ -46,15 +46,15 @@ const (
 // piece-hours), which for an instant are cores, bytes and pieces; traffic is in
 // bytes. cost is that of these hours, cost_hour and cost_month what it makes an
 // hour and in 730 hours. The reading tells on which nodes pods run; it may be nil.
-func MetricsSheet(rep *cost.Report, r *metrics.Reading) *Sheet {
+func MetricsSheet(rep *cost.Report, r *metrics.UsageReport) *CSVTable {
 	leaves := leavesOf(rep)
 	b := &sheetBuilder{rep: rep, node: nodesOfPods(r), extended: extendedOf(leaves)}
 	b.hourly = spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
 	b.monthly = spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), rep.Hours)
-	s := &Sheet{Columns: b.columns()}
+	s := &CSVTable{Columns: b.columns()}
 	for i, leaf := range leaves {
 		s.Rows = append(s.Rows, b.row(leaf, leaf.row, i))
-		for _, c := range leaf.row.Below {
+		for _, c := range leaf.row.Children {
 			s.Rows = append(s.Rows, b.row(leaf, c, -1))
 		}
 	}
@@ -73,11 +73,11 @@ func leavesOf(rep *cost.Report) []sheetLeaf {
 	var out []sheetLeaf
 	var walk func(row, top *cost.Row)
 	walk = func(row, top *cost.Row) {
-		if len(row.Below) == 0 || row.Below[0].Level == cost.LevelContainer {
+		if len(row.Children) == 0 || row.Children[0].Level == cost.LevelContainer {
 			out = append(out, sheetLeaf{row, top})
 			return
 		}
-		for _, below := range row.Below {
+		for _, below := range row.Children {
 			walk(below, top)
 		}
 	}
@@ -96,7 +96,7 @@ func costsOf(leaves []sheetLeaf) []decimal.Decimal {
 }
 
 // nodesOfPods tells where the pods of a reading run.
-func nodesOfPods(r *metrics.Reading) map[object.Ref]string {
+func nodesOfPods(r *metrics.UsageReport) map[object.Ref]string {
 	if r == nil {
 		return nil
 	}
@@ -143,11 +143,11 @@ type sheetBuilder struct {
 	hourly, monthly []decimal.Decimal
 }
 
-func (b *sheetBuilder) columns() []SheetColumn {
-	var out []SheetColumn
+func (b *sheetBuilder) columns() []CSVColumn {
+	var out []CSVColumn
 	add := func(kind CellKind, names ...string) {
 		for _, name := range names {
-			out = append(out, SheetColumn{name, kind})
+			out = append(out, CSVColumn{name, kind})
 		}
 	}
 	add(TextCell, "level", "group", "stack", "api_group", "kind", "namespace", "name", "node")

@@ -24,7 +24,7 @@ type StacksOptions struct {
 	// where that is not enough.
 	Kind func(object.Ref) string
 	// Reading is what the figures are of, and Prices the name of the price book.
-	Reading *metrics.Reading
+	Reading *metrics.UsageReport
 	Prices  string
 	// Money is what is shown of the cost of each row in a month.
 	Money    cost.Money
@@ -78,9 +78,9 @@ type OtherObject struct {
 }
 
 // Stacks returns the answer of the stacks command.
-func Stacks(rows []StackRow, total *cost.Row, o StacksOptions) Answer {
+func Stacks(rows []StackRow, total *cost.Row, o StacksOptions) Output {
 	v := stacksView{rows: rows, total: total, o: o}
-	return Answer{Table: v.table(), Wide: v.wide(), Document: v.document(), Names: v.list()}
+	return Output{Table: v.table(), Wide: v.wide(), Document: v.document(), Names: v.list()}
 }
 
 type stacksView struct {
@@ -93,16 +93,16 @@ type stacksView struct {
 // kinds of the roots, the pods, what is used.
 func (v *stacksView) table() *Table {
 	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", Cut: Middle, Least: 8, Drop: 1},
-		{Name: "NAME", Cut: Middle, Least: 18},
-		{Name: "ROOTS", Cut: End, Least: 10, Drop: 7},
+		{Name: "NAMESPACE", Truncate: Middle, MinWidth: 8, DropOrder: 1},
+		{Name: "NAME", Truncate: Middle, MinWidth: 18},
+		{Name: "ROOTS", Truncate: End, MinWidth: 10, DropOrder: 7},
 		{Name: "HEALTH"},
-		{Name: "CAUSE", Cut: End, Least: 20, Drop: 3},
-		{Name: "PODS", Right: true, Drop: 4},
-		{Name: "CPU", Right: true, Drop: 6},
-		{Name: "MEMORY", Right: true, Drop: 6},
-		{Name: v.o.Currency + "/MONTH", Right: true, Drop: 2},
-		{Name: "AGE", Right: true, Drop: 5},
+		{Name: "CAUSE", Truncate: End, MinWidth: 20, DropOrder: 3},
+		{Name: "PODS", Right: true, DropOrder: 4},
+		{Name: "CPU", Right: true, DropOrder: 6},
+		{Name: "MEMORY", Right: true, DropOrder: 6},
+		{Name: v.o.Currency + "/MONTH", Right: true, DropOrder: 2},
+		{Name: "AGE", Right: true, DropOrder: 5},
 	}}
 	for i := range v.rows {
 		r := &v.rows[i]

@@ -78,7 +78,7 @@ func TestPageOverTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var picture view.Picture
+	var picture view.UIState
 	if err := json.Unmarshal(doc, &picture); err != nil {
 		t.Fatal(err)
 	}

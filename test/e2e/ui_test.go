@@ -123,9 +123,9 @@ func (v *visitor) follow(want func(name, data string) bool) error {
 }
 
 // picture is what the page shows first.
-func (v *visitor) picture() *view.Picture {
+func (v *visitor) picture() *view.UIState {
 	v.t.Helper()
-	var p view.Picture
+	var p view.UIState
 	err := v.follow(func(name, data string) bool {
 		if name != "picture" {
 			return false
