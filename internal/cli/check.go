@@ -141,7 +141,7 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	if err := o.colocated(); err != nil {
 		return nil, err
 	}
-	if err := o.apart(); err != nil {
+	if err := o.validateExclusive(); err != nil {
 		return nil, err
 	}
 	switch o.failOn {
@@ -162,9 +162,9 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	return q, err
 }
 
-// apart refuses flags of the question that was not asked: left alone in silence, they would
+// validateExclusive refuses flags of the question that was not asked: left alone in silence, they would
 // seem to count.
-func (o *checkOptions) apart() error {
+func (o *checkOptions) validateExclusive() error {
 	a := &o.atomic
 	if a.on {
 		given := map[string]bool{"--category": len(o.categories) > 0, "--waivers": o.waivers != "", "--selector": o.selector != "", "--all": o.all}

@@ -31,7 +31,7 @@ func (c *checkRun) parseTargets() (checkTargets, error) {
 		return t, err
 	}
 	for _, arg := range args {
-		if err := c.aimAt(arg, &t); err != nil {
+		if err := c.parseTarget(arg, &t); err != nil {
 			return t, err
 		}
 	}
@@ -57,8 +57,8 @@ func (c *checkRun) areNames(args []string) bool {
 	})
 }
 
-// aimAt adds what one argument means by itself.
-func (c *checkRun) aimAt(arg string, t *checkTargets) error {
+// parseTarget adds what one argument means by itself.
+func (c *checkRun) parseTarget(arg string, t *checkTargets) error {
 	if name, ok := strings.CutPrefix(arg, "operator/"); ok {
 		t.operators = append(t.operators, name)
 		return nil

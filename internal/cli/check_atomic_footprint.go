@@ -24,8 +24,8 @@ import (
 // runs: the list of pods of a footprint.
 const footprintNote = "sysop.dev/footprint"
 
-// largestFootprints is more than any file of them has.
-const largestFootprints = 4 << 20
+// maxFootprintBytes is more than any file of them has.
+const maxFootprintBytes = 4 << 20
 
 // declaredFootprint is an entry of a file of footprints.
 type declaredFootprint struct {
@@ -42,7 +42,7 @@ func readFootprints(ctx context.Context, file string) ([]*declaredFootprint, err
 	if file == "" {
 		return nil, nil
 	}
-	data, err := readFile(ctx, file, largestFootprints, "file of footprints")
+	data, err := readFile(ctx, file, maxFootprintBytes, "file of footprints")
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("read the footprints: %w", err)

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// hear keeps what the server said, as far as it is about the object and not about where or
+// recordDryRun keeps what the server said, as far as it is about the object and not about where or
 // when it was tried.
-func (a *preflightRun) hear(t *dryRunTrial, said source.DryRunResult) {
+func (a *preflightRun) recordDryRun(t *dryRunTrial, said source.DryRunResult) {
 	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Undecided = said.Admitted, said.Reason, said.Message, said.Unknown
 	ns := t.item.Ref.Namespace
 	if admitted := t.said.Admitted; admitted != nil {
@@ -41,16 +41,16 @@ func (a *preflightRun) hear(t *dryRunTrial, said source.DryRunResult) {
 	}
 	switch ofContent := said.Code == http.StatusBadRequest || said.Code == http.StatusUnprocessableEntity; {
 	case t.instead != "" && !ofContent:
-		t.undecided("namespace %s is not there yet; in %s, where it was tried instead, it was refused: %s", ns, t.instead, said.Message)
+		t.markUnknown("namespace %s is not there yet; in %s, where it was tried instead, it was refused: %s", ns, t.instead, said.Message)
 	case ofQuota(said.Message) && (t.pod != nil && (t.item.Exists || t.item.Ref.Kind == "CronJob") || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
 		// The pods that are there count, and what counts changes: the sums tell.
 		t.silent = true
 	case strings.Contains(said.Message, "violates PodSecurity") && a.changesSecurity(ns):
-		t.undecided("the batch changes which Pod Security Standard namespace %s enforces; now it is refused: %s", ns, said.Message)
+		t.markUnknown("the batch changes which Pod Security Standard namespace %s enforces; now it is refused: %s", ns, said.Message)
 	}
 }
 
-func (t *dryRunTrial) undecided(format string, args ...any) {
+func (t *dryRunTrial) markUnknown(format string, args ...any) {
 	t.said.Reason, t.said.Message, t.said.Undecided = "", "", fmt.Sprintf(format, args...)
 }
 

@@ -75,7 +75,7 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*preflightRun, error) 
 	if a.session, err = o.open(ctx); err != nil {
 		return nil, hinted(err)
 	}
-	below := a.below(ctx)
+	below := a.baseBuilder(ctx)
 	if err := a.read(ctx); err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*preflightRun, error) 
 	return a, nil
 }
 
-// below makes room for what the cluster has without the batch.
-func (a *preflightRun) below(ctx context.Context) *graph.Builder {
+// baseBuilder makes room for what the cluster has without the batch.
+func (a *preflightRun) baseBuilder(ctx context.Context) *graph.Builder {
 	s := a.session
 	builder := graph.NewBuilder(s.rules, a.over.Served())
 	a.beneath = inventory.New(append(s.rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, keep(a.facts), a.readSimilar())
@@ -200,8 +200,8 @@ func (a *preflightRun) next() source.Query {
 	return source.Query{Objects: stack.Wanted(), Kinds: stack.WantedKinds(), Namespaces: slices.DeleteFunc(slices.Compact(namespaces), a.absent)}
 }
 
-// mostDonors bounds the namespaces that are read to see what others of a kind run.
-const mostDonors = 4
+// maxDonors bounds the namespaces that are read to see what others of a kind run.
+const maxDonors = 4
 
 // donors are namespaces with custom resources of the kinds of the batch: what they run
 // tells what those of the batch will.
@@ -215,7 +215,7 @@ func (a *preflightRun) donors() []string {
 		}
 		for id := range a.graph.OfKind(m.Ref.GroupKind()) {
 			ref := a.graph.Ref(id)
-			if _, ours := batch.Find(ref); !ours && ref.Namespace != "" && a.graph.State(id) == graph.Present && len(out) < mostDonors && !slices.Contains(out, ref.Namespace) {
+			if _, ours := batch.Find(ref); !ours && ref.Namespace != "" && a.graph.State(id) == graph.Present && len(out) < maxDonors && !slices.Contains(out, ref.Namespace) {
 				out = append(out, ref.Namespace)
 			}
 		}

@@ -159,7 +159,7 @@ func TestHear(t *testing.T) {
 			if test.pod {
 				tried.pod = &podTrial{}
 			}
-			a.hear(tried, test.said)
+			a.recordDryRun(tried, test.said)
 			if (tried.said.Reason != "" && !tried.silent) != test.refused || tried.silent != test.silent {
 				t.Errorf("silent %v, said %+v", tried.silent, tried.said)
 			}
@@ -183,7 +183,7 @@ spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: obje
 			Object: objectOf(t, "apiVersion: example.dev/v1\nkind: Toy\nsize: "+size),
 		}
 		tried := &dryRunTrial{item: item, DryRunRequest: source.DryRunRequest{Resource: object.Resource{Group: "example.dev", Version: "v1", Kind: "Toy", Plural: "toys"}}}
-		(&preflightRun{facts: check.NewCollector(), batch: batch}).hear(tried, gone)
+		(&preflightRun{facts: check.NewCollector(), batch: batch}).recordDryRun(tried, gone)
 		return tried
 	}
 	with := []preflight.Item{{Ref: object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: "toys.example.dev"}, Object: crd}}

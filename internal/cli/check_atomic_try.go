@@ -76,7 +76,7 @@ func (a *preflightRun) try(ctx context.Context, cluster *source.Cluster, all []*
 		return err
 	}
 	for i, t := range asked {
-		a.hear(t, tried[i])
+		a.recordDryRun(t, tried[i])
 	}
 	return nil
 }

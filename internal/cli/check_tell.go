@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// largestWaivers is more than any file of them has.
-const largestWaivers = 1 << 20
+// maxWaiverBytes is more than any file of them has.
+const maxWaiverBytes = 1 << 20
 
 // readWaivers reads the file of --waivers; none where it is not given. Any problem refuses
 // all: a waiver that is left out silently would fail somebody's pipeline.
@@ -18,7 +18,7 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 	if name == "" {
 		return nil, nil
 	}
-	data, err := readFile(ctx, name, largestWaivers, "file of waivers")
+	data, err := readFile(ctx, name, maxWaiverBytes, "file of waivers")
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("read the waivers: %w", err)

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// patience is how long a shell waits for a cluster: a key was pressed.
-const patience = time.Second
+// completionTimeout is how long a shell waits for a cluster: a key was pressed.
+const completionTimeout = time.Second
 
 // noFiles ends a completion: what is not offered is no file either.
 const noFiles = cobra.ShellCompDirectiveNoFileComp
@@ -60,12 +60,12 @@ func harmless(line []byte) bool {
 	return utf8.Valid(line) && safe(word) == word && safe(description) == description
 }
 
-// within runs ask, and waits for it no longer than somebody does with a key down: a snapshot
+// completeWithin runs ask, and waits for it no longer than somebody does with a key down: a snapshot
 // takes what it takes. A panic is no answer.
-func (c *common) within(ctx context.Context, ask func(context.Context) []string) []string {
+func (c *common) completeWithin(ctx context.Context, ask func(context.Context) []string) []string {
 	cancel := context.CancelFunc(func() {})
 	if c.from == "" {
-		ctx, cancel = context.WithTimeout(ctx, cmp.Or(c.env.Patience, patience))
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(c.env.Patience, completionTimeout))
 	}
 	defer cancel()
 	answer := make(chan []string, 1)
@@ -89,7 +89,7 @@ func (c *common) within(ctx context.Context, ask func(context.Context) []string)
 
 // asking completes with what is found in the cluster or the snapshot.
 func (c *common) asking(ctx context.Context, typed string, ask func(context.Context, *completionSource) []string) []string {
-	return c.within(ctx, func(ctx context.Context) []string {
+	return c.completeWithin(ctx, func(ctx context.Context) []string {
 		w, err := c.world(ctx)
 		if err != nil {
 			return nil

@@ -20,7 +20,7 @@ func (o *regulateOptions) completeSystems(cmd *cobra.Command, args []string, typ
 // completeSignals completes the signals that an app of the System hears, and "Stop".
 func (o *regulateOptions) completeSignals(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	name, _, _ := o.splitOne(args) // where that is wrong, the only System is meant
-	words := o.ofMeant(cmd.Context(), name, func(s *system.System) []string {
+	words := o.completeFromSystem(cmd.Context(), name, func(s *system.System) []string {
 		out := slices.Clone(s.Regulation.Signals)
 		for i := range s.Apps {
 			out = append(out, s.Apps[i].Signals()...)
@@ -33,13 +33,13 @@ func (o *regulateOptions) completeSignals(cmd *cobra.Command, args []string, typ
 
 // appNames are the apps of the System that is meant; none where it cannot be read.
 func (o *regulateOptions) appNames(ctx context.Context, name string) []string {
-	return o.ofMeant(ctx, name, (*system.System).AppNames)
+	return o.completeFromSystem(ctx, name, (*system.System).AppNames)
 }
 
-// ofMeant are words of the System that is meant: that of the manifest, the one that is named,
+// completeFromSystem are words of the System that is meant: that of the manifest, the one that is named,
 // or the only one of the namespace.
-func (o *regulateOptions) ofMeant(ctx context.Context, name string, words func(*system.System) []string) []string {
-	return o.within(ctx, func(ctx context.Context) []string {
+func (o *regulateOptions) completeFromSystem(ctx context.Context, name string, words func(*system.System) []string) []string {
+	return o.completeWithin(ctx, func(ctx context.Context) []string {
 		o.completing = true
 		s, err := o.loadSystem(ctx, name)
 		if err != nil || s == nil {
@@ -58,7 +58,7 @@ func (o *regulateOptions) loadSystem(ctx context.Context, name string) (*system.
 	case name != "":
 		return o.namedSystem(ctx, name)
 	}
-	k, err := o.kept(ctx)
+	k, err := o.openSystems(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func (c *common) completeConnection(cmd *cobra.Command) {
 		"user":    func(k *api.Config) []string { return slices.Collect(maps.Keys(k.AuthInfos)) },
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return c.within(cmd.Context(), func(context.Context) []string {
+			return c.completeWithin(cmd.Context(), func(context.Context) []string {
 				config, err := c.config.ToRawKubeConfigLoader().RawConfig()
 				if err != nil {
 					return nil

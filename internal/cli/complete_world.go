@@ -220,10 +220,10 @@ const (
 	// page is how many objects are asked for at once. A resourceVersion of 0 would be answered
 	// from memory, and without a limit: every object of a large cluster.
 	page = "500"
-	// mostPages bounds what is worth offering.
-	mostPages = 5
-	// largestPage is more than the metadata of a page takes.
-	largestPage = 64 << 20
+	// maxPages bounds what is worth offering.
+	maxPages = 5
+	// maxPageBytes is more than the metadata of a page takes.
+	maxPageBytes = 64 << 20
 	// metadataAlone has nothing to fall back to: whole objects would be the values of Secrets.
 	metadataAlone = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 )
@@ -234,7 +234,7 @@ func (s *server) list(ctx context.Context, r object.Resource, ns, selector strin
 	if selector != "" {
 		query.Set("labelSelector", selector)
 	}
-	for range mostPages {
+	for range maxPages {
 		found, next, err := s.page(ctx, r, ns, query)
 		if err != nil {
 			break
@@ -272,7 +272,7 @@ func (s *server) page(ctx context.Context, r object.Resource, ns string, query u
 			Metadata completionObject `json:"metadata"`
 		} `json:"items"`
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, largestPage)).Decode(&list); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxPageBytes)).Decode(&list); err != nil {
 		return nil, "", err
 	}
 	for i := range list.Items {

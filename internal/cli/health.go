@@ -163,7 +163,7 @@ func (o *healthOptions) run(ctx context.Context) error {
 	if o.from == "" && (o.watch || q.want != "") {
 		return o.follow(ctx, opening, h)
 	}
-	if err := h.judge(ctx); err != nil {
+	if err := h.evaluate(ctx); err != nil {
 		return err
 	}
 	if err := h.show(ctx); err != nil {

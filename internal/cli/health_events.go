@@ -17,8 +17,8 @@ type warner interface {
 }
 
 const (
-	// mostWarned is about how many causes warnings are asked for: more nobody reads.
-	mostWarned = 20
+	// maxWarned is about how many causes warnings are asked for: more nobody reads.
+	maxWarned = 20
 	// eachWarned is how many are shown of each.
 	eachWarned = 3
 )
@@ -80,12 +80,12 @@ func (h *healthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
 	for _, s := range h.stacks {
 		for _, c := range s.Health.Causes {
 			ref := h.graph.Ref(c.ID)
-			if _, known := about[ref]; known || len(refs) == mostWarned {
+			if _, known := about[ref]; known || len(refs) == maxWarned {
 				continue
 			}
 			of := ref
 			if c.Health.Status == health.Missing && !c.Root {
-				of = h.graph.Ref(h.deepest(c.Of, c.ID))
+				of = h.graph.Ref(h.deepestCause(c.Of, c.ID))
 			}
 			about[ref] = of
 			if !slices.Contains(refs, of) {
@@ -96,15 +96,15 @@ func (h *healthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
 	return about, refs
 }
 
-// deepest is who below a node needs what is missing: of a Deployment, its ReplicaSet and
+// deepestCause is who below a node needs what is missing: of a Deployment, its ReplicaSet and
 // its pod, all of which name a Secret, the kubelet tells of the pod.
-func (h *healthResult) deepest(of, missing graph.ID) graph.ID {
+func (h *healthResult) deepestCause(of, missing graph.ID) graph.ID {
 	for next := []graph.ID{of}; len(next) > 0; {
 		at := next[0]
 		next = next[1:]
 		for _, c := range h.graph.Owned(at) {
 			for range h.graph.Between(c, missing) {
-				return h.deepest(c, missing)
+				return h.deepestCause(c, missing)
 			}
 			next = append(next, c)
 		}

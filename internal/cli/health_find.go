@@ -21,7 +21,7 @@ func (s *session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.
 func (s *session) find(g *graph.Graph, opts graph.StackOptions) []metrics.Stack {
 	var out []metrics.Stack
 	for _, f := range s.applications(g, opts).Stacks {
-		if !s.ground(g, f) {
+		if !s.isClusterSystem(g, f) {
 			out = append(out, metrics.Stack{Ref: f.Ref(g), Roots: f.Roots})
 		}
 	}

@@ -40,7 +40,7 @@ func (o *healthOptions) follow(ctx, opening context.Context, h *healthResult) er
 	defer stop() // which ends the watches
 	live := h.session.live(ctx)
 	f := &healthWatch{healthResult: h, live: live, trouble: &watchNotices{c: o.common, live: live}}
-	if err := f.judge(opening); err != nil {
+	if err := f.evaluate(opening); err != nil {
 		return o.late(opening, h.q, err)
 	}
 	if o.watch {
@@ -49,14 +49,14 @@ func (o *healthOptions) follow(ctx, opening context.Context, h *healthResult) er
 	return f.wait(ctx)
 }
 
-// judge judges what is there now.
-func (f *healthWatch) judge(ctx context.Context) error {
+// evaluate judges what is there now.
+func (f *healthWatch) evaluate(ctx context.Context) error {
 	s, err := f.session.renewed(ctx)
 	if err != nil {
 		return err
 	}
 	f.session = s
-	return f.healthResult.judge(ctx)
+	return f.healthResult.evaluate(ctx)
 }
 
 // watch shows how all is, and then every change.
@@ -107,12 +107,12 @@ func (f *healthWatch) write(changes []view.HealthChange) error {
 // when ctx has ended. What fails is told, and tried again.
 func (f *healthWatch) next(ctx context.Context) bool {
 	for f.trouble.await(ctx) {
-		err := f.judge(ctx)
+		err := f.evaluate(ctx)
 		if ctx.Err() != nil {
 			return false
 		}
 		f.trouble.failure(err)
-		f.trouble.sight()
+		f.trouble.reportTrouble()
 		if err == nil {
 			f.trouble.gaps(f.graph.Gaps())
 			return true

@@ -39,8 +39,8 @@ func (o *healthOptions) begin(ctx context.Context, q *healthQuestion) (*healthRe
 	return h, err
 }
 
-// judge reads what is asked about, and judges it.
-func (h *healthResult) judge(ctx context.Context) error {
+// evaluate reads what is asked about, and judges it.
+func (h *healthResult) evaluate(ctx context.Context) error {
 	opts := graph.StackOptions{NoInferred: h.o.noInferred}
 	found, err := h.read(ctx, opts)
 	if err != nil {

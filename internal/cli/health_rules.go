@@ -82,7 +82,7 @@ func readCustomizations(ctx context.Context, name string) (*luahealth.Set, []str
 		set, notes, err := luahealth.OfFolder(name, os.DirFS(name))
 		return set, notes, nil, err
 	}
-	data, err := readFile(ctx, name, largestHealthRules, "file of rules")
+	data, err := readFile(ctx, name, maxHealthRuleBytes, "file of rules")
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -137,9 +137,9 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 	return nil
 }
 
-// judge returns the judge that asks a set first, then the rules of the user, then those of
+// newEvaluator returns the judge that asks a set first, then the rules of the user, then those of
 // the catalogue.
-func (h *healthRules) judge(s *session, catalogue []health.Rule) *health.Evaluator {
+func (h *healthRules) newEvaluator(s *session, catalogue []health.Rule) *health.Evaluator {
 	if h == nil {
 		return health.NewEvaluator(s.moment(), catalogue...)
 	}

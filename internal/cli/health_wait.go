@@ -91,7 +91,7 @@ func (f *healthWatch) refresh(ctx context.Context) error {
 	if _, err := f.live.Cluster().Get(ctx, "/version", nil); err != nil && !answered(err) {
 		return errSilent
 	}
-	return f.judge(ctx)
+	return f.evaluate(ctx)
 }
 
 // answered says that an error is the answer of the API server.

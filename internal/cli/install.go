@@ -128,7 +128,7 @@ func (p *installPlan) preflight(ctx context.Context) error {
 	if err := p.rights(ctx); err != nil {
 		return err
 	}
-	return p.foresee(ctx)
+	return p.runPreflight(ctx)
 }
 
 var errDeclined = errors.New("nothing was done")

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 )
 
-// of is what is known of a package that is there.
-func (d *dependants) of(name string) (dependantEntry, bool) {
+// find is what is known of a package that is there.
+func (d *dependants) find(name string) (dependantEntry, bool) {
 	i := slices.IndexFunc(d.entries, func(e dependantEntry) bool { return e.there && e.Name == name })
 	if i < 0 {
 		return dependantEntry{}, false

@@ -52,9 +52,9 @@ func (p *installPlan) annotate(d *unstructured.Unstructured) map[string]string {
 // helmManager is who writes the objects of releases.
 const helmManager = "helm"
 
-// foresee asks whether all of it would start, as check --atomic does: what cannot is a
+// runPreflight asks whether all of it would start, as check --atomic does: what cannot is a
 // refusal, what nobody can tell a note.
-func (p *installPlan) foresee(ctx context.Context) error {
+func (p *installPlan) runPreflight(ctx context.Context) error {
 	docs, of, open := p.documents()
 	if len(docs) == 0 {
 		return nil

@@ -75,7 +75,7 @@ func (g *healthGate) wait(ctx context.Context, f *healthWatch) error {
 	for {
 		err := g.look(ctx)
 		if errors.Is(err, errNotServed) {
-			if err = g.anew(ctx, f, err); err == nil {
+			if err = g.restart(ctx, f, err); err == nil {
 				continue
 			}
 		}
@@ -109,8 +109,8 @@ func (g *healthGate) wait(ctx context.Context, f *healthWatch) error {
 // errNotServed may pass: a definition that was just made is not served everywhere at once.
 var errNotServed = errors.New("the cluster does not serve")
 
-// anew asks again, after a while, what the cluster serves.
-func (g *healthGate) anew(ctx context.Context, f *healthWatch, why error) error {
+// restart asks again, after a while, what the cluster serves.
+func (g *healthGate) restart(ctx context.Context, f *healthWatch, why error) error {
 	if text := why.Error(); text != g.told {
 		g.told = text
 		g.say(text)
@@ -173,7 +173,7 @@ func (g *healthGate) unhealthy() []string {
 			if !seen {
 				g.quiet[ref], since = now, now
 			}
-			if now.Sub(since) < g.patienceWith(ref) {
+			if now.Sub(since) < g.statusTimeout(ref) {
 				out = append(out, ref.String()+" says nothing yet")
 			}
 		default:
@@ -185,20 +185,20 @@ func (g *healthGate) unhealthy() []string {
 	return out
 }
 
-// patienceWith is how long is waited for an object that says nothing.
-func (g *healthGate) patienceWith(ref object.Ref) time.Duration {
+// statusTimeout is how long is waited for an object that says nothing.
+func (g *healthGate) statusTimeout(ref object.Ref) time.Duration {
 	if kind, ok := g.session.kinds.Kind(ref.GroupKind()); ok {
 		if _, known, found := catalog.KindOf(kind); found && len(known.Health) > 0 {
 			return time.Hour // It is known how this kind tells: it has to.
 		}
 	}
 	tells, known := g.telling[ref.GroupKind()]
-	return patienceFor(known && !tells, g.timeout)
+	return statusTimeout(known && !tells, g.timeout)
 }
 
-// patienceFor is how long an object may say nothing before it is taken for one that never does:
+// statusTimeout is how long an object may say nothing before it is taken for one that never does:
 // always less than all of it may take, so that its silence alone fails nothing.
-func patienceFor(never bool, timeout time.Duration) time.Duration {
+func statusTimeout(never bool, timeout time.Duration) time.Duration {
 	most := silent
 	if never {
 		most = silentAnyway

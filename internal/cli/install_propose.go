@@ -96,7 +96,7 @@ func (o *installOptions) propose(ctx context.Context) (*installPlan, error) {
 	if err := p.compose(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.alone(ctx); err != nil {
+	if err := p.refuseConcurrent(ctx); err != nil {
 		return nil, err
 	}
 	return p, p.plan(ctx)
@@ -200,7 +200,7 @@ func (p *installPlan) installedPackage(is installedPackage, q *solve.Question) s
 	if i := slices.IndexFunc(q.Available, func(a solve.Package) bool { return a.Name == is.name && a.Version == is.version }); i >= 0 {
 		out.Package = q.Available[i]
 	}
-	if known, ok := p.needs.of(is.name); ok {
+	if known, ok := p.needs.find(is.name); ok {
 		out.Provides = known.Provides
 		if !known.guessed {
 			out.Requires = p.solvable(known.Requires, q)
@@ -296,9 +296,9 @@ func (p *installPlan) loadJournal(ctx context.Context) error {
 	return nil
 }
 
-// alone sees that no other run is at work on a release of a part: by the journal of the
+// refuseConcurrent sees that no other run is at work on a release of a part: by the journal of the
 // operator itself, and by that of the System that its last record names.
-func (p *installPlan) alone(ctx context.Context) error {
+func (p *installPlan) refuseConcurrent(ctx context.Context) error {
 	for _, part := range p.made.parts {
 		if part.App {
 			continue

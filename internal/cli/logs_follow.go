@@ -98,12 +98,12 @@ func (w *stackWatch) watch(ctx context.Context, to chan<- []logs.Container) {
 // look reads the stack again, and says whether that tells of its pods.
 func (w *stackWatch) look(ctx context.Context) bool {
 	l := w.run
-	l.again()
+	l.reopen()
 	g, pods, err := l.pods(ctx)
 	if ctx.Err() != nil {
 		return false
 	}
-	w.trouble.sight()
+	w.trouble.reportTrouble()
 	if err != nil {
 		w.trouble.failure(err)
 		return false
@@ -134,8 +134,8 @@ func (w *stackWatch) coverage() map[string]bool {
 	return in
 }
 
-// again makes room for another reading of the same source.
-func (l *logsRun) again() {
+// reopen makes room for another reading of the same source.
+func (l *logsRun) reopen() {
 	l.collector = &logs.Collector{}
 	l.s.c.collect = l.collector.Add
 	l.s = l.s.reopen()

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// logsPatience is how long a log may take to answer where it is not followed. An API
+// logsIdleTimeout is how long a log may take to answer where it is not followed. An API
 // server gives a node that is gone up after half a minute at most.
-const logsPatience = 35 * time.Second
+const logsIdleTimeout = 35 * time.Second
 
 // logsRun is one run of the logs command.
 type logsRun struct {
@@ -51,7 +51,7 @@ func (l *logsRun) read(ctx context.Context) error {
 	out := bufio.NewWriter(l.o.env.Out)
 	lines := l.writer(out, all)
 	reading := l.o.clock.stage("logs")
-	reader := logs.Reader{Open: l.open, Max: l.o.maxStreams, Patience: logsPatience}
+	reader := logs.Reader{Open: l.open, Max: l.o.maxStreams, Patience: logsIdleTimeout}
 	notes, err = reader.Read(ctx, ready, l.q.options, func(line logs.Line) error {
 		if !l.q.filter.takes(plain(line.Text)) {
 			return nil

@@ -38,7 +38,7 @@ func (o *metricsOptions) measure(ctx context.Context, q *question) (*metricsResu
 	fresh, common, asked := *o, *o.common, *q
 	common.rules = nil // each learns its own
 	o, fresh.common, q = &fresh, &common, &asked
-	if err := o.windowMeant(q); err != nil {
+	if err := o.parseWindow(q); err != nil {
 		return nil, err
 	}
 	m := &metricsResult{o: o, q: q}
@@ -166,14 +166,14 @@ func (m *metricsResult) usage(ctx context.Context) error {
 	} else {
 		m.flat()
 	}
-	m.hollow()
+	m.noteEmptyStacks()
 	m.reading.Notes = append(m.reading.Notes, m.extra...)
 	return nil
 }
 
-// hollow notes the stacks that were asked about and hold nothing that costs. Of what
+// noteEmptyStacks notes the stacks that were asked about and hold nothing that costs. Of what
 // others only live in or run on, it says how to ask about these.
-func (m *metricsResult) hollow() {
+func (m *metricsResult) noteEmptyStacks() {
 	if !m.asked {
 		return
 	}

@@ -130,7 +130,7 @@ func (m *metricsResult) find(r *metrics.UsageReport) {
 	}
 	var here, all []graph.ID
 	for i := range r.Pods {
-		if id, ok := m.standing(&r.Pods[i]); ok {
+		if id, ok := m.nearestOwner(&r.Pods[i]); ok {
 			all = append(all, id)
 			if m.inNamespace(r.Pods[i].Ref) {
 				here = append(here, id)
@@ -166,9 +166,9 @@ func (m *metricsResult) find(r *metrics.UsageReport) {
 // atHome notes the namespace that all stacks have in common.
 func (m *metricsResult) atHome() { m.home = cmp.Or(m.home, m.session.home(m.graph, m.roots())) }
 
-// standing returns the node of a pod, or of the nearest of its owners that is still
+// nearestOwner returns the node of a pod, or of the nearest of its owners that is still
 // there.
-func (m *metricsResult) standing(pod *metrics.Pod) (graph.ID, bool) {
+func (m *metricsResult) nearestOwner(pod *metrics.Pod) (graph.ID, bool) {
 	for _, ref := range append([]object.Ref{pod.Ref}, pod.Owners...) {
 		if id, ok := m.graph.Find(ref); ok && m.graph.State(id) == graph.Present {
 			return id, true

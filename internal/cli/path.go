@@ -103,7 +103,7 @@ func (c *common) objects(ctx context.Context, args []string, opts graph.StackOpt
 	var ids []graph.ID
 	for _, r := range roots {
 		if r.group == graph.BySystem {
-			id, err := s.oneKeeper(g, r)
+			id, err := s.singleManager(g, r)
 			if err != nil {
 				return nil, nil, nil, err
 			}

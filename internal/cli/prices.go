@@ -31,8 +31,8 @@ OpenCost's: its JSON configuration or its CSV. docs/price-book.md has the format
 	return cmd
 }
 
-// largestBook is more than any price book has.
-const largestBook = 16 << 20
+// maxBookBytes is more than any price book has.
+const maxBookBytes = 16 << 20
 
 // defaultPrices stands for the default prices where a file is named.
 const defaultPrices = "default"
@@ -55,7 +55,7 @@ func parsePrices(ctx context.Context, name string) (*cost.Book, []strict.Problem
 	if name == "" || name == defaultPrices {
 		return cost.DefaultBook(), nil, nil
 	}
-	data, err := readFile(ctx, name, largestBook, "price book")
+	data, err := readFile(ctx, name, maxBookBytes, "price book")
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()

@@ -138,12 +138,12 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 		d.out, err = o.carryOut(ctx, b, p)
 		return err
 	})
-	return d, b.lacking(ctx, plan, err)
+	return d, b.explainPermissions(ctx, plan, err)
 }
 
-// lacking lists all rights that are missing where the one to the lock was refused: that it
+// explainPermissions lists all rights that are missing where the one to the lock was refused: that it
 // is asked for first is nobody's concern.
-func (b *systemSession) lacking(ctx context.Context, plan planner, err error) error {
+func (b *systemSession) explainPermissions(ctx context.Context, plan planner, err error) error {
 	if !apierrors.IsForbidden(err) || b.world != nil && b.journal == nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (o *applyOptions) carryOut(ctx context.Context, b *systemSession, p *regula
 	if err != nil {
 		return nil, err
 	}
-	teller, flush, err := b.teller()
+	teller, flush, err := b.eventRecorder()
 	if err != nil {
 		return nil, err
 	}

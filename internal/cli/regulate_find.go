@@ -24,7 +24,7 @@ func (o *regulateOptions) beginApp(ctx context.Context, name string) (*systemSes
 
 // onlySystem is the name of the only System of the namespace.
 func (o *regulateOptions) onlySystem(ctx context.Context) (string, error) {
-	k, err := o.kept(ctx)
+	k, err := o.openSystems(ctx)
 	if err != nil {
 		return "", err
 	}

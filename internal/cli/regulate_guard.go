@@ -50,9 +50,9 @@ func (b *systemSession) allowed(ctx context.Context, p *regulate.Plan) error {
 // flushing is how long the Events of a run may take at its end.
 const flushing = 5 * time.Second
 
-// teller writes Events about targets; flush waits until they are written.
-func (b *systemSession) teller() (regulate.EventRecorder, func(), error) {
-	t, err := regulate.NewTeller(b.config, journal.Holder(), func(why string) {
+// eventRecorder writes Events about targets; flush waits until they are written.
+func (b *systemSession) eventRecorder() (regulate.EventRecorder, func(), error) {
+	t, err := regulate.NewEventRecorder(b.config, journal.Holder(), func(why string) {
 		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(why))
 	})
 	if err != nil {

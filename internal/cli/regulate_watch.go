@@ -201,7 +201,7 @@ func (w *regulateWatcher) run(ctx context.Context, end func(*regulate.Plan) bool
 			return ctx.Err()
 		}
 		w.trouble.failure(err)
-		w.trouble.sight()
+		w.trouble.reportTrouble()
 		w.meter.Turned(w.b.journal, p, err)
 		if p != nil && w.show {
 			w.refusals(p)
@@ -338,12 +338,12 @@ func (w *regulateWatcher) tell(d *applyResult) error {
 		}
 		return w.o.write(a)
 	}
-	w.once(a.Table)
+	w.dropRepeatedCause(a.Table)
 	return w.o.writeUnder(a, false)
 }
 
-// once leaves a cause out that was told last, by the last column.
-func (w *regulateWatcher) once(t *view.Table) {
+// dropRepeatedCause leaves a cause out that was told last, by the last column.
+func (w *regulateWatcher) dropRepeatedCause(t *view.Table) {
 	for _, row := range t.Rows {
 		cell := &row[len(row)-1]
 		if cell.Text == w.why {

@@ -41,7 +41,7 @@ func TestWatchSaysACauseOnce(t *testing.T) {
 		for _, why := range turn {
 			table.Rows = append(table.Rows, []view.Cell{{Text: "Stop"}, {Text: why}})
 		}
-		w.once(table)
+		w.dropRepeatedCause(table)
 		for _, row := range table.Rows {
 			got = append(got, row[1].Text)
 		}

@@ -93,7 +93,7 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return withHint(fmt.Errorf("%s: %w", f.of.Name, err), "kubectl sysop history "+f.of.Name+" shows the revisions")
 	}
-	return o.back(ctx, c, f, to)
+	return o.rollBackTo(ctx, c, f, to)
 }
 
 // settle waits for a run whose process is alive; what is undone is one that died.
@@ -135,7 +135,7 @@ func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *fou
 	return o.finish(f.of, report, err)
 }
 
-func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord) error {
+func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord) error {
 	state, err := install.ReadState(ctx, c.reader, install.StateRequest{Installation: f.of, Action: install.Rollback, Kinds: c.kinds, Before: f.last(), To: to.Releases})
 	if err != nil {
 		return err

@@ -25,8 +25,8 @@ type rootArg struct {
 	missing bool
 }
 
-// is says whether a node can be what the root names.
-func (r rootArg) is(g *graph.Graph, id graph.ID) bool {
+// matches says whether a node can be what the root names.
+func (r rootArg) matches(g *graph.Graph, id graph.ID) bool {
 	return g.WasRead(id) || r.missing && g.State(id) == graph.Missing
 }
 
@@ -215,7 +215,7 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 			ref.Namespace = in
 		}
 		id, ok := g.Find(ref)
-		if !ok || !r.is(g, id) {
+		if !ok || !r.matches(g, id) {
 			return nil
 		}
 		return []graph.ID{id}
@@ -224,7 +224,7 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 	for id := range g.OfKind(r.kind.GroupKind()) {
 		ref := g.Ref(id)
 		switch {
-		case !r.is(g, id), r.name != "" && ref.Name != r.name:
+		case !r.matches(g, id), r.name != "" && ref.Name != r.name:
 		case in != "" && ref.Namespace != "" && ref.Namespace != in:
 		case selector != nil && !selector.Matches(labels.Set(g.Labels(id))):
 		default:

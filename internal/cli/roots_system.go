@@ -22,9 +22,9 @@ func (s *session) keepersOf(g *graph.Graph, r rootArg) []graph.ID {
 	return out
 }
 
-// oneKeeper is who keeps the System of a root, and stands for it where one object is asked
+// singleManager is who keeps the System of a root, and stands for it where one object is asked
 // about.
-func (s *session) oneKeeper(g *graph.Graph, r rootArg) (graph.ID, error) {
+func (s *session) singleManager(g *graph.Graph, r rootArg) (graph.ID, error) {
 	keepers := s.keepersOf(g, r)
 	if len(keepers) != 1 {
 		return 0, withHint(fmt.Errorf("%s is in %d namespaces", r.text, len(keepers)), "name one: system/NAMESPACE/"+r.name)

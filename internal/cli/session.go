@@ -183,9 +183,9 @@ func (c *common) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
 	}
 }
 
-// mostDeclared bounds the rules of files and CRDs, and leaves room for the others.
+// maxDeclared bounds the rules of files and CRDs, and leaves room for the others.
 // A pod template alone makes some twenty.
-const mostDeclared = relation.MostRules / 2
+const maxDeclared = relation.MaxRules / 2
 
 // learn collects the rules: the built-in ones, what the user's files say, what the
 // CRDs declare, those of the catalogue.
@@ -197,8 +197,8 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 	}
 	for _, crd := range definitions {
 		d, findings := annotations.Parse(crd, s.kinds)
-		if len(rules)+len(d.Rules) > mostDeclared {
-			findings = append(findings, annotations.Finding{CRD: d.CRD, Message: fmt.Sprintf("its %d rules are left out: there are more than %d", len(d.Rules), mostDeclared)})
+		if len(rules)+len(d.Rules) > maxDeclared {
+			findings = append(findings, annotations.Finding{CRD: d.CRD, Message: fmt.Sprintf("its %d rules are left out: there are more than %d", len(d.Rules), maxDeclared)})
 			d.Rules, d.Specs = nil, nil
 		}
 		rules = append(rules, d.Rules...)
@@ -239,7 +239,7 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if c.wholly != nil && r.Custom {
 			return source.Fields, ""
 		}
-		if detail, version, ok := c.judgedAs(r); ok {
+		if detail, version, ok := c.healthDetail(r); ok {
 			return detail, version
 		}
 		if rules := c.learnedRules(); rules != nil && rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {

@@ -101,7 +101,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := &stacksResult{o: o, selector: selector, born: newBirths()}
+	l := &stacksResult{o: o, selector: selector, born: newCreationTimes()}
 	q.find = l.find
 	o.extract = append(o.extract, l.born.extractor)
 	verdicts := o.collectHealth(rules)
@@ -111,7 +111,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	}
 	stop := o.clock.stage("judge")
 	l.assessment = verdicts.assess(l.graph)
-	l.judge()
+	l.evaluate()
 	stop()
 	if err := o.write(l.answer()); err != nil {
 		return err

@@ -19,10 +19,10 @@ func (s *session) applications(g *graph.Graph, opts graph.StackOptions) graph.Fo
 	return g.FindStacks(namespace, opts)
 }
 
-// ground says whether a stack is one of the cluster itself, as its DNS is: all that it
+// isClusterSystem says whether a stack is one of the cluster itself, as its DNS is: all that it
 // was found by is in namespaces that Kubernetes made. Who asks for such a namespace
 // means it.
-func (s *session) ground(g *graph.Graph, f graph.FoundStack) bool {
+func (s *session) isClusterSystem(g *graph.Graph, f graph.FoundStack) bool {
 	return !slices.ContainsFunc(f.TopObjects, func(id graph.ID) bool { return !s.ownedByCluster(g.Ref(id).Namespace) })
 }
 
@@ -41,7 +41,7 @@ type creationTimes struct {
 	every bool
 }
 
-func newBirths() *creationTimes { return &creationTimes{byRef: map[object.Ref]time.Time{}} }
+func newCreationTimes() *creationTimes { return &creationTimes{byRef: map[object.Ref]time.Time{}} }
 
 func (b *creationTimes) extractor(*session) inventory.Extractor {
 	b.mu.Lock()

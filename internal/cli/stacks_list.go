@@ -45,8 +45,8 @@ func (l *stacksResult) find(m *metricsResult) []metrics.Stack {
 	return out
 }
 
-// judge makes the rows, and finds what is in no stack.
-func (l *stacksResult) judge() {
+// evaluate makes the rows, and finds what is in no stack.
+func (l *stacksResult) evaluate() {
 	opts := l.stackOptions()
 	parted := opts
 	parted.PartOf = l.graph.PartOf(l.roots(), opts)
@@ -94,7 +94,7 @@ func (l *stacksResult) wants(f graph.FoundStack) bool {
 	if l.selector != nil && !slices.ContainsFunc(f.TopObjects, func(id graph.ID) bool { return l.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
 		return false
 	}
-	if !l.o.all && l.session.ground(l.graph, f) {
+	if !l.o.all && l.session.isClusterSystem(l.graph, f) {
 		l.hidden++
 		return false
 	}
@@ -102,7 +102,7 @@ func (l *stacksResult) wants(f graph.FoundStack) bool {
 }
 
 func (l *stacksResult) row(f graph.FoundStack, s *graph.Stack, holders map[graph.ID]int) view.StackRow {
-	row := view.StackRow{Name: f.Ref(l.graph), By: f.Group.By, Created: l.born.earliest(l.graph, f.TopObjects), Ground: l.session.ground(l.graph, f)}
+	row := view.StackRow{Name: f.Ref(l.graph), By: f.Group.By, Created: l.born.earliest(l.graph, f.TopObjects), Ground: l.session.isClusterSystem(l.graph, f)}
 	for _, id := range f.TopObjects {
 		row.Roots = append(row.Roots, l.graph.Ref(id))
 	}

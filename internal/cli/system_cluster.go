@@ -36,7 +36,7 @@ var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmap
 
 // systems connects, to write as well.
 func (c *common) systems(ctx context.Context) (*systemCluster, error) {
-	k, err := c.kept(ctx)
+	k, err := c.openSystems(ctx)
 	if err != nil {
 		return nil, err
 	}

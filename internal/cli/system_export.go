@@ -54,7 +54,7 @@ Fields that look like credentials are told: look at them before you hand the fil
 
 // export reads the stacks, and writes the System.
 func (o *initOptions) export(ctx context.Context) error {
-	selector, err := o.meant()
+	selector, err := o.parseSelector()
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (o *initOptions) export(ctx context.Context) error {
 	if len(sys.Apps) == 0 {
 		return withHint(errors.New("there is nothing to export: controllers have made all of it, or none could be read"), "name what somebody applied: kubectl sysop graph shows who owns what")
 	}
-	text, err := manifestOf(sys, x.where())
+	text, err := manifestOf(sys, x.sourceText())
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func manifestOf(sys *system.System, where string) ([]byte, error) {
 		return nil, err
 	}
 	text = append([]byte("# Written by kubectl sysop system export from "+system.OneLine(where)+".\n# kubectl sysop install -f FILE installs it; spec.inputs must be there before.\n"), text...)
-	if len(text) > system.Largest {
-		return nil, withHint(fmt.Errorf("the manifest would have %d bytes, and %d are the most", len(text), system.Largest), "export fewer ROOTs at a time")
+	if len(text) > system.MaxBytes {
+		return nil, withHint(fmt.Errorf("the manifest would have %d bytes, and %d are the most", len(text), system.MaxBytes), "export fewer ROOTs at a time")
 	}
 	var problems []strict.Problem
 	if _, problems = system.Parse("what was found", text); len(problems) > 0 {
@@ -119,7 +119,7 @@ type systemExport struct {
 	packages map[string]string
 }
 
-func (x *systemExport) where() string {
+func (x *systemExport) sourceText() string {
 	text := "the cluster"
 	if x.session.snapshot {
 		text = "the snapshot " + x.o.from

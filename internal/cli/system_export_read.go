@@ -76,7 +76,7 @@ func (x *systemExport) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (
 		return nil, err
 	}
 	for _, ref := range refs {
-		if o := out[ref]; o != nil && lacksValues(o.Object) {
+		if o := out[ref]; o != nil && hasUnsetVariable(o.Object) {
 			x.notice(ref, "a variable has no value in the snapshot, which was perhaps taken without them: export from the cluster, or fill it in")
 		}
 	}
@@ -99,8 +99,8 @@ func (s *exportSink) Add(o object.Object) {
 	}
 }
 
-// lacksValues says whether a container has a variable with neither a value nor a source.
-func lacksValues(v any) bool {
+// hasUnsetVariable says whether a container has a variable with neither a value nor a source.
+func hasUnsetVariable(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		env, _ := v["env"].([]any)
@@ -112,9 +112,9 @@ func lacksValues(v any) bool {
 				return true
 			}
 		}
-		return slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return lacksValues(v[key]) })
+		return slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return hasUnsetVariable(v[key]) })
 	case []any:
-		return slices.ContainsFunc(v, lacksValues)
+		return slices.ContainsFunc(v, hasUnsetVariable)
 	}
 	return false
 }

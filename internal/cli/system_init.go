@@ -70,7 +70,7 @@ a file.`,
 }
 
 func (o *initOptions) run(ctx context.Context) error {
-	selector, err := o.meant()
+	selector, err := o.parseSelector()
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (o *initOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// meant checks the flags, before anything is read.
-func (o *initOptions) meant() (labels.Selector, error) {
+// parseSelector checks the flags, before anything is read.
+func (o *initOptions) parseSelector() (labels.Selector, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}

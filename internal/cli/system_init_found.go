@@ -15,14 +15,14 @@ import (
 // foundStacks takes what nobody named.
 func (d *systemDraft) foundStacks() {
 	found := d.session.applications(d.graph, d.o.stackOptions()).Stacks
-	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.ground(d.graph, f) })
+	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.isClusterSystem(d.graph, f) })
 	above, of := d.parentsOf(found)
 	for i, f := range found {
 		if group, is := of[f.Roots[0]]; is && f.Group.By == "" && group != i {
 			continue // It is a root of that one.
 		}
 		ref := f.Ref(d.graph)
-		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(d.below(above[i], f.TopObjects)), all: d.refs(f.Roots)})
+		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(d.withoutOwned(above[i], f.TopObjects)), all: d.refs(f.Roots)})
 	}
 	d.neededApps()
 }
@@ -72,9 +72,9 @@ func (d *systemDraft) makes(parent, part schema.GroupKind) bool {
 	return slices.ContainsFunc(parts, func(kind string) bool { return declare.GroupKind(kind) == part })
 }
 
-// below returns parents and the roots beside them: what a parent owns or keeps goes with it,
+// withoutOwned returns parents and the roots beside them: what a parent owns or keeps goes with it,
 // unless nothing can be done to the parent itself, such as the ConfigMap of an ApplySet.
-func (d *systemDraft) below(parents, roots []graph.ID) []graph.ID {
+func (d *systemDraft) withoutOwned(parents, roots []graph.ID) []graph.ID {
 	if len(parents) == 0 {
 		return roots
 	}
@@ -129,7 +129,7 @@ func (d *systemDraft) namedStacks(roots []rootArg) {
 		for _, stack := range d.session.stacksOf(d.graph, r, d.session.nodes(d.graph, r, d.selector)) {
 			app := foundApp{name: stack.Ref.Name, found: stack.Ref.String(), all: d.refs(stack.Roots)}
 			above := d.parents([]graph.Group{{By: r.group, Namespace: stack.Ref.Namespace, Name: r.name}})
-			all := d.refs(d.below(above[0], stack.Roots))
+			all := d.refs(d.withoutOwned(above[0], stack.Roots))
 			if running := slices.DeleteFunc(slices.Clone(all), func(ref object.Ref) bool { return !d.acts(ref) }); r.group != "" && len(running) > 0 {
 				all = running
 			}

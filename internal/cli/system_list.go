@@ -104,7 +104,7 @@ func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error)
 
 // systemsOfSnapshot finds them in a graph.
 func (c *common) systemsOfSnapshot(ctx context.Context) ([]view.SystemRow, error) {
-	born := newBirths()
+	born := newCreationTimes()
 	c.extract = append(c.extract, born.extractor)
 	s, err := c.open(ctx)
 	if err != nil {

@@ -113,7 +113,7 @@ func (o *systemValidateOptions) check(ctx context.Context, cats *catalogues, fil
 	}
 	doc.Problems = append(doc.Problems, unknownOperators(cats, sys)...)
 	if !o.offline {
-		there, err := o.there(ctx, sys)
+		there, err := o.checkCluster(ctx, sys)
 		if err != nil {
 			return doc, offlineHint(err)
 		}
@@ -140,9 +140,9 @@ func unknownOperators(cats *catalogues, sys *system.System) []strict.Problem {
 	return problems
 }
 
-// there asks whether the kinds and the objects of the roots are there, and the kinds of the
+// checkCluster asks whether the kinds and the objects of the roots are there, and the kinds of the
 // targets of actions.
-func (o *systemValidateOptions) there(ctx context.Context, sys *system.System) ([]strict.Problem, error) {
+func (o *systemValidateOptions) checkCluster(ctx context.Context, sys *system.System) ([]strict.Problem, error) {
 	l, err := o.lookOnce(ctx, sys)
 	if err != nil {
 		return nil, err

@@ -260,7 +260,7 @@ func (v *uiSource) follow(ctx context.Context, to viewer) {
 			return
 		}
 		trouble.failure(err)
-		trouble.sight()
+		trouble.reportTrouble()
 		down := v.live.Trouble()
 		switch {
 		case err != nil:

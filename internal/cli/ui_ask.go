@@ -207,7 +207,7 @@ func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, 
 	} else {
 		answer.Unavailable = "it is " + l.graph.State(id).String()
 	}
-	events, err := l.session.warner().Warnings(ctx, []object.Ref{ref}, mostTold)
+	events, err := l.session.warner().Warnings(ctx, []object.Ref{ref}, maxReported)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -219,8 +219,8 @@ func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, 
 	return json.Marshal(answer)
 }
 
-// mostTold is how many warnings about one object are told.
-const mostTold = 10
+// maxReported is how many warnings about one object are told.
+const maxReported = 10
 
 func seconds(t time.Time) int64 {
 	if t.IsZero() {

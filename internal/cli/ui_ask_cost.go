@@ -21,7 +21,7 @@ func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, er
 	by := query.Get("by")
 	o := metricsOptions{common: a.o.common, by: by}
 	q := &question{}
-	if err := o.rowsMeant(q); err != nil || q.by == cost.ByAnnotation || q.by == cost.ByCreator {
+	if err := o.parseRows(q); err != nil || q.by == cost.ByAnnotation || q.by == cost.ByCreator {
 		return nil, web.Bad("by=%q: want stack, namespace, node, or label:KEY", by)
 	}
 	name := strings.Replace(by, ":", " ", 1)
@@ -34,7 +34,7 @@ func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, er
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(view.PictureCostsOf(name, report, l.reading))
+		return json.Marshal(view.UICostsOf(name, report, l.reading))
 	}
 	l, collector, err := a.lookBack(ctx, window)
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, er
 	if err := l.figure(ctx, collector); err != nil {
 		return nil, err
 	}
-	return json.Marshal(view.PictureCostsOf(name, l.report, l.reading))
+	return json.Marshal(view.UICostsOf(name, l.report, l.reading))
 }
 
 // historyAnswer is what was paid over time: of each span, in hundredths of the currency. They are
@@ -63,8 +63,8 @@ type historyPoint struct {
 	Stacks map[string]view.Number `json:"stacks"`
 }
 
-// mostSpans is into how many a window is divided.
-const mostSpans = 24
+// maxSpans is into how many a window is divided.
+const maxSpans = 24
 
 // history is what was paid in each span of a window.
 func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
@@ -82,11 +82,11 @@ func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage,
 		return nil, err
 	}
 	whole := *l.q.window
-	step := whole.Length() / mostSpans
-	for i := range mostSpans {
+	step := whole.Length() / maxSpans
+	for i := range maxSpans {
 		from := whole.From.Add(time.Duration(i) * step)
 		to := from.Add(step)
-		if i == mostSpans-1 {
+		if i == maxSpans-1 {
 			to = whole.To
 		}
 		m, q := *l.metricsResult, *l.q
@@ -124,7 +124,7 @@ func (a *uiAPI) lookBack(ctx context.Context, window string) (*uiSnapshot, *metr
 	o.collect, o.notes = collector.Add, []string{weightNote}
 	q := *a.v.q
 	q.through, q.brief = nil, false
-	if err := o.windowMeant(&q); err != nil {
+	if err := o.parseWindow(&q); err != nil {
 		return nil, nil, web.Bad("%s", err)
 	}
 	l := &uiSnapshot{metricsResult: &metricsResult{o: &o, q: &q}}

@@ -24,7 +24,7 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 	}
 	of := view.UIInput{Graph: l.graph, Assessment: l.assessment, NoInferred: a.o.noInferred}
 	stack := l.graph.Stack([]graph.ID{id}, l.stackOptions())
-	one := view.PictureFound{Name: l.graph.Ref(id), Stack: stack, Health: l.assessment.Stack(stack), Created: a.v.born.createdAt(l.graph.Ref(id))}
+	one := view.UIFound{Name: l.graph.Ref(id), Stack: stack, Health: l.assessment.Stack(stack), Created: a.v.born.createdAt(l.graph.Ref(id))}
 	for _, m := range stack.Members() {
 		if stack.IsOwnPart(m) {
 			one.Objects++
@@ -34,10 +34,10 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 		of.Report, of.Ledger, of.Placement, of.Reading = m.report, m.ledger, m.place, m.reading
 		one.Well = m.well(l.assessment)[one.Name]
 	}
-	of.Stacks = []view.PictureFound{one}
+	of.Stacks = []view.UIFound{one}
 	a.v.mu.Lock()
 	defer a.v.mu.Unlock()
-	return json.Marshal(view.PictureStackOf(of, a.v.numbers))
+	return json.Marshal(view.UIStackOf(of, a.v.numbers))
 }
 
 // singleStackReport makes the figures of one stack as if it were asked about alone; nil where not all that is

@@ -21,8 +21,8 @@ import (
 const (
 	// mostFields and deepestField bound a schema as the page gets it; below, a field is YAML.
 	mostFields, deepestField = 4000, 12
-	// longestHelp bounds a description.
-	longestHelp = 400
+	// maxHelpLength bounds a description.
+	maxHelpLength = 400
 )
 
 // schemaAnswer is the schema of a kind, or why there is none.
@@ -167,7 +167,7 @@ func children(schema map[string]any) []childSchema {
 func plainDefault(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return len(v) <= longestHelp
+		return len(v) <= maxHelpLength
 	case bool, int64, float64:
 		return true
 	}
@@ -176,8 +176,8 @@ func plainDefault(v any) bool {
 
 func shortHelp(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if all := []rune(text); len(all) > longestHelp {
-		return string(all[:longestHelp-1]) + "…"
+	if all := []rune(text); len(all) > maxHelpLength {
+		return string(all[:maxHelpLength-1]) + "…"
 	}
 	return text
 }

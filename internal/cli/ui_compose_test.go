@@ -117,7 +117,7 @@ func TestComposeHalf(t *testing.T) {
 }
 
 func TestComposeRefuses(t *testing.T) {
-	for _, body := range []string{`{}`, `[]`, `{"yaml":"a","manifest":{}}`, `{"yaml":1}`, `{"manifest":[]}`, `{"yaml":"","more":1}`, `{"yaml":"` + strings.Repeat("x", largestComposed) + `"}`} {
+	for _, body := range []string{`{}`, `[]`, `{"yaml":"a","manifest":{}}`, `{"yaml":1}`, `{"manifest":[]}`, `{"yaml":"","more":1}`, `{"yaml":"` + strings.Repeat("x", maxComposedBytes) + `"}`} {
 		if text, err := composed(t.Context(), json.RawMessage(body)); err == nil {
 			t.Errorf("%.40s: answered %s", body, text)
 		}

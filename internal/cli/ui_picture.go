@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// picture is what the Picture of a look is made from.
-func (v *uiSource) picture(l *uiSnapshot, costs []view.PictureGrouping) view.UIInput {
+// stateOf is what the Picture of a look is made from.
+func (v *uiSource) stateOf(l *uiSnapshot, costs []view.UIGrouping) view.UIInput {
 	of := view.UIInput{
 		Head: v.head(l), Graph: l.graph, Assessment: l.assessment,
 		Report: l.report, Ledger: l.ledger, Placement: l.place, Reading: l.reading, Costs: costs,
@@ -31,14 +31,14 @@ func (v *uiSource) picture(l *uiSnapshot, costs []view.PictureGrouping) view.UII
 		}
 	}
 	for i := range l.found {
-		of.Stacks = append(of.Stacks, l.found[i].PictureFound)
+		of.Stacks = append(of.Stacks, l.found[i].UIFound)
 	}
 	return of
 }
 
 func (v *uiSource) head(l *uiSnapshot) view.UIState {
 	p := view.UIState{
-		Version: buildVersion(), Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.o.where(), View: v.shown,
+		Version: buildVersion(), Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.o.sourceText(), View: v.shown,
 		Currency: l.report.Currency, Prices: l.q.book.Name, Parts: v.parts(l), Gaps: l.graph.Gaps(),
 	}
 	if !l.everywhere() {
@@ -87,9 +87,9 @@ func (v *uiSource) title(l *uiSnapshot) string {
 	return "namespace " + l.session.namespace
 }
 
-// where is what is read: the context of the kubeconfig, or the snapshot, of which a page that is
+// sourceText is what is read: the context of the kubeconfig, or the snapshot, of which a page that is
 // handed on tells no directory.
-func (c *common) where() string {
+func (c *common) sourceText() string {
 	if c.from != "" {
 		return "snapshot " + filepath.Base(c.from)
 	}

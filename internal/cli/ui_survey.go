@@ -64,7 +64,7 @@ type uiSnapshot struct {
 
 // surveyStack is a stack that was looked at.
 type surveyStack struct {
-	view.PictureFound
+	view.UIFound
 	tops []graph.ID
 }
 
@@ -117,7 +117,7 @@ func (v *uiSource) look(ctx context.Context) (*view.UIState, error) {
 	if q.find == nil && len(v.o.args) == 0 && !v.byPods {
 		q.find = l.find
 	}
-	if err := v.o.windowMeant(&q); err != nil {
+	if err := v.o.parseWindow(&q); err != nil {
 		return nil, err
 	}
 	if err := l.read(ctx); err != nil {
@@ -127,7 +127,7 @@ func (v *uiSource) look(ctx context.Context) (*view.UIState, error) {
 		return nil, err
 	}
 	l.assessment = v.verdicts.assess(l.graph)
-	l.judge(v)
+	l.evaluate(v)
 	if err := v.warn(ctx, l); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (v *uiSource) look(ctx context.Context) (*view.UIState, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.last = l
-	return legible(view.NewPicture(v.picture(l, costs), v.numbers)), nil
+	return legible(view.NewUIState(v.stateOf(l, costs), v.numbers)), nil
 }
 
 // find finds the stacks, to be measured.
@@ -151,8 +151,8 @@ func (l *uiSnapshot) find(m *metricsResult) []metrics.Stack {
 	return out
 }
 
-// judge says of each stack how it fares, and what others have of it as well.
-func (l *uiSnapshot) judge(v *uiSource) {
+// evaluate says of each stack how it fares, and what others have of it as well.
+func (l *uiSnapshot) evaluate(v *uiSource) {
 	opts := l.stackOptions()
 	parted := opts
 	parted.PartOf = l.graph.PartOf(l.roots(), opts)
@@ -162,7 +162,7 @@ func (l *uiSnapshot) judge(v *uiSource) {
 		one := surveyStack{tops: s.Roots}
 		if l.findings.Stacks != nil {
 			f := l.findings.Stacks[i]
-			one.tops, one.By, one.Ground = f.TopObjects, f.Group.By, l.session.ground(l.graph, f)
+			one.tops, one.By, one.Ground = f.TopObjects, f.Group.By, l.session.isClusterSystem(l.graph, f)
 		}
 		opts.SameRoot = map[graph.ID]graph.ID{} // The roots of one stack share nothing with each other.
 		for _, id := range s.Roots {
@@ -204,19 +204,19 @@ func (v *uiSource) wants(l *uiSnapshot, s *surveyStack) bool {
 var commonLabels = []string{"app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/instance", "team"}
 
 // groupings are the reports by something else than stacks, of the same ledger.
-func (l *uiSnapshot) groupings(ctx context.Context) ([]view.PictureGrouping, error) {
+func (l *uiSnapshot) groupings(ctx context.Context) ([]view.UIGrouping, error) {
 	r, err := l.reportBy(ctx, cost.ByNamespace, "")
 	if err != nil {
 		return nil, err
 	}
-	out := []view.PictureGrouping{{By: cost.ByNamespace, Report: r}}
+	out := []view.UIGrouping{{By: cost.ByNamespace, Report: r}}
 	for _, key := range commonLabels {
 		r, err := l.reportBy(ctx, cost.ByLabel, key)
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(r.Rows, func(row *cost.Row) bool { return row.Level == cost.LevelGroup && row.Name != "(none)" }) {
-			out = append(out, view.PictureGrouping{By: "label " + key, Report: r})
+			out = append(out, view.UIGrouping{By: "label " + key, Report: r})
 		}
 	}
 	return out, nil

@@ -88,7 +88,7 @@ func TestPictureIsStacks(t *testing.T) {
 	}
 	var total int64
 	for _, want := range doc.Stacks {
-		i := slices.IndexFunc(p.Stacks, func(s view.PictureStack) bool { return s.Name == want.Name })
+		i := slices.IndexFunc(p.Stacks, func(s view.UIStack) bool { return s.Name == want.Name })
 		if i < 0 {
 			t.Errorf("no %s", want.Name)
 			continue
@@ -144,7 +144,7 @@ func TestPictureAddsUp(t *testing.T) {
 	}
 }
 
-func addsUp(t *testing.T, s *view.PictureStack) {
+func addsUp(t *testing.T, s *view.UIStack) {
 	t.Helper()
 	value := func(n *int64) int64 {
 		if n == nil {
@@ -333,7 +333,7 @@ func TestRerooted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s view.PictureStack
+	var s view.UIStack
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
@@ -356,9 +356,9 @@ func TestRerooted(t *testing.T) {
 }
 
 func TestPictureTurnsNothingAround(t *testing.T) {
-	n := &view.PictureNode{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []view.PictureEvent{{Reason: "\u2066x", Message: "y\r\nz"}}}
-	got := legible(&view.UIState{Nodes: []*view.PictureNode{nil, n}}).Nodes[1]
-	want := &view.PictureNode{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []view.PictureEvent{{Reason: `\u2066x`, Message: "y z"}}}
+	n := &view.UINode{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []view.UIEvent{{Reason: "\u2066x", Message: "y\r\nz"}}}
+	got := legible(&view.UIState{Nodes: []*view.UINode{nil, n}}).Nodes[1]
+	want := &view.UINode{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []view.UIEvent{{Reason: `\u2066x`, Message: "y z"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

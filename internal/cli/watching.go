@@ -58,8 +58,8 @@ func (w *watchNotices) gaps(all []object.Gap) {
 	w.c.tellGaps(fresh)
 }
 
-// sight tells whether changes are still seen, when that has changed.
-func (w *watchNotices) sight() {
+// reportTrouble tells whether changes are still seen, when that has changed.
+func (w *watchNotices) reportTrouble() {
 	down := w.live.Trouble()
 	switch {
 	case len(down) > 0 && !w.down:

@@ -242,7 +242,7 @@ func TestConfigMapIsNoYAML(t *testing.T) {
 			t.Errorf("%q: got %d customizations, notes %q", block, s.Len(), notes)
 		}
 	}
-	long := strings.Repeat("-- x\n", longestScript/4)
+	long := strings.Repeat("-- x\n", maxScriptBytes/4)
 	if s, notes := OfConfigMap("x", map[string]string{"resource.customizations.health.Pod": long}); s.Len() != 0 || len(notes) != 1 {
 		t.Errorf("a long script: notes %q", notes)
 	}
@@ -301,7 +301,7 @@ func TestFolder(t *testing.T) {
 		"_.example.com/Restore/health.lua":              is("Missing"),
 		"Pod/health.lua":                                is("Progressing"),
 		"health.lua":                                    is("Degraded"), // of no kind
-		"long.example.com/X/health.lua":                 {Data: make([]byte, longestScript+1)},
+		"long.example.com/X/health.lua":                 {Data: make([]byte, maxScriptBytes+1)},
 	})
 	if err != nil {
 		t.Fatal(err)

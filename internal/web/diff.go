@@ -36,8 +36,8 @@ func headChange(old, now *view.UIState) *view.UIState {
 	return &is
 }
 
-func nodeChanges(old, now []*view.PictureNode) map[int]*view.PictureNode {
-	changed := map[int]*view.PictureNode{}
+func nodeChanges(old, now []*view.UINode) map[int]*view.UINode {
+	changed := map[int]*view.UINode{}
 	for i := range max(len(old), len(now)) {
 		if was, is := nodeAt(old, i), nodeAt(now, i); was != is && !reflect.DeepEqual(was, is) {
 			changed[i] = is
@@ -46,16 +46,16 @@ func nodeChanges(old, now []*view.PictureNode) map[int]*view.PictureNode {
 	return changed
 }
 
-func nodeAt(nodes []*view.PictureNode, i int) *view.PictureNode {
+func nodeAt(nodes []*view.UINode, i int) *view.UINode {
 	if i < len(nodes) {
 		return nodes[i]
 	}
 	return nil
 }
 
-func stackChanges(old, now []view.PictureStack) map[string]*view.PictureStack {
-	changed := map[string]*view.PictureStack{}
-	was := map[string]*view.PictureStack{}
+func stackChanges(old, now []view.UIStack) map[string]*view.UIStack {
+	changed := map[string]*view.UIStack{}
+	was := map[string]*view.UIStack{}
 	for i := range old {
 		was[old[i].Name] = &old[i]
 	}
@@ -72,7 +72,7 @@ func stackChanges(old, now []view.PictureStack) map[string]*view.PictureStack {
 	return changed
 }
 
-func namesOf(stacks []view.PictureStack) []string {
+func namesOf(stacks []view.UIStack) []string {
 	var names []string
 	for i := range stacks {
 		names = append(names, stacks[i].Name)

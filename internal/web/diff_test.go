@@ -26,7 +26,7 @@ func apply(old *view.UIState, change *view.UIDelta) *view.UIState {
 		}
 		out.Nodes[i] = n
 	}
-	stacks := map[string]view.PictureStack{}
+	stacks := map[string]view.UIStack{}
 	order := change.Order
 	for _, s := range old.Stacks {
 		stacks[s.Name] = s
@@ -92,24 +92,24 @@ func some(r *rand.Rand, most int) *int64 {
 	return &n
 }
 
-func randomNode(r *rand.Rand) *view.PictureNode {
+func randomNode(r *rand.Rand) *view.UINode {
 	if r.IntN(5) == 0 {
 		return nil
 	}
-	n := &view.PictureNode{Kind: r.IntN(3), Name: fmt.Sprint("n", r.IntN(5)), Health: r.IntN(7), Boundary: r.IntN(4) == 0, Created: int64(r.IntN(3))}
+	n := &view.UINode{Kind: r.IntN(3), Name: fmt.Sprint("n", r.IntN(5)), Health: r.IntN(7), Boundary: r.IntN(4) == 0, Created: int64(r.IntN(3))}
 	for range r.IntN(3) {
-		n.Edges = append(n.Edges, view.PictureEdge{To: r.IntN(9), Relation: r.IntN(3), Why: "why"})
+		n.Edges = append(n.Edges, view.UIEdge{To: r.IntN(9), Relation: r.IntN(3), Why: "why"})
 		n.Labels = append(n.Labels, r.IntN(3))
-		n.Events = append(n.Events, view.PictureEvent{Reason: "BackOff", Count: r.IntN(4)})
+		n.Events = append(n.Events, view.UIEvent{Reason: "BackOff", Count: r.IntN(4)})
 	}
 	if r.IntN(2) == 0 {
-		n.Usage = &view.PictureUsage{CPU: some(r, 5), Memory: some(r, 5)}
+		n.Usage = &view.UIUsage{CPU: some(r, 5), Memory: some(r, 5)}
 	}
 	return n
 }
 
-func randomStack(r *rand.Rand, name int) view.PictureStack {
-	s := view.PictureStack{Name: fmt.Sprint("s", name), Health: r.IntN(3), Cost: some(r, 100)}
+func randomStack(r *rand.Rand, name int) view.UIStack {
+	s := view.UIStack{Name: fmt.Sprint("s", name), Health: r.IntN(3), Cost: some(r, 100)}
 	for range r.IntN(4) {
 		s.Tree = append(s.Tree, view.UIPosition{Node: r.IntN(4), Cost: some(r, 9)})
 	}
@@ -170,12 +170,12 @@ func TestDifferences(t *testing.T) {
 // TestDifferenceIsSmall has a page of 2,000 nodes, of which one fails.
 func TestDifferenceIsSmall(t *testing.T) {
 	old := &view.UIState{Title: "shop", Labels: []string{"app=shop"}}
-	stack := view.PictureStack{Name: "shop", Roots: []int{0}}
+	stack := view.UIStack{Name: "shop", Roots: []int{0}}
 	for i := range 2000 {
-		old.Nodes = append(old.Nodes, &view.PictureNode{Name: fmt.Sprint("shop-", i), Health: 1, Edges: []view.PictureEdge{{To: i / 2, Relation: 1, Via: "owner"}}})
+		old.Nodes = append(old.Nodes, &view.UINode{Name: fmt.Sprint("shop-", i), Health: 1, Edges: []view.UIEdge{{To: i / 2, Relation: 1, Via: "owner"}}})
 		stack.Tree = append(stack.Tree, view.UIPosition{Node: i, Depth: i % 4})
 	}
-	old.Stacks = []view.PictureStack{stack}
+	old.Stacks = []view.UIStack{stack}
 	now := over(t, old)
 	now.At = "2026-11-23T06:44:33Z"
 	now.Nodes[1234].Health, now.Nodes[1234].Reason, now.Nodes[1234].Message = 6, "CrashLoopBackOff", "back-off 5m0s restarting failed container"
@@ -193,8 +193,8 @@ func TestDifferenceIsSmall(t *testing.T) {
 }
 
 func TestDifferenceSays(t *testing.T) {
-	old := &view.UIState{Nodes: []*view.PictureNode{{Name: "a"}, {Name: "b"}}, Stacks: []view.PictureStack{{Name: "x"}, {Name: "y"}}}
-	change := Diff(old, &view.UIState{Title: "t", Nodes: []*view.PictureNode{{Name: "a"}, nil, {Name: "c"}}, Stacks: []view.PictureStack{{Name: "y"}}})
+	old := &view.UIState{Nodes: []*view.UINode{{Name: "a"}, {Name: "b"}}, Stacks: []view.UIStack{{Name: "x"}, {Name: "y"}}}
+	change := Diff(old, &view.UIState{Title: "t", Nodes: []*view.UINode{{Name: "a"}, nil, {Name: "c"}}, Stacks: []view.UIStack{{Name: "y"}}})
 	if got := slices.Sorted(maps.Keys(change.Nodes)); !slices.Equal(got, []int{1, 2}) || change.Nodes[1] != nil {
 		t.Errorf("nodes %v", got)
 	}

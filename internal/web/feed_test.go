@@ -27,7 +27,7 @@ func (d *diary) tell(e event) error {
 }
 
 func numbered(i int) *view.UIState {
-	return &view.UIState{At: fmt.Sprint(i), Nodes: []*view.PictureNode{{Name: "a", Created: int64(i)}}}
+	return &view.UIState{At: fmt.Sprint(i), Nodes: []*view.UINode{{Name: "a", Created: int64(i)}}}
 }
 
 // follower follows a feed in a bubble of its own time.

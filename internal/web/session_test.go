@@ -81,7 +81,7 @@ func TestOpened(t *testing.T) {
 
 func TestWrongTokensAreBounded(t *testing.T) {
 	v := start(t, all())
-	for range mostWrong {
+	for range maxRejected {
 		v.refused("wrong", v.session("wrong"), http.StatusUnauthorized)
 	}
 	a := v.session("wrong")

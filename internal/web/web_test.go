@@ -147,7 +147,7 @@ func all() Options {
 			}},
 			{"panics", nil, func(context.Context, url.Values) (json.RawMessage, error) { panic("of something inside") }},
 			{"huge", nil, func(context.Context, url.Values) (json.RawMessage, error) {
-				return bytes.Repeat([]byte(" "), mostAnswer+1), nil
+				return bytes.Repeat([]byte(" "), maxResponseBytes+1), nil
 			}},
 		},
 		Compose: func(_ context.Context, body json.RawMessage) (json.RawMessage, error) { return body, nil },

@@ -58,7 +58,7 @@ func notObject(d *yaml.Node) string {
 		return "want an object: a mapping with apiVersion and kind"
 	case textOf(d, "apiVersion") == "" || textOf(d, "kind") == "":
 		return "the object has no apiVersion or no kind"
-	case !plainYAML(d, mostDepth):
+	case !plainYAML(d, maxDepth):
 		return "aliases are not read, nor what is nested more than 100 deep: write the values out"
 	}
 	return ""

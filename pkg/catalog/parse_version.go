@@ -21,8 +21,8 @@ const (
 	// one of its examples, mostValues the values of a chart, written as YAML.
 	mostEntry, mostInline, mostExample, mostValues = 4 << 20, 2 << 20, 64 << 10, 256 << 10
 	// mostVersions is how many versions an entry has, mostItems how long every other list of a
-	// version is, mostText how many bytes a name, an address or a range has.
-	mostVersions, mostItems, mostText = 200, 500, 1024
+	// version is, maxTextBytes how many bytes a name, an address or a range has.
+	mostVersions, mostItems, maxTextBytes = 200, 500, 1024
 )
 
 // parseVersions reads the versions of an entry. Kinds are those of the entry.
@@ -102,8 +102,8 @@ func items(m *strict.Mapping, n *yaml.Node, want string, most int) []*yaml.Node 
 func short(m *strict.Mapping, n *yaml.Node) string {
 	text := m.Text(n)
 	switch {
-	case len(text) > mostText:
-		m.Report(n, "the text has %d bytes: want %d at most", len(text), mostText)
+	case len(text) > maxTextBytes:
+		m.Report(n, "the text has %d bytes: want %d at most", len(text), maxTextBytes)
 		return ""
 	case strings.TrimSpace(text) != text || strings.ContainsFunc(text, unprintable):
 		m.Report(n, "%q has space around it, or characters that cannot be seen", field.Shorten(text))

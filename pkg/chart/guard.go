@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// mostStack is how much the stacks of the process may grow. Go ends a process whose stack
+// maxStackBytes is how much the stacks of the process may grow. Go ends a process whose stack
 // has 1 GiB, and nothing can stop that: an endless recursion has to be met before.
-const mostStack = 192 << 20
+const maxStackBytes = 192 << 20
 
 // renderLimit ends a rendering that takes too much. The goroutine of it is left behind: it ends at
 // the next call of tick, and in what it does there is nothing to undo.
@@ -84,7 +84,7 @@ func (g *renderLimit) run(ctx context.Context, f func() error) error {
 			return g.stop("rendering took longer than %s: the template may never end", g.bounds.Time)
 		case <-look.C:
 			h, s := memory()
-			if s-stack > min(mostStack, g.bounds.Memory) {
+			if s-stack > min(maxStackBytes, g.bounds.Memory) {
 				return g.stop("rendering goes ever deeper: the template includes itself without an end")
 			}
 			if h-heap > g.bounds.Memory {

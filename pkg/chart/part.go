@@ -190,7 +190,7 @@ func annotate(o *unstructured.Unstructured, more map[string]string) {
 
 // place gives an object the namespace of the release where it has none and needs one.
 func (p *splitter) place(d document) {
-	namespaced, known := p.scopes.of(d.object.GroupVersionKind().GroupKind())
+	namespaced, known := p.scopes.scopeOf(d.object.GroupVersionKind().GroupKind())
 	switch {
 	case !known:
 		if d.object.GetNamespace() == "" {

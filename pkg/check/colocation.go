@@ -138,7 +138,7 @@ func (c *Colocation) add(x *replicaGroup, nodes map[string]*corev1.Node) {
 	on := map[string]int{}
 	for _, p := range x.Pods {
 		if p.Spec.NodeName == "" {
-			c.Pending = append(c.Pending, crewPodRef(p))
+			c.Pending = append(c.Pending, podRef(p))
 			continue
 		}
 		on[p.Spec.NodeName]++
@@ -215,18 +215,18 @@ func (w *ClusterState) zoneCrossings(s *Stack, crews []*replicaGroup, nodes map[
 		if ref.GroupKind() != robustServiceKind || len(behind) == 0 {
 			continue
 		}
-		wl, ok := w.Workload(crewPodRef(behind[0]))
+		wl, ok := w.Workload(podRef(behind[0]))
 		if !ok || of[wl.Ref] == nil {
 			continue
 		}
 		to := of[wl.Ref]
-		there := crewZones(to, nodes)
+		there := groupZones(to, nodes)
 		for _, caller := range w.callers(ref) {
 			from := of[caller]
 			if from == nil || from == to || len(there) == 0 {
 				continue
 			}
-			away := slices.DeleteFunc(crewZones(from, nodes), func(z string) bool { return slices.Contains(there, z) })
+			away := slices.DeleteFunc(groupZones(from, nodes), func(z string) bool { return slices.Contains(there, z) })
 			if len(away) > 0 {
 				out = append(out, ZoneCrossing{From: from.Ref, To: to.Ref, Service: ref, Zones: away})
 			}
@@ -235,8 +235,8 @@ func (w *ClusterState) zoneCrossings(s *Stack, crews []*replicaGroup, nodes map[
 	return slices.CompactFunc(out, func(a, b ZoneCrossing) bool { return a.From == b.From && a.To == b.To && a.Service == b.Service })
 }
 
-// crewZones returns the zones of a crew's pods, each once and in order.
-func crewZones(x *replicaGroup, nodes map[string]*corev1.Node) []string {
+// groupZones returns the zones of a crew's pods, each once and in order.
+func groupZones(x *replicaGroup, nodes map[string]*corev1.Node) []string {
 	var out []string
 	for _, p := range x.Pods {
 		if n := nodes[p.Spec.NodeName]; n != nil {

@@ -42,7 +42,7 @@ func (d *Definition) Places() (paths []string, open string) {
 	depth := map[string]int{}
 	for _, top := range schemaDesired(d.Storage()) {
 		top.walk(func(n *schemaNode) bool {
-			if settableBeside(n) {
+			if isExtraContainers(n) {
 				return false
 			}
 			if !slices.ContainsFunc([]setting{setsNodes, setsPodAffinity, setsSpread, setsTolerations}, func(s setting) bool { return settableShapes[s](n) }) {

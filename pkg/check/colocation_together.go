@@ -47,7 +47,7 @@ func (w *ClusterState) together(crews []*replicaGroup, nodes map[string]*corev1.
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		if len(crews) > 0 && !slices.ContainsFunc(crews, func(x *replicaGroup) bool { return !w.crewTakes(x, nodes[name]) }) {
+		if len(crews) > 0 && !slices.ContainsFunc(crews, func(x *replicaGroup) bool { return !w.acceptsGroup(x, nodes[name]) }) {
 			t.Nodes = append(t.Nodes, name)
 		}
 	}
@@ -57,8 +57,8 @@ func (w *ClusterState) together(crews []*replicaGroup, nodes map[string]*corev1.
 	return t
 }
 
-// crewTakes says whether a node takes every pod of a crew, by all but room.
-func (w *ClusterState) crewTakes(x *replicaGroup, n *corev1.Node) bool {
+// acceptsGroup says whether a node takes every pod of a crew, by all but room.
+func (w *ClusterState) acceptsGroup(x *replicaGroup, n *corev1.Node) bool {
 	pods := x.Pods
 	if len(pods) == 0 {
 		pods = []*corev1.Pod{{Spec: *x.spec()}}
@@ -88,7 +88,7 @@ func (w *ClusterState) nodeTakes(n *corev1.Node, p *corev1.Pod) bool {
 // togetherSelectors returns the settings of a crew's pods, without those that the cluster
 // gives to every pod.
 func togetherSelectors(x *replicaGroup) []PodSelector {
-	spec, at := x.spec(), crewTemplatePath(x.Workloads[0])
+	spec, at := x.spec(), templatePath(x.Workloads[0])
 	var out []PodSelector
 	say := func(field, value string) {
 		out = append(out, PodSelector{Workload: x.Ref, Field: at + "." + field, Value: value})

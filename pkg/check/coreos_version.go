@@ -180,7 +180,7 @@ func coreosTag(image string) string {
 type coreosVerdict uint8
 
 const (
-	coreosUndecided coreosVerdict = iota
+	coreosUnknown coreosVerdict = iota
 	coreosSame
 	coreosOlder
 )
@@ -200,7 +200,7 @@ func coreosCompare(kind, want, image string, runs []coreosRun) (coreosVerdict, s
 		}
 	}
 	if want == "" {
-		return coreosUndecided, ""
+		return coreosUnknown, ""
 	}
 	if slices.ContainsFunc(runs, func(c coreosRun) bool { return coreosVersionsAgree(want, c.tag) }) {
 		return coreosSame, ""
@@ -211,7 +211,7 @@ func coreosCompare(kind, want, image string, runs []coreosRun) (coreosVerdict, s
 			return coreosOlder, c.image
 		}
 	}
-	return coreosUndecided, ""
+	return coreosUnknown, ""
 }
 
 // coreosVersionsAgree says that a tag is of a version: 15.4-bookworm of 15, v2.0.1 of 2.0.1.

@@ -118,7 +118,7 @@ func (w *ClusterState) Drain(node string, stacks []*Stack) *Drain {
 			d.LeftAlone = append(d.LeftAlone, x)
 		}
 	}
-	d.Budgets = b.judge(d.Evicted)
+	d.Budgets = b.evaluate(d.Evicted)
 	for _, x := range d.Evicted {
 		pods[x.Pod] = x
 	}
@@ -147,10 +147,10 @@ func drainFirst(is bool) int {
 
 // drained says what a drain does to a pod, budgets aside.
 func (w *ClusterState) drained(p *corev1.Pod, node string) DrainedPod {
-	x := DrainedPod{Pod: crewPodRef(p), Ready: drainReady(p)}
+	x := DrainedPod{Pod: podRef(p), Ready: drainReady(p)}
 	controller := metav1.GetControllerOfNoCopy(p)
 	switch {
-	case crewMirror(p):
+	case isMirrorPod(p):
 		x.Why = "static"
 		return x
 	case controller != nil && controller.Kind == "DaemonSet" && controller.APIVersion == "apps/v1":
@@ -183,7 +183,7 @@ func (d *Drain) hit(w *ClusterState, s *Stack, pods map[object.Ref]DrainedPod, i
 	for _, c := range w.robustCrews(s.Workloads()) {
 		wl := DrainedWorkload{Ref: c.Ref, Replicas: c.Replicas}
 		for _, p := range c.Pods {
-			x, here := pods[crewPodRef(p)]
+			x, here := pods[podRef(p)]
 			switch {
 			case here:
 				in[x.Pod] = true

@@ -37,7 +37,7 @@ func (w *ClusterState) Elsewhere(d *Drain) schedule.Result {
 func elsewherePod(p *corev1.Pod) schedule.Pod {
 	anew := p.DeepCopy()
 	anew.Spec.NodeName, anew.Status, anew.DeletionTimestamp = "", corev1.PodStatus{}, nil
-	out := schedule.Pod{Name: crewPodRef(p).String(), Group: crewPodRef(p).String(), Pod: anew}
+	out := schedule.Pod{Name: podRef(p).String(), Group: podRef(p).String(), Pod: anew}
 	owner := metav1.GetControllerOfNoCopy(p)
 	if owner == nil || owner.Kind != "ReplicaSet" {
 		return out // Each has a name, and may have claims, of its own.

@@ -54,7 +54,7 @@ var (
 // or the Node authorizer allows besides is not in it.
 func (w *ClusterState) Grants(sa object.Ref) (grants []Grant, known bool) {
 	known = w.Read(clusterRoleBindingKind, "") && w.Read(roleBindingKind, "")
-	x := w.bindings.of(w)
+	x := w.bindings.build(w)
 	for _, at := range x.bindingsFor(sa) {
 		rules, ok := w.granted(at.ref, at.binding)
 		known = known && ok
@@ -84,7 +84,7 @@ type grantBinding struct {
 	group   string
 }
 
-func (x *grantIndex) of(w *ClusterState) *grantIndex {
+func (x *grantIndex) build(w *ClusterState) *grantIndex {
 	x.once.Do(func() {
 		x.byAccount, x.byGroup = map[object.Ref][]int{}, map[string][]int{}
 		for _, b := range All[*rbacv1.ClusterRoleBinding](w.Facts, rbacv1.GroupName, clusterRoleBindingKind.Kind) {

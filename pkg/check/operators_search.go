@@ -172,7 +172,7 @@ func (s *operatorSearch) compare() {
 		s.siblings(i, signs)
 	}
 	for i, signs := range s.signs {
-		s.alone(i, signs)
+		s.signSoleWriters(i, signs)
 	}
 }
 
@@ -206,7 +206,7 @@ func (s *operatorSearch) siblings(def int, signs map[int]*operatorSigns) {
 }
 
 // alone: nobody else but its kin may do something with the objects of a definition.
-func (s *operatorSearch) alone(def int, signs map[int]*operatorSigns) {
+func (s *operatorSearch) signSoleWriters(def int, signs map[int]*operatorSigns) {
 	writers := s.holders(signs, signStatus|signGroup|signFinalizers|signWrite)
 	if len(writers) == 0 {
 		writers = s.holders(signs, signRead)

@@ -269,7 +269,7 @@ func (w *ClusterState) ownersAbove(ref object.Ref) map[object.Ref]bool {
 		return out
 	}
 	next := []graph.ID{id}
-	for range deepest {
+	for range maxDepth {
 		var above []graph.ID
 		for _, at := range next {
 			for _, owner := range w.Graph.OwnersOf(at) {

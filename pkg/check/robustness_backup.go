@@ -58,7 +58,7 @@ func robustBackup(s *Stack, r *Result) {
 	}
 	search := &backupSearch{s: s, orders: s.World.Facts.backupOrders()}
 	for _, k := range keepers {
-		switch sign := search.of(k.c, k.claims); {
+		switch sign := search.hasBackup(k.c, k.claims); {
 		case sign:
 			r.Pass(k.c.Ref)
 		case len(search.maybe) > 0:
@@ -67,7 +67,7 @@ func robustBackup(s *Stack, r *Result) {
 			robustOpen(r, k.c.Ref, robustList(search.unread(k.claims[0].Namespace))+", which may order backups,")
 		default:
 			r.AddFinding(Finding{
-				Object: k.c.Ref, Field: crewTemplatePath(k.c.Workloads[0]) + ".volumes", Related: k.claims,
+				Object: k.c.Ref, Field: templatePath(k.c.Workloads[0]) + ".volumes", Related: k.claims,
 				Message: fmt.Sprintf("keeps data in %s, and there is no sign of a backup: no backup or snapshot names it, no schedule covers %s, and no CronJob or side-car for backups has to do with it",
 					robustCount(len(k.claims), "claim"), k.claims[0].Namespace),
 			})
@@ -75,8 +75,8 @@ func robustBackup(s *Stack, r *Result) {
 	}
 }
 
-// said returns what a custom resource says of backups.
-func (f *robustFacts) said(c *Collector, ref object.Ref) (backupSaid, bool) {
+// backupStatement returns what a custom resource says of backups.
+func (f *robustFacts) backupStatement(c *Collector, ref object.Ref) (backupSaid, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	said, ok := f.backups[ref]
@@ -87,7 +87,7 @@ func (f *robustFacts) said(c *Collector, ref object.Ref) (backupSaid, bool) {
 // cluster's shared ground, where everybody's backups meet, that says nothing.
 func (w *ClusterState) backedUp(ref object.Ref) bool {
 	id, ok := w.Graph.Find(ref)
-	if !ok || backupGround(ref) {
+	if !ok || isSharedInBackup(ref) {
 		return false
 	}
 	for e := range w.Graph.In(id) {
@@ -95,15 +95,15 @@ func (w *ClusterState) backedUp(ref object.Ref) bool {
 		if !isBackup(from) || w.Graph.State(e.From) != graph.Present {
 			continue
 		}
-		if said, ok := w.Facts.robust.said(w.Facts, from); ok && !said.Paused {
+		if said, ok := w.Facts.robust.backupStatement(w.Facts, from); ok && !said.Paused {
 			return true
 		}
 	}
 	return false
 }
 
-// of looks for signs that the claims of a crew are backed up.
-func (b *backupSearch) of(c *replicaGroup, claims []object.Ref) bool {
+// hasBackup looks for signs that the claims of a crew are backed up.
+func (b *backupSearch) hasBackup(c *replicaGroup, claims []object.Ref) bool {
 	w := b.s.World
 	b.maybe = nil
 	kept := slices.Concat(claims, robustPodRefs(c.Pods), w.robustAncestors(c))
@@ -111,8 +111,8 @@ func (b *backupSearch) of(c *replicaGroup, claims []object.Ref) bool {
 		return true
 	}
 	for _, wl := range c.Workloads {
-		for _, x := range wl.crewContainers() {
-			if backupWord(x.Name) || backupWord(crewImage(x.Image)) {
+		for _, x := range wl.groupContainers() {
+			if backupWord(x.Name) || backupWord(imageRepository(x.Image)) {
 				return true
 			}
 		}
@@ -122,7 +122,7 @@ func (b *backupSearch) of(c *replicaGroup, claims []object.Ref) bool {
 
 // asksForBackups says whether the fields of a custom resource ask for backups.
 func (w *ClusterState) asksForBackups(ref object.Ref) bool {
-	said, ok := w.Facts.robust.said(w.Facts, ref)
+	said, ok := w.Facts.robust.backupStatement(w.Facts, ref)
 	return ok && len(said.Fields) > 0
 }
 
@@ -131,7 +131,7 @@ func (w *ClusterState) asksForBackups(ref object.Ref) bool {
 func (b *backupSearch) scheduled(namespace string) bool {
 	w := b.s.World
 	for _, ref := range b.orders {
-		said, _ := w.Facts.robust.said(w.Facts, ref)
+		said, _ := w.Facts.robust.backupStatement(w.Facts, ref)
 		switch {
 		case said.Paused || said.NoVolumes:
 		case ref.Group == "velero.io":
@@ -184,7 +184,7 @@ func (w *ClusterState) backupNames(ref object.Ref) bool {
 	}
 	for e := range w.Graph.Out(id) {
 		to := w.Graph.Ref(e.To)
-		if e.Relation != relation.Owns && w.Graph.State(e.To) == graph.Present && !backupGround(to) && (to.Kind != "PersistentVolumeClaim" || w.keptByOthers(e.To)) {
+		if e.Relation != relation.Owns && w.Graph.State(e.To) == graph.Present && !isSharedInBackup(to) && (to.Kind != "PersistentVolumeClaim" || w.keptByOthers(e.To)) {
 			return true
 		}
 	}
@@ -202,8 +202,8 @@ func (w *ClusterState) keptByOthers(claim graph.ID) bool {
 	return false
 }
 
-// backupGround tells what many share, and what says nothing of whose data is backed up.
-func backupGround(r object.Ref) bool {
+// isSharedInBackup tells what many share, and what says nothing of whose data is backed up.
+func isSharedInBackup(r object.Ref) bool {
 	if r.Group == "" && (r.Kind == "Secret" || r.Kind == "ConfigMap" || r.Kind == "ServiceAccount") {
 		return true
 	}
@@ -216,7 +216,7 @@ func backupGround(r object.Ref) bool {
 func (b *backupSearch) cronJobs(namespace string, c *replicaGroup, kept []object.Ref) bool {
 	w := b.s.World
 	for _, p := range c.Pods {
-		kept = append(kept, w.Serving(crewPodRef(p), robustServiceKind)...)
+		kept = append(kept, w.Serving(podRef(p), robustServiceKind)...)
 	}
 	for _, wl := range c.Workloads {
 		kept = append(kept, wl.Ref)
@@ -258,7 +258,7 @@ func (w *ClusterState) backupReaches(from object.Ref, these []object.Ref) bool {
 }
 
 func backupContainer(c corev1.Container) bool {
-	if backupWord(c.Name) || backupWord(crewImage(c.Image)) {
+	if backupWord(c.Name) || backupWord(imageRepository(c.Image)) {
 		return true
 	}
 	return slices.ContainsFunc(slices.Concat(c.Command, c.Args), backupWord)

@@ -47,7 +47,7 @@ func robustBudgetPresent(s *Stack, r *Result) {
 		}
 		var without []string
 		for _, p := range c.Pods {
-			if len(s.World.Serving(crewPodRef(p), robustBudgetKind)) == 0 {
+			if len(s.World.Serving(podRef(p), robustBudgetKind)) == 0 {
 				without = append(without, p.Name)
 			}
 		}
@@ -163,7 +163,7 @@ func robustAre(n int) string {
 func robustPodRefs(pods []*corev1.Pod) []object.Ref {
 	out := make([]object.Ref, 0, len(pods))
 	for _, p := range pods {
-		out = append(out, crewPodRef(p))
+		out = append(out, podRef(p))
 	}
 	return out
 }
@@ -199,7 +199,7 @@ func robustBudgetSingle(s *Stack, r *Result) {
 		var budgets []object.Ref
 		any := false
 		for _, p := range wl.Pods {
-			of := s.World.Serving(crewPodRef(p), robustBudgetKind)
+			of := s.World.Serving(podRef(p), robustBudgetKind)
 			any = any || len(of) > 0
 			if len(of) > 1 {
 				twice = append(twice, p.Name)

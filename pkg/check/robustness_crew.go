@@ -19,7 +19,7 @@ var (
 	robustCronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
 )
 
-func crewPodRef(p *corev1.Pod) object.Ref {
+func podRef(p *corev1.Pod) object.Ref {
 	return object.Ref{Kind: "Pod", Namespace: p.Namespace, Name: p.Name}
 }
 
@@ -70,11 +70,11 @@ func (c *replicaGroup) placed() []*corev1.Pod {
 // kubelet runs from a file and nobody else can mend.
 func robustWorkloads(s *Stack) []*Workload {
 	return slices.DeleteFunc(s.Workloads(), func(wl *Workload) bool {
-		return wl.Template == nil && len(wl.Pods) > 0 && crewMirror(wl.Pods[0])
+		return wl.Template == nil && len(wl.Pods) > 0 && isMirrorPod(wl.Pods[0])
 	})
 }
 
-func crewMirror(p *corev1.Pod) bool {
+func isMirrorPod(p *corev1.Pod) bool {
 	_, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror || slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" && o.APIVersion == "v1" })
 }
@@ -87,7 +87,7 @@ func (w *ClusterState) robustCrews(workloads []*Workload) []*replicaGroup {
 		if seen[wl.Ref] {
 			continue
 		}
-		c := w.crewOf(wl)
+		c := w.replicaGroupOf(wl)
 		for _, x := range c.Workloads {
 			seen[x.Ref] = true
 		}
@@ -96,8 +96,8 @@ func (w *ClusterState) robustCrews(workloads []*Workload) []*replicaGroup {
 	return out
 }
 
-// crewOf returns the crew of a workload.
-func (w *ClusterState) crewOf(wl *Workload) *replicaGroup {
+// replicaGroupOf returns the crew of a workload.
+func (w *ClusterState) replicaGroupOf(wl *Workload) *replicaGroup {
 	c := &replicaGroup{Ref: wl.Ref, Workloads: []*Workload{wl}}
 	if owner, ok := w.owner(wl.Ref); ok && owner.GroupKind() != (schema.GroupKind{Kind: "Node"}) {
 		if alike := w.similarWorkloads(wl, owner); len(alike) > 1 {
@@ -108,7 +108,7 @@ func (w *ClusterState) crewOf(wl *Workload) *replicaGroup {
 		c.Replicas += x.Replicas
 		c.Pods = append(c.Pods, x.Pods...)
 	}
-	slices.SortFunc(c.Pods, func(a, b *corev1.Pod) int { return object.Compare(crewPodRef(a), crewPodRef(b)) })
+	slices.SortFunc(c.Pods, func(a, b *corev1.Pod) int { return object.Compare(podRef(a), podRef(b)) })
 	return c
 }
 
@@ -125,9 +125,9 @@ func (w *ClusterState) similarWorkloads(wl *Workload, owner object.Ref) []*Workl
 			refs = append(refs, r)
 		}
 	}
-	same := crewKey(wl)
+	same := groupKey(wl)
 	return slices.DeleteFunc(w.workloadsOf(refs), func(x *Workload) bool {
-		return crewKey(x) != same || x.IsLongRunning() != wl.IsLongRunning()
+		return groupKey(x) != same || x.IsLongRunning() != wl.IsLongRunning()
 	})
 }
 
@@ -136,7 +136,7 @@ func (w *ClusterState) robustAncestors(c *replicaGroup) []object.Ref {
 	var out []object.Ref
 	for _, wl := range c.Workloads {
 		at := wl.Ref
-		for range deepest {
+		for range maxDepth {
 			owner, ok := w.owner(at)
 			if !ok {
 				break
@@ -149,9 +149,9 @@ func (w *ClusterState) robustAncestors(c *replicaGroup) []object.Ref {
 	return out
 }
 
-// crewKey is equal for workloads whose containers have the same names, and images that
+// groupKey is equal for workloads whose containers have the same names, and images that
 // differ in no more than their tag.
-func crewKey(wl *Workload) string {
+func groupKey(wl *Workload) string {
 	specs := wl.Specs()
 	if len(specs) == 0 {
 		return ""
@@ -159,14 +159,14 @@ func crewKey(wl *Workload) string {
 	var out []string
 	for i := range specs[0].Containers {
 		c := &specs[0].Containers[i]
-		out = append(out, c.Name+"="+crewImage(c.Image))
+		out = append(out, c.Name+"="+imageRepository(c.Image))
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
 }
 
-// crewImage is an image without its tag and digest.
-func crewImage(image string) string {
+// imageRepository is an image without its tag and digest.
+func imageRepository(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
 		image = image[:i]
@@ -174,8 +174,8 @@ func crewImage(image string) string {
 	return image
 }
 
-// crewTemplatePath is where the spec of the pods is in a workload.
-func crewTemplatePath(wl *Workload) string {
+// templatePath is where the spec of the pods is in a workload.
+func templatePath(wl *Workload) string {
 	switch {
 	case wl.Template == nil:
 		return "spec"
@@ -200,19 +200,19 @@ type groupContainer struct {
 	Injected bool
 }
 
-// crewContainers returns the containers of a workload's pods as they run (or of the template,
+// groupContainers returns the containers of a workload's pods as they run (or of the template,
 // where there are none), in order. One that pods have in different forms comes once in
 // each.
-func (wl *Workload) crewContainers() []groupContainer {
+func (wl *Workload) groupContainers() []groupContainer {
 	var out []groupContainer
 	for _, spec := range wl.Specs() {
 		add := func(list []corev1.Container, field string, init bool) {
 			for i := range list {
-				c := groupContainer{Container: &list[i], Spec: spec, On: wl.Ref, Path: fmt.Sprintf("%s.%s[%s]", crewTemplatePath(wl), field, list[i].Name)}
+				c := groupContainer{Container: &list[i], Spec: spec, On: wl.Ref, Path: fmt.Sprintf("%s.%s[%s]", templatePath(wl), field, list[i].Name)}
 				c.Init = init && (list[i].RestartPolicy == nil || *list[i].RestartPolicy != corev1.ContainerRestartPolicyAlways)
-				if wl.Template != nil && !crewHasContainer(&wl.Template.Spec, list[i].Name) {
+				if wl.Template != nil && !hasContainer(&wl.Template.Spec, list[i].Name) {
 					c.Injected, c.Path = true, fmt.Sprintf("spec.%s[%s]", field, list[i].Name)
-					c.On = wl.crewPodOf(spec)
+					c.On = wl.templateRef(spec)
 				}
 				out = append(out, c)
 			}
@@ -223,17 +223,17 @@ func (wl *Workload) crewContainers() []groupContainer {
 	return out
 }
 
-// crewPodOf returns the pod that a spec is of.
-func (wl *Workload) crewPodOf(spec *corev1.PodSpec) object.Ref {
+// templateRef returns the pod that a spec is of.
+func (wl *Workload) templateRef(spec *corev1.PodSpec) object.Ref {
 	for _, p := range wl.Pods {
 		if &p.Spec == spec {
-			return crewPodRef(p)
+			return podRef(p)
 		}
 	}
 	return wl.Ref
 }
 
-func crewHasContainer(spec *corev1.PodSpec, name string) bool {
+func hasContainer(spec *corev1.PodSpec, name string) bool {
 	is := func(c corev1.Container) bool { return c.Name == name }
 	return slices.ContainsFunc(spec.Containers, is) || slices.ContainsFunc(spec.InitContainers, is)
 }

@@ -89,7 +89,7 @@ func (w *ClusterState) robustInjections(wl *Workload) []robustInjection {
 		in := robustInjection{pod: p}
 		for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 			for i := range list {
-				if !crewHasContainer(&t.Spec, list[i].Name) {
+				if !hasContainer(&t.Spec, list[i].Name) {
 					in.names = append(in.names, list[i].Name)
 				}
 			}
@@ -118,7 +118,7 @@ func robustInjected(s *Stack, r *Result) {
 				with += min(1, len(x.names))
 			}
 			r.AddFinding(Finding{
-				Object: wl.Ref, Field: crewTemplatePath(wl) + ".containers", Related: []object.Ref{crewPodRef(in.pod)},
+				Object: wl.Ref, Field: templatePath(wl) + ".containers", Related: []object.Ref{podRef(in.pod)},
 				Message: fmt.Sprintf("%s of %d: its template lacks %s", robustInjectedInto(with), len(all), robustList(what)),
 			})
 		}
@@ -172,7 +172,7 @@ func robustInjectedRestarts(s *Stack, r *Result) {
 			injected = true
 			if f, ok := robustHarm(&in); ok && !harmed {
 				harmed = true
-				f.Object, f.Related = wl.Ref, []object.Ref{crewPodRef(in.pod)}
+				f.Object, f.Related = wl.Ref, []object.Ref{podRef(in.pod)}
 				r.AddFinding(f)
 			}
 		}

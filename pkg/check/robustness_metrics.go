@@ -76,10 +76,10 @@ func (w *ClusterState) robustCollected(wl *Workload) bool {
 		return true
 	}
 	for _, p := range wl.Pods {
-		if robustScraped(p.Annotations) || w.robustMonitored(crewPodRef(p)) {
+		if robustScraped(p.Annotations) || w.robustMonitored(podRef(p)) {
 			return true
 		}
-		for _, ref := range w.Serving(crewPodRef(p), robustServiceKind) {
+		for _, ref := range w.Serving(podRef(p), robustServiceKind) {
 			svc, ok := Of[*corev1.Service](w.Facts, ref)
 			if ok && robustScraped(svc.Annotations) || w.robustMonitored(ref) {
 				return true

@@ -32,7 +32,7 @@ func robustProbeRules() []Rule {
 			Title: "The liveness probe is more patient than the readiness probe",
 			Why:   "Where both probes ask the same and give up at the same time, a container that is merely slow is restarted instead of spared: under load that makes it worse.",
 			Fix:   "Raise failureThreshold of the livenessProbe, or let it ask something simpler.",
-			Stack: robustPatience,
+			Stack: robustLivenessThreshold,
 		},
 	}
 }
@@ -42,7 +42,7 @@ func robustProbeRules() []Rule {
 func (w *ClusterState) robustServices(wl *Workload) []*corev1.Service {
 	var refs []object.Ref
 	for _, p := range wl.Pods {
-		refs = append(refs, w.Serving(crewPodRef(p), robustServiceKind)...)
+		refs = append(refs, w.Serving(podRef(p), robustServiceKind)...)
 	}
 	slices.SortFunc(refs, object.Compare)
 	var out []*corev1.Service
@@ -91,7 +91,7 @@ func robustReadiness(s *Stack, r *Result) {
 // probe and another, with the metrics, has not.
 func robustUnready(wl *Workload, svc *corev1.Service) ([]groupContainer, Severity) {
 	var main []groupContainer
-	for _, c := range wl.crewContainers() {
+	for _, c := range wl.groupContainers() {
 		if !c.Init && !c.Injected {
 			main = append(main, c)
 		}
@@ -137,7 +137,7 @@ func robustLiveness(s *Stack, r *Result) {
 		var first *groupContainer
 		var lacks []string
 		looked := false
-		for _, c := range wl.crewContainers() {
+		for _, c := range wl.groupContainers() {
 			if c.Init || c.Injected {
 				continue
 			}
@@ -161,13 +161,13 @@ func robustLiveness(s *Stack, r *Result) {
 	}
 }
 
-func robustPatience(s *Stack, r *Result) {
+func robustLivenessThreshold(s *Stack, r *Result) {
 	for _, wl := range robustWorkloads(s) {
 		if !wl.IsLongRunning() {
 			continue
 		}
 		both, hasty := 0, []string(nil)
-		for _, c := range wl.crewContainers() {
+		for _, c := range wl.groupContainers() {
 			live, ready := c.LivenessProbe, c.ReadinessProbe
 			if c.Injected || live == nil || ready == nil {
 				continue

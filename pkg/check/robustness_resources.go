@@ -88,17 +88,17 @@ type missingSettings struct {
 	lacks []corev1.ResourceName
 }
 
-// lacking returns the containers of a workload for which has is false of some of the
+// missingResources returns the containers of a workload for which has is false of some of the
 // resources, each once. Pods that run have what was filled in for them; of a template that
 // no pod is made of, it is what would be filled in that counts. open says that this is not
 // known.
-func (w *ClusterState) lacking(wl *Workload, names []corev1.ResourceName, requests bool) (out []missingSettings, all int, open bool) {
+func (w *ClusterState) missingResources(wl *Workload, names []corev1.ResourceName, requests bool) (out []missingSettings, all int, open bool) {
 	d := robustDefaults{read: true}
 	if len(wl.Pods) == 0 {
 		d = w.robustDefaults(wl.Ref.Namespace)
 	}
 	index := map[string]int{}
-	for _, c := range wl.crewContainers() {
+	for _, c := range wl.groupContainers() {
 		key := c.On.Kind + c.Path
 		at, known := index[key]
 		if !known {
@@ -123,7 +123,7 @@ func (w *ClusterState) lacking(wl *Workload, names []corev1.ResourceName, reques
 
 func robustRequests(s *Stack, r *Result) {
 	for _, wl := range robustWorkloads(s) {
-		lacks, all, open := s.World.lacking(wl, robustComputed, true)
+		lacks, all, open := s.World.missingResources(wl, robustComputed, true)
 		switch {
 		case all == 0:
 		case open:
@@ -132,7 +132,7 @@ func robustRequests(s *Stack, r *Result) {
 			r.Pass(wl.Ref)
 		case len(lacks) == all && !slices.ContainsFunc(lacks, func(l missingSettings) bool { return len(l.lacks) < len(robustComputed) }):
 			r.AddFinding(Finding{
-				Object: wl.Ref, Field: crewTemplatePath(wl) + ".containers[*].resources",
+				Object: wl.Ref, Field: templatePath(wl) + ".containers[*].resources",
 				Message: "no container requests anything: the pods are BestEffort, for which nothing is reserved and which are evicted first",
 				Remedy:  "Set resources.requests of " + robustList(robustNames(lacks)) + ".",
 			})
@@ -198,7 +198,7 @@ func (c *groupContainer) remedy(what string) string {
 
 func robustLimits(s *Stack, r *Result, name corev1.ResourceName) {
 	for _, wl := range robustWorkloads(s) {
-		lacks, all, open := s.World.lacking(wl, []corev1.ResourceName{name}, false)
+		lacks, all, open := s.World.missingResources(wl, []corev1.ResourceName{name}, false)
 		switch {
 		case all == 0:
 		case open:

@@ -49,7 +49,7 @@ func robustSingle(s *Stack, r *Result) {
 		}
 		var pods []*Workload
 		for _, p := range s.World.robustPodsOf(ref) {
-			if wl, ok := s.World.Workload(crewPodRef(p)); ok && wl.IsLongRunning() {
+			if wl, ok := s.World.Workload(podRef(p)); ok && wl.IsLongRunning() {
 				pods = append(pods, wl)
 			}
 		}
@@ -127,7 +127,7 @@ func (w *ClusterState) needing(service object.Ref, crews []*replicaGroup) []obje
 
 // builtInTop returns the workload above a ReplicaSet or Job.
 func (w *ClusterState) builtInTop(ref object.Ref) object.Ref {
-	for range deepest {
+	for range maxDepth {
 		owner, ok := w.owner(ref)
 		if !ok || !runsPods(owner) {
 			break

@@ -57,7 +57,7 @@ func robustSpread(s *Stack, r *Result) {
 			r.Pass(c.Ref)
 			continue
 		}
-		path, what := crewTemplatePath(c.Workloads[0]), "neither anti-affinity nor spread constraints"
+		path, what := templatePath(c.Workloads[0]), "neither anti-affinity nor spread constraints"
 		if robustKeepsApart(spec) {
 			what = "anti-affinity or spread constraints, but none that selects its own pods"
 		}

@@ -210,7 +210,7 @@ func robustGrace(s *Stack, r *Result) {
 			continue
 		}
 		f := Finding{
-			Object: wl.Ref, Field: crewTemplatePath(wl) + ".terminationGracePeriodSeconds", Value: "0",
+			Object: wl.Ref, Field: templatePath(wl) + ".terminationGracePeriodSeconds", Value: "0",
 			Message: "its processes are killed without being asked to end",
 		}
 		if wl.Ref.Kind == "StatefulSet" {

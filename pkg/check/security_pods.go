@@ -139,7 +139,7 @@ func podRestricted(s *Stack, r *Result) {
 		lacks := restrictedViolations{wl: wl, written: podWritten(checks, wl), f: Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}}
 		for _, v := range podViews(wl) {
 			for _, x := range podRefusals(checks, v) {
-				if !podToldAlready(&x) {
+				if !isReportedAlready(&x) {
 					lacks.add(v, &x)
 				}
 			}
@@ -185,9 +185,9 @@ func (l *restrictedViolations) add(v podView, x *podRefusal) {
 	}
 }
 
-// podToldAlready says that a refusal is about volumes of the node and of nothing else:
+// isReportedAlready says that a refusal is about volumes of the node and of nothing else:
 // baseline tells of them.
-func podToldAlready(x *podRefusal) bool {
+func isReportedAlready(x *podRefusal) bool {
 	return x.id == "restrictedVolumes" && len(x.places) > 0 && !slices.ContainsFunc(x.places, func(p podPlace) bool { return !strings.HasSuffix(p.field, ".hostPath.path") })
 }
 

@@ -200,7 +200,7 @@ func (x *rbacHolding) abroad(h *rbacSubject) []string {
 	return slices.DeleteFunc(slices.Clone(x.namespaces), func(ns string) bool { return h.homes[ns] })
 }
 
-func (x *rbacHolding) where() string {
+func (x *rbacHolding) scopeText() string {
 	switch {
 	case x.cluster:
 		return "in the whole cluster"

@@ -55,7 +55,7 @@ func (h *rbacSubject) finding(x *rbacHolding, hit *rbacFinding) Finding {
 	f := Finding{
 		Severity: hit.severity, Object: x.Role,
 		Field: fmt.Sprintf("rules[%d].%s", x.Index, hit.field), Value: hit.value, Remedy: hit.remedy,
-		Message: fmt.Sprintf("%s %s %s", rbacWho(x), hit.what, x.where()),
+		Message: fmt.Sprintf("%s %s %s", rbacWho(x), hit.what, x.scopeText()),
 	}
 	f.Related = append(f.Related, x.bindings...)
 	if h.w.grantDefault(x.Role) || h.w.grantDefault(x.Through) {

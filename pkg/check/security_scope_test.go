@@ -97,7 +97,7 @@ func TestOperatorsInNamespaces(t *testing.T) {
 			wl, _ := w.Workload(w.stack("Deployment.apps/ops/operator").Ref)
 			o.Workloads = []*Workload{wl}
 			// The role by which it is found is not asked about.
-			x := w.bindings.of(w.ClusterState)
+			x := w.bindings.build(w.ClusterState)
 			x.all[slices.IndexFunc(x.all, func(b grantBinding) bool { return b.binding.Name == "found-by" })].ref.Name = "gone"
 			r := only(t, "operator-namespaces", o.Check)
 			got := "fine"

@@ -69,7 +69,7 @@ func (d *Definition) settableRule(what setting, r *Result) {
 		return
 	}
 	at, aside, ok := d.settableAt(what)
-	if ok && (!aside || settableAsideName.MatchString(d.Kind.Kind)) {
+	if ok && (!aside || settableAuxiliaryName.MatchString(d.Kind.Kind)) {
 		r.Pass(d.Ref)
 		return
 	}
@@ -153,7 +153,7 @@ func (d *Definition) settablePruned(what setting) (path string, ok bool) {
 		top.walk(func(n *schemaNode) bool {
 			holder := n.holder()
 			if !ok && n.name == "metadata" && holder != nil && strings.Contains(strings.ToLower(holder.name), "template") &&
-				len(n.props.Properties) == 0 && n.props.AdditionalProperties == nil && !schemaOpen(n.props) && settableBesidePod(holder) {
+				len(n.props.Properties) == 0 && n.props.AdditionalProperties == nil && !schemaOpen(n.props) && isPodTemplate(holder) {
 				path, ok = n.path(), true
 			}
 			return !ok
@@ -162,8 +162,8 @@ func (d *Definition) settablePruned(what setting) (path string, ok bool) {
 	return path, ok
 }
 
-// settableBesidePod says that a template is that of pods.
-func settableBesidePod(n *schemaNode) bool {
+// isPodTemplate says that a template is that of pods.
+func isPodTemplate(n *schemaNode) bool {
 	spec := n.props.Properties["spec"]
 	return settableHas(&spec, "containers")
 }

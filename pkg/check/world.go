@@ -174,13 +174,13 @@ func (w *ClusterState) owner(ref object.Ref) (object.Ref, bool) {
 	return object.Ref{}, false
 }
 
-// deepest bounds a walk up owners, which may be a cycle.
-const deepest = 16
+// maxDepth bounds a walk up owners, which may be a cycle.
+const maxDepth = 16
 
 // workloadOf returns the topmost built-in controller of a pod, if it has one.
 func (w *ClusterState) workloadOf(pod object.Ref) *Workload {
 	at := pod
-	for range deepest {
+	for range maxDepth {
 		owner, ok := w.owner(at)
 		if !ok {
 			return nil
@@ -209,7 +209,7 @@ func (w *ClusterState) Workload(ref object.Ref) (*Workload, bool) {
 // itself where nobody owns it.
 func (w *ClusterState) Top(ref object.Ref) object.Ref {
 	at := ref
-	for range deepest {
+	for range maxDepth {
 		owner, ok := w.owner(at)
 		if !ok {
 			return at

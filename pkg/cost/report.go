@@ -134,7 +134,7 @@ type Report struct {
 // so Total.Cost equals l.Total(). Pods are counted once in Total, and once in each
 // stack. Roll does not depend on the order of the reading and of the ledger.
 func NewReport(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grouping) *Report {
-	b := newRoller(r, p, l, g)
+	b := newReportBuilder(r, p, l, g)
 	if g.By == "" || g.By == ByStack {
 		b.byStack()
 	} else {

@@ -68,7 +68,7 @@ type rowPath struct {
 	known bool
 }
 
-func newRoller(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grouping) *reportBuilder {
+func newReportBuilder(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grouping) *reportBuilder {
 	size := len(p.Stacks) + len(r.Pods) + len(r.Claims)
 	return &reportBuilder{
 		reading: r, placement: p, ledger: l, grouping: g,
@@ -124,9 +124,9 @@ func (b *reportBuilder) add(key rowKey) *Row {
 	return row
 }
 
-// under returns the row of the last owner of a path below a row. Pods are left out: a
+// rowUnder returns the row of the last owner of a path below a row. Pods are left out: a
 // pod is a row that costs, and what it owns stands beside it.
-func (b *reportBuilder) under(at int32, path []object.Ref) int32 {
+func (b *reportBuilder) rowUnder(at int32, path []object.Ref) int32 {
 	for _, owner := range path {
 		if !isPod(owner) {
 			at = b.row(at, b.level(owner), owner)

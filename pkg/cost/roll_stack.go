@@ -91,9 +91,9 @@ func (b *reportBuilder) way(stack object.Ref, path []object.Ref) int32 {
 	}
 	var at int32
 	if stack == (object.Ref{}) {
-		at = b.under(b.named(top, LevelRest, restUnattributed), path)
+		at = b.rowUnder(b.named(top, LevelRest, restUnattributed), path)
 	} else {
-		at = b.under(b.row(top, LevelStack, stack), path[slices.Index(path, stack)+1:])
+		at = b.rowUnder(b.row(top, LevelStack, stack), path[slices.Index(path, stack)+1:])
 	}
 	b.last = rowPath{stack, path, at, true}
 	return at

@@ -94,8 +94,8 @@ func traffic(pod *metrics.Pod) metrics.Amounts {
 	return seen
 }
 
-// without returns amounts without one of them.
-func without(amounts metrics.Amounts, resource metrics.Resource) metrics.Amounts {
+// withoutResource returns amounts without one of them.
+func withoutResource(amounts metrics.Amounts, resource metrics.Resource) metrics.Amounts {
 	amounts = maps.Clone(amounts)
 	delete(amounts, resource)
 	return amounts

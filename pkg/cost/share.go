@@ -33,17 +33,17 @@ func (a *allocator) weights(stacks []object.Ref, res metrics.Resource) []decimal
 			weights[i] = weight
 		}
 	case ShareUsage, ShareRequests:
-		a.standingWeights(weights, stacks, res)
+		a.soloWeights(weights, stacks, res)
 	}
 	return weights
 }
 
-// standingWeights fills in the weights by what each stack has alone. Volumes and load
+// soloWeights fills in the weights by what each stack has alone. Volumes and load
 // balancers have no usage to compare, nor traffic a request: they go by the cost of
 // CPU and memory. A stack that has nothing of its own weighs nothing. One that has
 // weighs what is known of it; where no usage is, all weigh the same, and a note tells
 // it. What is not requested is no gap: it is zero.
-func (a *allocator) standingWeights(weights []decimal.Decimal, stacks []object.Ref, res metrics.Resource) {
+func (a *allocator) soloWeights(weights []decimal.Decimal, stacks []object.Ref, res metrics.Resource) {
 	if a.standings == nil {
 		a.stand()
 	}

@@ -61,9 +61,9 @@ func refOf(u *unstructured.Unstructured) object.Ref {
 	return object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
-// Undecided says which rules in CEL speak of the objects in a definition, a line for each
+// UnevaluatedRules says which rules in CEL speak of the objects in a definition, a line for each
 // version and place; ValidateExisting does not evaluate them.
-func Undecided(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]string, error) {
+func UnevaluatedRules(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]string, error) {
 	d, err := readDefinition(definition)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func CheckUpgrade(former, next *unstructured.Unstructured, live []*unstructured.
 	for _, b := range v.Broken {
 		v.Refused = append(v.Refused, b.Message)
 	}
-	v.Undecided = undecided(v.Changes, live)
+	v.Undecided = unevaluatedRules(v.Changes, live)
 	return v, nil
 }
 
@@ -84,8 +84,8 @@ func newlyBroken(former, next *unstructured.Unstructured, live []*unstructured.U
 	return slices.DeleteFunc(broken, func(b InvalidObject) bool { return slices.Contains(before, b) }), nil
 }
 
-// undecided names the rules in CEL that are new: the others hold already.
-func undecided(changes []Change, live []*unstructured.Unstructured) []string {
+// unevaluatedRules names the rules in CEL that are new: the others hold already.
+func unevaluatedRules(changes []Change, live []*unstructured.Unstructured) []string {
 	count := map[string]int{}
 	for _, u := range live {
 		count[u.GroupVersionKind().Version]++

@@ -148,11 +148,11 @@ func TestValidateExisting(t *testing.T) {
 
 func TestUndecided(t *testing.T) {
 	definition := widgets(t, "{type: object, x-kubernetes-validations: [{rule: 'true'}], properties: {l: {type: array, items: {type: object, x-kubernetes-validations: [{rule: 'true'}]}}}}")
-	got, err := Undecided(definition, objects(widget(t, "a", "{}")))
+	got, err := UnevaluatedRules(definition, objects(widget(t, "a", "{}")))
 	if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], "spec in v1:") || !strings.HasPrefix(got[1], "spec.l[] in v1:") {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := Undecided(definition, nil); err != nil || len(got) > 0 {
+	if got, err := UnevaluatedRules(definition, nil); err != nil || len(got) > 0 {
 		t.Errorf("of no object: %q, %v", got, err)
 	}
 }

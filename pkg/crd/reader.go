@@ -121,8 +121,8 @@ func refused(u *unstructured.Unstructured, path, says string) InvalidObject {
 	return InvalidObject{Object: ref, Field: path, Message: fmt.Sprintf("%s: the definition refuses it: %s", place, says)}
 }
 
-// below returns the schema of a field, nil for one that nothing says anything of.
-func below(s *schema.Structural, name string) *schema.Structural {
+// childSchema returns the schema of a field, nil for one that nothing says anything of.
+func childSchema(s *schema.Structural, name string) *schema.Structural {
 	if s == nil {
 		return nil
 	}
@@ -151,7 +151,7 @@ func fill(v any, s *schema.Structural) {
 			}
 		}
 		for name := range v {
-			fill(v[name], below(s, name))
+			fill(v[name], childSchema(s, name))
 		}
 	case []any:
 		for i := range v {
@@ -166,7 +166,7 @@ func fill(v any, s *schema.Structural) {
 // fillNulls replaces nulls where none may be by the default, or drops them.
 func fillNulls(fields map[string]any, s *schema.Structural) {
 	for name, value := range fields {
-		sub := below(s, name)
+		sub := childSchema(s, name)
 		if value != nil || sub == nil || sub.Nullable {
 			continue
 		}
@@ -192,7 +192,7 @@ func bare(path string, v any, s *schema.Structural) []string {
 			}
 		}
 		for _, name := range keysOf(v, nil) {
-			places = append(places, bare(field.Join(path, name), v[name], below(s, name))...)
+			places = append(places, bare(field.Join(path, name), v[name], childSchema(s, name))...)
 		}
 	case []any:
 		for i := range v {

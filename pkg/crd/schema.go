@@ -19,7 +19,7 @@ type schemaPath struct {
 	counted bool
 }
 
-func (p schemaPath) within(path string, was, is map[string]any) schemaPath {
+func (p schemaPath) child(path string, was, is map[string]any) schemaPath {
 	next := schemaPath{path: path, counted: p.counted}
 	next.embedded = is["x-kubernetes-embedded-resource"] == true || was["x-kubernetes-embedded-resource"] == true
 	return next
@@ -193,7 +193,7 @@ func (c *comparer) properties(at schemaPath, was, is map[string]any) {
 		}
 		switch {
 		case had && has:
-			below := at.within(path, former, latter)
+			below := at.child(path, former, latter)
 			below.metadata = (at.root || at.embedded) && name == "metadata"
 			c.schema(below, former, latter)
 		case had:
@@ -212,7 +212,7 @@ func (c *comparer) required(at schemaPath, was, is map[string]any) {
 	before, after := c.namesAt(at, was["required"]), c.namesAt(at, is["required"])
 	fields := c.fieldsOf(at, is)
 	for _, name := range after {
-		if contains(before, name) || always(at, name) {
+		if contains(before, name) || isAlwaysPresent(at, name) {
 			continue
 		}
 		schema, _ := fields[name].(map[string]any)
@@ -223,14 +223,14 @@ func (c *comparer) required(at schemaPath, was, is map[string]any) {
 		c.add(requiredAdded, field.Join(at.path, name), nil, nil, "the field is required")
 	}
 	for _, name := range before {
-		if !contains(after, name) && !always(at, name) {
+		if !contains(after, name) && !isAlwaysPresent(at, name) {
 			c.add(requiredRelaxed, field.Join(at.path, name), nil, nil, "the field is not required any more")
 		}
 	}
 }
 
-// always says that a whole object cannot be without the field.
-func always(at schemaPath, name string) bool {
+// isAlwaysPresent says that a whole object cannot be without the field.
+func isAlwaysPresent(at schemaPath, name string) bool {
 	return (at.root || at.embedded) && (name == "apiVersion" || name == "kind") || at.root && name == "metadata"
 }
 

@@ -39,7 +39,7 @@ func (c *comparer) additional(at schemaPath, was, is map[string]any) {
 		}
 		c.add(additionalTightened, path, nil, nil, "other keys are dropped")
 	case sub && too:
-		c.schema(at.within(path, former, latter), former, latter)
+		c.schema(at.child(path, former, latter), former, latter)
 	case sub && scalar(former):
 		c.add(additionalRelaxed, path, typeOf(former), "any", "any value is accepted")
 	case sub:
@@ -64,7 +64,7 @@ func (c *comparer) items(at schemaPath, was, is map[string]any) {
 	switch {
 	case had && has:
 		path := at.path + "[]"
-		c.schema(at.within(path, former, latter), former, latter)
+		c.schema(at.child(path, former, latter), former, latter)
 	case !same(was["items"], is["items"]):
 		c.add(unknownChange, at.path+"[]", was["items"], is["items"], "the schema of items as a whole")
 	}

@@ -34,16 +34,16 @@ func (c *comparer) enum(at schemaPath, was, is any) {
 		c.add(enumRelaxed, at.path, before, nil, "values are not limited any more")
 		return
 	}
-	if gone := without(before, after); len(gone) > 0 {
+	if gone := difference(before, after); len(gone) > 0 {
 		c.add(enumTightened, at.path, before, after, "%s cannot be given any more", short(gone))
 	}
-	if more := without(after, before); len(more) > 0 {
+	if more := difference(after, before); len(more) > 0 {
 		c.add(enumRelaxed, at.path, before, after, "%s can be given", short(more))
 	}
 }
 
-// without returns the values of a that b has not.
-func without(a, b []any) []any {
+// difference returns the values of a that b has not.
+func difference(a, b []any) []any {
 	var rest []any
 	for _, v := range a {
 		if !slices.ContainsFunc(b, func(w any) bool { return same(v, w) }) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-const redirectsMost = 5
+const maxRedirects = 5
 
 // pinned marks a context whose request is for content that a digest or a key decides about.
 type pinned struct{}
@@ -132,7 +132,7 @@ func (f *Fetcher) ask(ctx context.Context, by httpDoer, method string, u *url.UR
 	if u.User != nil || u.RawQuery != "" {
 		return nil, &statusError{status: response.StatusCode} // A server may repeat what it was asked.
 	}
-	body, _ := io.ReadAll(io.LimitReader(response.Body, excerptMost+1))
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxExcerpt+1))
 	return nil, &statusError{status: response.StatusCode, excerpt: excerpt(body)}
 }
 
@@ -147,8 +147,8 @@ func (f *Fetcher) late(ctx context.Context, err error) error {
 // redirect decides whether a redirect is followed; see Redirects.
 func (f *Fetcher) redirect(to *http.Request, via []*http.Request) error {
 	from := via[len(via)-1]
-	if len(via) > redirectsMost {
-		return fmt.Errorf("more than %d redirects, the last one from %s to %s", redirectsMost, shown(from.URL), shown(to.URL))
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirects, the last one from %s to %s", maxRedirects, shown(from.URL), shown(to.URL))
 	}
 	if to.URL.Scheme != "http" && to.URL.Scheme != "https" {
 		return fmt.Errorf("redirect from %s to the scheme %q, which is not followed", shown(from.URL), to.URL.Scheme)
@@ -212,15 +212,15 @@ func tooLarge(size, most int64) error {
 	return fmt.Errorf("it has %d bytes, and %d at most are taken", size, most)
 }
 
-const excerptMost = 200
+const maxExcerpt = 200
 
 // excerpt is the beginning of what others wrote, so that it can be shown.
 func excerpt(data []byte) string {
-	text := strings.TrimSpace(string(data[:min(len(data), excerptMost)]))
+	text := strings.TrimSpace(string(data[:min(len(data), maxExcerpt)]))
 	if text == "" {
 		return ""
 	}
-	if len(data) > excerptMost {
+	if len(data) > maxExcerpt {
 		text += "..."
 	}
 	return strconv.QuoteToASCII(text)

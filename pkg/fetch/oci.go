@@ -23,7 +23,7 @@ const (
 	provenanceLayer = "application/vnd.cncf.helm.chart.provenance.v1.prov"
 )
 
-const manifestMost = 4 << 20
+const maxManifestBytes = 4 << 20
 
 // place is where something is in a registry.
 type place struct {
@@ -109,7 +109,7 @@ func (f *Fetcher) manifestOf(ctx context.Context, p place) (manifest ocispec.Man
 		if name == "" {
 			return manifest, "", notes, fmt.Errorf("%s has neither a tag nor a digest", p)
 		}
-		if data, err = f.fromRegistry(ctx, p, "manifests", name, ocispec.MediaTypeImageManifest, manifestMost); err != nil {
+		if data, err = f.fromRegistry(ctx, p, "manifests", name, ocispec.MediaTypeImageManifest, maxManifestBytes); err != nil {
 			return manifest, "", notes, err
 		}
 	}
@@ -260,7 +260,7 @@ func (f *Fetcher) layerProvenance(ctx context.Context, artifact *Artifact, p pla
 		artifact.Notes = append(artifact.Notes, notChecked("beside it in the registry"))
 		return nil
 	}
-	prov, _, notes, err := f.blob(ctx, p, *of, provenanceMost)
+	prov, _, notes, err := f.blob(ctx, p, *of, maxProvenanceBytes)
 	if err != nil {
 		return err
 	}

@@ -197,8 +197,8 @@ func foldRune(r rune) rune {
 }
 
 const (
-	nameMost  = 1024
-	depthMost = 32
+	maxNameLength = 1024
+	maxDepth      = 32
 )
 
 // archiveName is the name in an archive as a path of io/fs.
@@ -208,8 +208,8 @@ func archiveName(text string) (string, error) {
 		return ".", nil
 	}
 	switch {
-	case len(name) > nameMost || strings.Count(name, "/") >= depthMost:
-		return "", fmt.Errorf("the name is too long: %d bytes and %d folders are taken", nameMost, depthMost)
+	case len(name) > maxNameLength || strings.Count(name, "/") >= maxDepth:
+		return "", fmt.Errorf("the name is too long: %d bytes and %d folders are taken", maxNameLength, maxDepth)
 	case strings.HasPrefix(name, "/"), strings.Contains(name, `\`), len(name) > 1 && name[1] == ':':
 		return "", errors.New("the name is absolute, or of another system; want one below the archive, with slashes")
 	case slices.Contains(strings.Split(name, "/"), ".."):

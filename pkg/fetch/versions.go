@@ -81,7 +81,7 @@ func (f *Fetcher) tags(ctx context.Context, p place) ([]string, error) {
 		if last != "" {
 			query.Set("last", last)
 		}
-		data, err := f.fromRegistryAt(ctx, p, p.url("tags", "list", query), false, "application/json", manifestMost)
+		data, err := f.fromRegistryAt(ctx, p, p.url("tags", "list", query), false, "application/json", maxManifestBytes)
 		if err != nil {
 			return nil, err
 		}

@@ -238,7 +238,7 @@ func (w *walker) fronts(root, as ID) {
 			}
 			yes, known := needed[e.from]
 			if !known {
-				yes = w.g.neededBeside(e.from, below, w.opts)
+				yes = w.g.isNeededByOthers(e.from, below, w.opts)
 				needed[e.from] = yes
 			}
 			if yes {
@@ -284,11 +284,11 @@ func (g *Graph) descendants(id ID, o StackOptions) map[ID]bool {
 }
 
 // needed says whether anybody needs a node.
-func (g *Graph) needed(id ID, o StackOptions) bool { return g.neededBeside(id, nil, o) }
+func (g *Graph) needed(id ID, o StackOptions) bool { return g.isNeededByOthers(id, nil, o) }
 
-// neededBeside says whether anybody needs a node, and what is behind it, who is
+// isNeededByOthers says whether anybody needs a node, and what is behind it, who is
 // not among these.
-func (g *Graph) neededBeside(id ID, these map[ID]bool, o StackOptions) bool {
+func (g *Graph) isNeededByOthers(id ID, these map[ID]bool, o StackOptions) bool {
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		if e := &g.edges[i]; g.relation(e) == relation.Needs && !g.rules[e.rule].Terminal && o.follows(g, e) && !these[e.from] {
 			return true

@@ -24,7 +24,7 @@ func (d *diagnosis) dangling() {
 		}
 	}
 	for _, to := range slices.Sorted(maps.Keys(by)) {
-		d.lacking(by[to])
+		d.checkMissing(by[to])
 	}
 }
 
@@ -58,9 +58,9 @@ func givenToAll(r object.Ref) bool {
 	return r.Group == "" && (r.Kind == "ServiceAccount" || r.Kind == "ConfigMap" || r.Kind == "Service") && IsBoundary(r)
 }
 
-// lacking tells of one missing object who names it: by object the reference that
+// checkMissing tells of one missing object who names it: by object the reference that
 // matters most, and by chain of controllers the topmost object.
-func (d *diagnosis) lacking(edges []*edge) {
+func (d *diagnosis) checkMissing(edges []*edge) {
 	if slices.ContainsFunc(edges, func(e *edge) bool { return d.g.relation(e) == relation.Needs && e.flags&optional == 0 }) {
 		// Who makes it is named where it is needed.
 		edges = slices.DeleteFunc(edges, d.g.makes)

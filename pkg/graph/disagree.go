@@ -121,7 +121,7 @@ const (
 // workload among them, or else the pod's controller.
 func (c *comparison) belongs(pod, workload ID) (ID, belonging) {
 	owner, at := ID(-1), pod
-	for range longest {
+	for range maxChain {
 		above, has, known := c.controllerOf(at)
 		switch {
 		case !known:

@@ -24,7 +24,7 @@ func (f *finder) group(apexes []ID) []FoundStack {
 
 // groupOf returns the group that a top says it is in.
 func (f *finder) groupOf(top ID) (Group, bool) {
-	if p, ok := f.g.keeper(top, f.opts); ok {
+	if p, ok := f.g.parentGroup(top, f.opts); ok {
 		return p, true
 	}
 	if p, ok := f.g.groupOf(top, ByHelm); ok && p.Namespace != "" {

@@ -100,8 +100,8 @@ func (g *Graph) groupOf(id ID, by string) (Group, bool) {
 	return p, p.Name != ""
 }
 
-// keeper returns the ApplySet that a node is in; of several the first.
-func (g *Graph) keeper(id ID, o StackOptions) (Group, bool) {
+// parentGroup returns the ApplySet that a node is in; of several the first.
+func (g *Graph) parentGroup(id ID, o StackOptions) (Group, bool) {
 	for _, m := range g.sources(id, func(e *edge) bool { return g.rules[e.rule].Name == relation.ApplySetMember && o.follows(g, e) }) {
 		if r := g.Ref(m); g.WasRead(m) {
 			return Group{By: BySet, Namespace: r.Namespace, Name: r.Name, Parent: r}, true

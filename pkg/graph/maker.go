@@ -93,7 +93,7 @@ func (w *walker) needs(v visit, e *edge, how uint8) {
 		w.made[e.to] = made
 	}
 	for _, maker := range made {
-		if !w.g.below(v.id, maker, w.opts) {
+		if !w.g.isBelow(v.id, maker, w.opts) {
 			w.add(maker, v.root, making)
 		}
 	}
@@ -109,16 +109,16 @@ func (w *walker) provenance(v visit) {
 	}
 }
 
-// below says whether an owner owns a node, at any depth: what it makes for those is its own
+// isBelow says whether an owner owns a node, at any depth: what it makes for those is its own
 // affair. Owners that are further up than any real one are not looked for.
-func (g *Graph) below(id, owner ID, o StackOptions) bool {
+func (g *Graph) isBelow(id, owner ID, o StackOptions) bool {
 	above := []ID{id}
 	for next := 0; next < len(above); next++ {
-		if above[next] == owner || next == longest {
+		if above[next] == owner || next == maxChain {
 			return true
 		}
 		for _, x := range g.ownersOf(above[next], o) {
-			if len(above) <= longest && !slices.Contains(above, x) {
+			if len(above) <= maxChain && !slices.Contains(above, x) {
 				above = append(above, x)
 			}
 		}
@@ -138,7 +138,7 @@ func (w *walker) madeForOthers(id ID) []ID {
 		if below == nil {
 			below = w.g.descendants(id, w.opts)
 		}
-		if w.g.neededBeside(e.to, below, w.opts) {
+		if w.g.isNeededByOthers(e.to, below, w.opts) {
 			out = append(out, e.to)
 		}
 	}

@@ -61,7 +61,7 @@ func (p *parents) members() {
 		if _, by := p.g.groupOf(id, ByHelm); by {
 			in.helm = true
 		}
-		if set, kept := p.g.keeper(id, p.opts); kept {
+		if set, kept := p.g.parentGroup(id, p.opts); kept {
 			if keeper, known := p.g.Find(set.Parent); known {
 				p.add(in, keeper)
 			}
@@ -93,7 +93,7 @@ func (p *parents) namesakes() {
 func (p *parents) add(in *instance, id ID) {
 	g := p.g
 	group, labelled := g.groupOf(id, ByApp)
-	_, kept := g.keeper(id, p.opts)
+	_, kept := g.parentGroup(id, p.opts)
 	_, released := g.groupOf(id, ByHelm)
 	if isCustom(g, id) && g.WasRead(id) && !kept && !released && (!labelled || group == in.group) {
 		in.parents = append(in.parents, id)

@@ -61,7 +61,7 @@ func (s *Stack) Parts(id ID) iter.Seq[Part] {
 		if s.Boundary(id) || s.leaves[id] || s.isForeignPart(id) {
 			return
 		}
-		_ = s.below(id, yield) && s.behind(id, yield) && s.makers(id, yield) && s.serving(id, yield)
+		_ = s.eachBelow(id, yield) && s.behind(id, yield) && s.makers(id, yield) && s.serving(id, yield)
 	}
 }
 
@@ -71,8 +71,8 @@ func (s *Stack) isForeignPart(id ID) bool {
 	return apart && !s.isRoot(root)
 }
 
-// below yields what a member owns and needs.
-func (s *Stack) below(id ID, yield func(Part) bool) bool {
+// eachBelow yields what a member owns and needs.
+func (s *Stack) eachBelow(id ID, yield func(Part) bool) bool {
 	for i := s.g.out[id]; i < s.g.out[id+1]; i++ {
 		e := &s.g.edges[i]
 		if r := s.g.relation(e); r == relation.Serves || !s.Has(e.to) || !s.opts.follows(s.g, e) {

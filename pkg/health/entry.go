@@ -57,8 +57,8 @@ func (r *Rule) states() [5]ruleState {
 	}
 }
 
-// others are the expressions of a rule that say something else of an object.
-func (r *Rule) others() [3]ruleState {
+// textExpressions are the expressions of a rule that say something else of an object.
+func (r *Rule) textExpressions() [3]ruleState {
 	return [3]ruleState{
 		{field: messageField, text: r.Message},
 		{field: observedField, text: r.Observed},
@@ -115,7 +115,7 @@ func compile(env *cel.Env, r *Rule) (compiled, error) {
 		e.status = s.status
 		c.states = append(c.states, e)
 	}
-	for i, x := range r.others() {
+	for i, x := range r.textExpressions() {
 		if x.text == "" {
 			continue
 		}

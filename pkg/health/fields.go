@@ -44,7 +44,7 @@ func (sp *statusSummary) walk(m map[string]any, depth int) {
 				sp.doubt(3*depth + rank)
 			}
 		case map[string]any:
-			if depth < sp.depth() && !apart(key) {
+			if depth < sp.depth() && !isSeparate(key) {
 				sp.walk(v, depth+1)
 			}
 		}
@@ -91,7 +91,7 @@ func speaks(key string) (rank int, ok bool) {
 	case "stage", "robustness", "compliance", "result", "outcome", "verdict", "conclusion", "lifecycle":
 		return 1, true
 	}
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], key)
 	if len(words) < 2 {
 		return 0, false
@@ -110,8 +110,8 @@ func speaks(key string) (rank int, ok bool) {
 	return 1, true
 }
 
-// apart reports the fields that speak of something else, or of another time.
-func apart(key string) bool {
+// isSeparate reports the fields that speak of something else, or of another time.
+func isSeparate(key string) bool {
 	if strings.HasPrefix(key, "last") || strings.HasPrefix(key, "previous") || strings.Contains(key, "AnalysisRun") {
 		return true
 	}

@@ -108,8 +108,8 @@ const (
 	decisionGrace = 15 * time.Second
 )
 
-// judged puts a health together, with a message in the manner of Printf.
-func judged(status Status, since time.Time, reason, format string, args ...any) Health {
+// newHealth puts a health together, with a message in the manner of Printf.
+func newHealth(status Status, since time.Time, reason, format string, args ...any) Health {
 	message := format
 	if len(args) > 0 {
 		message = fmt.Sprintf(format, args...)
@@ -131,9 +131,9 @@ func (s *subject) stale(observed int64) (Health, bool) {
 	case observed >= generation:
 		return Health{}, false
 	case observed == 0:
-		return judged(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not looked at it yet"), true
+		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not looked at it yet"), true
 	}
-	return judged(Progressing, time.Time{}, ReasonNotObserved, "its status is of generation %d, and it is at %d", observed, generation), true
+	return newHealth(Progressing, time.Time{}, ReasonNotObserved, "its status is of generation %d, and it is at %d", observed, generation), true
 }
 
 // createdAt is when the object was created.

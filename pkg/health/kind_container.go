@@ -101,7 +101,7 @@ func crashedContainer(p *corev1.Pod) (Health, bool) {
 		if c.Ready || c.State.Running == nil || end == nil || end.ExitCode == 0 {
 			continue
 		}
-		return judged(Degraded, time.Time{}, or(end.Reason, "Error"), "%s%s, last ended: %s; it is not ready since", c.Name, times(c), ending(end)), true
+		return newHealth(Degraded, time.Time{}, or(end.Reason, "Error"), "%s%s, last ended: %s; it is not ready since", c.Name, times(c), ending(end)), true
 	}
 	return Health{}, false
 }
@@ -121,7 +121,7 @@ func (s *subject) restartLoop(p *corev1.Pod) (Health, bool) {
 			continue
 		}
 		if last := end.FinishedAt.Sub(end.StartedAt.Time); last < startTimeout && s.now.Sub(run.StartedAt.Time) <= last {
-			return judged(Degraded, end.FinishedAt.Time, or(end.Reason, "Error"), "%s%s, last ended: %s after %s; it is ready, and has not run as long since", c.Name, times(c), ending(end), last), true
+			return newHealth(Degraded, end.FinishedAt.Time, or(end.Reason, "Error"), "%s%s, last ended: %s after %s; it is ready, and has not run as long since", c.Name, times(c), ending(end), last), true
 		}
 	}
 	return Health{}, false

@@ -28,7 +28,7 @@ func definition() kindRule {
 	whole := rule.judge
 	rule.judge = func(s *subject) (Health, bool) {
 		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial {
-			return judged(Healthy, s.createdAt(), Exists, "it is there; of its status nothing was read"), true
+			return newHealth(Healthy, s.createdAt(), Exists, "it is there; of its status nothing was read"), true
 		}
 		return whole(s)
 	}
@@ -69,5 +69,5 @@ func apiServiceHealth(s *subject) Health {
 		}
 		return h
 	}
-	return judged(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NotObserved", "nobody has asked whether it answers yet")
+	return newHealth(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NotObserved", "nobody has asked whether it answers yet")
 }

@@ -18,17 +18,17 @@ type phrase struct {
 	past bool
 }
 
-// longestPhrase and longestText are how many words are looked at.
+// maxPhraseWords and maxTextLength are how many words are looked at.
 const (
-	longestPhrase = 16
-	longestText   = 60
+	maxPhraseWords = 16
+	maxTextLength  = 60
 )
 
 // read gives the sense of words that are written together, as in ReplicaFailure or
 // update_in_progress. The last word that is known decides, since the ones before
 // it say of what.
 func read(s string) phrase {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], s))
 	if len(words) == 1 {
 		if w, ok := alone[words[0]]; ok {
@@ -77,7 +77,7 @@ func and(words []string, i int) bool { return i > 0 && words[i-1] == "and" }
 func leave(words []string) bool {
 	asked, wanted := -leaveWithin-1, -leaveWithin-1
 	for i, w := range words {
-		if somebody(w) && i+1 < len(words) && words[i+1] == "to" {
+		if isPerson(w) && i+1 < len(words) && words[i+1] == "to" {
 			asked = i
 		}
 		switch w {
@@ -118,8 +118,8 @@ func gives(before, w string) bool {
 	return false
 }
 
-// somebody reports words for people.
-func somebody(w string) bool {
+// isPerson reports words for people.
+func isPerson(w string) bool {
 	switch w {
 	case "user", "human", "admin", "administrator", "person", "somebody", "someone":
 		return true
@@ -135,7 +135,7 @@ func awaitsLeave(s string) bool {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
-	var buf [longestText]string
+	var buf [maxTextLength]string
 	return leave(split(buf[:0], s))
 }
 
@@ -209,7 +209,7 @@ func text(s string) wordClass {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
-	var buf [longestText]string
+	var buf [maxTextLength]string
 	words := join(split(buf[:0], s))
 	found := neutral
 	for i, w := range words {

@@ -21,7 +21,7 @@ func TestSplit(t *testing.T) {
 		"--":                   "",
 		"Cluster Is Not Ready": "cluster is not ready",
 	} {
-		var buf [longestPhrase]string
+		var buf [maxPhraseWords]string
 		if got := strings.Join(join(split(buf[:0], in)), " "); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
@@ -99,7 +99,7 @@ func TestVocabularyHasNoContradictions(t *testing.T) {
 			if w != strings.ToLower(w) {
 				t.Errorf("%s is not in lower case", w)
 			}
-			var buf [longestPhrase]string
+			var buf [maxPhraseWords]string
 			if got := split(buf[:0], w); !slices.Equal(got, []string{w}) {
 				t.Errorf("%s is never found: it is read as %v", w, got)
 			}

@@ -72,7 +72,7 @@ func (a *Assessment) Stack(st *graph.Stack) *Stack {
 	w.s = &Stack{Counts: map[Status]int{}, index: w.index}
 	for i, id := range st.Members() {
 		w.index[id] = i
-		w.s.Parts = append(w.s.Parts, Part{ID: id, Own: w.told(id), Depth: -1})
+		w.s.Parts = append(w.s.Parts, Part{ID: id, Own: w.healthOf(id), Depth: -1})
 	}
 	w.led()
 	w.count()
@@ -92,8 +92,8 @@ type walk struct {
 	from    []int   // of each part that counts and is no root, who leads to it
 }
 
-// told is what is said of a member by itself; of what is missing also who makes it.
-func (w *walk) told(id graph.ID) Health {
+// healthOf is what is said of a member by itself; of what is missing also who makes it.
+func (w *walk) healthOf(id graph.ID) Health {
 	h := w.a.own[id]
 	if h.Status != Missing || h.Reason != ReasonNotFound {
 		return h

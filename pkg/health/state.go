@@ -40,7 +40,7 @@ func hedged(s string) wordClass {
 
 // imminent reports states of what is ready to begin, InstallReady, or not quite there.
 func imminent(s string) bool {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], s)
 	for _, w := range words {
 		switch w {
@@ -64,7 +64,7 @@ func imminent(s string) bool {
 // actionOf reports fields that tell the state of something that is done to an object, and is to end:
 // actionState, operationStatus. Running, it is under way.
 func actionOf(key string) bool {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], key)
 	if len(words) < 2 {
 		return false
@@ -98,7 +98,7 @@ func goesOn(s string) bool {
 	if len(s) > maxState {
 		return false
 	}
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	return slices.ContainsFunc(split(buf[:0], s), activity)
 }
 
@@ -116,7 +116,7 @@ func unfinished(s string) bool {
 }
 
 func lastWord(s string) string {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], s)
 	if len(words) == 0 {
 		return ""

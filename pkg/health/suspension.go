@@ -52,7 +52,7 @@ func pausedBy(spec map[string]any, depth int) string {
 				field = key
 			}
 		case map[string]any:
-			if inner := within(key, v, depth); inner != "" {
+			if inner := pausedIn(key, v, depth); inner != "" {
 				field = key + "." + inner
 			}
 		}
@@ -63,8 +63,8 @@ func pausedBy(spec map[string]any, depth int) string {
 	return first
 }
 
-// within looks into a part of a spec.
-func within(key string, part map[string]any, depth int) string {
+// pausedIn looks into a part of a spec.
+func pausedIn(key string, part map[string]any, depth int) string {
 	switch squeeze(key) {
 	case "suspension", "hibernation", "suspend", "pause":
 		return anyTrue(part)

@@ -72,7 +72,7 @@ func (ps *parts) ofExpected(m map[string]any, at *partPlace, key string, have in
 		if !ok {
 			continue
 		}
-		var buf [longestPhrase]string
+		var buf [maxPhraseWords]string
 		words := join(split(buf[:0], wanted))
 		if len(words) == 2 && words[0] == "expected" && parted(words[1]) {
 			ps.tally(at, key, have, n, true)
@@ -83,7 +83,7 @@ func (ps *parts) ofExpected(m map[string]any, at *partPlace, key string, have in
 // countParts compares a number that names what it counts, readyShards, with how many the same map
 // says that there should be, or takes it for trouble: failedClusters.
 func (ps *parts) countParts(m map[string]any, at *partPlace, key string, n int64) {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], key))
 	if len(words) < 2 {
 		return
@@ -169,7 +169,7 @@ const (
 // roleOf tells what a field of a summary counts, by its name alone: total, desiredReady, readyNum,
 // errApplied.
 func roleOf(key string) countRole {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], key))
 	if len(words) > 1 {
 		switch words[len(words)-1] {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// judge says what a condition of an object of a certain nature means.
-func (c *condition) judge(of nature) finding {
+// evaluate says what a condition of an object of a certain nature means.
+func (c *condition) evaluate(of nature) finding {
 	p := read(c.kind)
 	f := finding{whole: p.whole}
 	f.Reason, f.Message, f.Since = c.reason, c.message, c.since
@@ -71,21 +71,21 @@ func (c *condition) positive(p phrase, of nature, f *finding) {
 		}
 	case c.said == yes && p.sense == good && read(c.reason).sense == bad:
 		f.Status = Degraded
-	case c.said == yes && strings.EqualFold(c.kind, "Running") && text(c.message) == moving && !over(c.reason):
+	case c.said == yes && strings.EqualFold(c.kind, "Running") && text(c.message) == moving && !isFinished(c.reason):
 		f.Status = Progressing
 	case c.said == yes:
 		f.Status, f.step = Healthy, p.trait&step != 0
 	case c.said == unclear:
-		c.undecided(p, of, f)
+		c.assessUnknown(p, of, f)
 	case !p.whole && moot(c.reason):
 		// A part of it is not asked for: MetricsReady is False, because of Disabled.
 	default:
-		c.lacking(p, of, f)
+		c.assessFalse(p, of, f)
 	}
 }
 
-// undecided judges a condition that should be True, and of which nobody knows yet.
-func (c *condition) undecided(p phrase, of nature, f *finding) {
+// assessUnknown judges a condition that should be True, and of which nobody knows yet.
+func (c *condition) assessUnknown(p phrase, of nature, f *finding) {
 	f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
 	status, soft := c.cause(of)
 	switch reason := read(c.reason); {
@@ -100,8 +100,8 @@ func (c *condition) undecided(p phrase, of nature, f *finding) {
 	}
 }
 
-// lacking judges a condition that should be True, and is not.
-func (c *condition) lacking(p phrase, of nature, f *finding) {
+// assessFalse judges a condition that should be True, and is not.
+func (c *condition) assessFalse(p phrase, of nature, f *finding) {
 	f.Status, f.soft = c.cause(of)
 	if f.Status == "" {
 		f.Status = Degraded
@@ -121,7 +121,7 @@ func unmoved(message string) bool {
 	if message == "" || text(message) != neutral || complaint(message) {
 		return false
 	}
-	var buf [longestText]string
+	var buf [maxTextLength]string
 	words := join(split(buf[:0], message))
 	for i, w := range words {
 		if m, known := meaning(w); known && m.sense == good && negatedAt(words, i) {
@@ -149,7 +149,7 @@ func moot(reason string) bool {
 	if p.sense == paused && !p.negated {
 		return true
 	}
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], reason)
 	for i, w := range words {
 		switch w {
@@ -182,7 +182,7 @@ func (c *condition) negative(p phrase, of nature, f *finding) {
 
 // asleep reports reasons that say that somebody stopped it, and of no trouble: HibernatingOrStopping.
 func asleep(reason string) bool {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	stopped := false
 	for _, w := range join(split(buf[:0], reason)) {
 		m, _ := meaning(w)
@@ -194,8 +194,8 @@ func asleep(reason string) bool {
 	return stopped
 }
 
-// over reports reasons that say that something has come to its end.
-func over(reason string) bool {
+// isFinished reports reasons that say that something has come to its end.
+func isFinished(reason string) bool {
 	if p := read(reason); p.sense != good || p.negated {
 		return false
 	}
@@ -233,7 +233,7 @@ func (c *condition) denied(p phrase, of nature, f *finding) {
 func (c *condition) underway(f *finding) {
 	reason := read(c.reason)
 	switch {
-	case c.said == yes && over(c.reason):
+	case c.said == yes && isFinished(c.reason):
 		// Progressing because it has come to an end: as Deployments say it.
 	case reason.sense == paused && !reason.negated, c.said == yes && awaitsLeave(c.message):
 		f.Status = Suspended
@@ -342,7 +342,7 @@ func awaits(s string) bool {
 
 // absent reports reasons that say that something is not there. It may come yet.
 func absent(reason string) bool {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], reason))
 	if len(words) == 0 {
 		return false

@@ -78,7 +78,7 @@ func Compile(crd map[string]any, version string) *SchemaHints {
 // holds it.
 func compile(key string, v any, about string, depth int) *SchemaHints {
 	s, ok := v.(map[string]any)
-	if !ok || depth > deepest || skipped(key) {
+	if !ok || depth > maxDepth || skipped(key) {
 		return nil
 	}
 	d := &SchemaHints{}
@@ -89,7 +89,7 @@ func compile(key string, v any, about string, depth int) *SchemaHints {
 	properties, _ := s["properties"].(map[string]any)
 	switch typ, _ := s["type"].(string); typ {
 	case "string":
-		if !telling(key, true) {
+		if !isReferenceKey(key, true) {
 			d.To = namesA(key, words)
 		}
 	case "array":
@@ -113,11 +113,11 @@ func compile(key string, v any, about string, depth int) *SchemaHints {
 // object reads the schema of an object: a reference, or its fields.
 func (d *SchemaHints) object(key, words string, properties map[string]any, depth int) {
 	if _, named := properties["name"]; named && small(properties) {
-		if !telling(key, false) {
+		if !isReferenceKey(key, false) {
 			d.To = refersToA(words, properties)
 		}
 		if d.To == "" {
-			d.Kind, d.Group = only(properties["kind"]), onlyGroup(properties)
+			d.Kind, d.Group = fixedValue(properties["kind"]), onlyGroup(properties)
 		}
 		return
 	}
@@ -131,9 +131,9 @@ func (d *SchemaHints) object(key, words string, properties map[string]any, depth
 	}
 }
 
-// telling says whether a key says by itself what text, or an object, under it
+// isReferenceKey says whether a key says by itself what text, or an object, under it
 // refers to.
-func telling(key string, text bool) bool {
+func isReferenceKey(key string, text bool) bool {
 	form, stem := formOf(key)
 	if form == noForm || text && form == itself && !bareText(stem) {
 		return false
@@ -143,8 +143,8 @@ func telling(key string, text bool) bool {
 	return ok || ofKey
 }
 
-// only returns the value that a field has where nothing else is said.
-func only(v any) string {
+// fixedValue returns the value that a field has where nothing else is said.
+func fixedValue(v any) string {
 	s, _ := v.(map[string]any)
 	if text, ok := s["default"].(string); ok {
 		return text
@@ -158,11 +158,11 @@ func only(v any) string {
 
 func onlyGroup(properties map[string]any) *string {
 	for _, key := range [...]string{"group", "apiGroup"} {
-		if g := only(properties[key]); g != "" {
+		if g := fixedValue(properties[key]); g != "" {
 			return &g
 		}
 	}
-	if v := only(properties["apiVersion"]); v != "" {
+	if v := fixedValue(properties["apiVersion"]); v != "" {
 		return groupOf(map[string]any{"apiVersion": v})
 	}
 	return nil

@@ -62,7 +62,7 @@ func (m *planner) connections(p *Part) {
 			refuse("", "the connection of %s, from %s: %v", p.Name, c.From, err)
 			continue
 		}
-		m.foresee(p, c, to)
+		m.checkConnection(p, c, to)
 	}
 }
 
@@ -75,8 +75,8 @@ func (m *planner) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
 	return nil
 }
 
-// foresee tells that a value is waited for, and refuses one that is there and does not fit.
-func (m *planner) foresee(p *Part, c Connection, to *unstructured.Unstructured) {
+// checkConnection tells that a value is waited for, and refuses one that is there and does not fit.
+func (m *planner) checkConnection(p *Part, c Connection, to *unstructured.Unstructured) {
 	from := m.state.Objects[c.From]
 	var value any
 	err := error(nil)

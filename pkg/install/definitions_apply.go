@@ -92,7 +92,7 @@ func (x *run) applyDefinitions(ctx context.Context, s *Step, state *StepState) e
 		}
 	}
 	defer x.Discovery.Refresh()
-	end := time.Now().Add(x.o.patience(s.Timeout))
+	end := time.Now().Add(x.o.statusTimeout(s.Timeout))
 	for _, d := range s.Definitions {
 		if err := x.waitServed(ctx, d, max(time.Until(end), x.poll())); err != nil {
 			return err
@@ -101,8 +101,8 @@ func (x *run) applyDefinitions(ctx context.Context, s *Step, state *StepState) e
 	return nil
 }
 
-// mostStale is how often a definition may be changed by others while it is applied.
-const mostStale = 5
+// maxStale is how often a definition may be changed by others while it is applied.
+const maxStale = 5
 
 func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured, p *Part, made bool) error {
 	ref := refOf(d)
@@ -146,7 +146,7 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 		switch {
 		case err == nil:
 			return nil
-		case apierrors.IsConflict(err) && try < mostStale && !fieldConflict(err):
+		case apierrors.IsConflict(err) && try < maxStale && !fieldConflict(err):
 			continue
 		case fieldConflict(err):
 			return fmt.Errorf("apply %s: %w; --take-ownership takes its fields", ref, err)
@@ -286,7 +286,7 @@ func (x *run) undoDefinitions(ctx context.Context, s *StepState) (why []string) 
 		}
 		gone = append(gone, ref)
 	}
-	if err := x.waitGone(ctx, gone, x.o.patience(0)); err != nil {
+	if err := x.waitGone(ctx, gone, x.o.statusTimeout(0)); err != nil {
 		why = append(why, err.Error())
 	}
 	x.Discovery.Refresh()
@@ -331,7 +331,7 @@ func (x *run) restoreDefinition(ctx context.Context, b BeforeImage) error {
 		back.SetAnnotations(was.GetAnnotations())
 		back.SetManagedFields(was.GetManagedFields())
 		_, err = x.Objects.Replace(ctx, back)
-		if apierrors.IsConflict(err) && try < mostStale {
+		if apierrors.IsConflict(err) && try < maxStale {
 			continue
 		}
 		return err

@@ -61,15 +61,15 @@ func claimsWith(set *unstructured.Unstructured, ref object.Ref) []object.Ref {
 	for _, t := range templates {
 		template, _ := t.(map[string]any)
 		name, _, _ := unstructured.NestedString(template, "metadata", "name")
-		for i := range min(replicas, mostReplicas) {
+		for i := range min(replicas, maxReplicas) {
 			out = append(out, object.Ref{Kind: claimKind.Kind, Namespace: ref.Namespace, Name: fmt.Sprintf("%s-%s-%d", name, ref.Name, start+i)})
 		}
 	}
 	return out
 }
 
-// mostReplicas bounds how many claims of a StatefulSet are named.
-const mostReplicas = 1000
+// maxReplicas bounds how many claims of a StatefulSet are named.
+const maxReplicas = 1000
 
 // number reads a whole number of a manifest, which was YAML or JSON.
 func number(u *unstructured.Unstructured, path ...string) (int64, bool) {

@@ -65,7 +65,7 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 		then.SetLabels(labels)
 	}
 	same := crd.Same(live, then)
-	k, foreign := m.keeperOfDefinition(p, live)
+	k, foreign := m.definitionManager(p, live)
 	if live.GetDeletionTimestamp() != nil {
 		m.refuse(Refusal{
 			Topic: "definitions", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("definition %s is being deleted", live.GetName()),
@@ -101,8 +101,8 @@ func newerThere(p *Part, live *unstructured.Unstructured) bool {
 	return labels[PackageLabel] == p.Name && err == nil && wrong == nil && is.GreaterThan(want)
 }
 
-// keeperOfDefinition says who else keeps a definition, and whether anybody does.
-func (m *planner) keeperOfDefinition(p *Part, live *unstructured.Unstructured) (Manager, bool) {
+// definitionManager says who else keeps a definition, and whether anybody does.
+func (m *planner) definitionManager(p *Part, live *unstructured.Unstructured) (Manager, bool) {
 	k := ManagerOf(live)
 	switch {
 	case k.By == "sysop" && k.Name == p.Name:

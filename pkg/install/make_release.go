@@ -38,7 +38,7 @@ func (m *planner) release(p *Part) {
 		step.Kind = InstallRelease
 	}
 	m.downgrade(p, live)
-	step.Irreversible, step.Data = m.lost(p, live)
+	step.Irreversible, step.Data = m.deletedData(p, live)
 	m.step(step)
 }
 
@@ -152,9 +152,9 @@ func (m *planner) downgrade(p *Part, live *LiveRelease) {
 	}
 }
 
-// lost says what an upgrade deletes that holds data, and refuses where a release has
+// deletedData says what an upgrade deletes that holds data, and refuses where a release has
 // definitions or namespaces among its objects, which Helm would delete with all that is in them.
-func (m *planner) lost(p *Part, live *LiveRelease) (string, []object.Ref) {
+func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref) {
 	record := live.Current()
 	if record == nil {
 		return "", nil

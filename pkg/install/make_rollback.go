@@ -136,7 +136,7 @@ func (m *planner) gate(p *Part, record *LiveRecord) (Step, bool) {
 func (m *planner) lostBack(p *Part, live *LiveRelease, was *LiveRecord) (string, []object.Ref) {
 	part := *p
 	part.Rendered = renderedOf(m, was, p.Namespace)
-	return m.lost(&part, live)
+	return m.deletedData(&part, live)
 }
 
 // againHint says how to have again what cannot be brought back.

@@ -190,16 +190,16 @@ func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, err
 	name := ReleaseName{s.Release, s.Namespace}
 	if len(v.list) > 0 {
 		last := v.list[len(v.list)-1]
-		what, why := x.fateOf(ctx, v.list, s)
+		what, why := x.recoveryActionOf(ctx, v.list, s)
 		switch what {
-		case fateUninstall:
+		case recoverUninstall:
 			out = append(out, RecoveryAct{Verb: RecoverUninstall, Release: name, Objects: last.Objects})
-		case fateRollback, fateReturned:
+		case recoverRollback, recoverReturned:
 			if !v.former(s, x.j.Run.ID) {
 				return nil, x.tampered(s.ID, object.Ref{}, fmt.Sprintf("revision %d of release %s is not the one that was there before", s.Was, name))
 			}
 			out = append(out, RecoveryAct{Verb: RecoverRollback, Release: name, Revision: s.Was, Objects: objectsAt(v.list, s.Was)})
-		case fateLeave:
+		case recoverLeave:
 			return append(out, RecoveryAct{Verb: RecoverLeave, Release: name, Note: why}), nil
 		}
 	}

@@ -244,8 +244,8 @@ func (r *Runner) poll() time.Duration {
 	return r.Poll
 }
 
-// patience is how long a step is waited for.
-func (o Options) patience(timeout time.Duration) time.Duration {
+// statusTimeout is how long a step is waited for.
+func (o Options) statusTimeout(timeout time.Duration) time.Duration {
 	switch {
 	case timeout > 0:
 		return timeout

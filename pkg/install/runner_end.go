@@ -28,13 +28,13 @@ func (x *run) end(ctx context.Context, result string) error {
 	}
 	if result == ResultPartlyUndone && len(x.left) > 0 {
 		x.notify(Progress{Kind: Noted, Message: "what was kept for this run stays, so that it can be looked at"})
-	} else if err := x.Store.Drop(ctx, r.ID, kept(r)); err != nil {
+	} else if err := x.Store.Drop(ctx, r.ID, beforeImages(r)); err != nil {
 		return x.open(err)
 	}
 	past := x.past(ctx, result)
 	past.Stayed = stayed
 	x.j.Runs = append(x.j.Runs, past)
-	if old := len(x.j.Runs) - mostPast; old > 0 {
+	if old := len(x.j.Runs) - maxRuns; old > 0 {
 		x.forgetFormer(ctx, x.j.Runs[:old])
 		x.j.Runs = x.j.Runs[old:]
 	}
@@ -134,8 +134,8 @@ func (x *run) open(err error) error {
 	return &FailedError{Result: ResultUnfinished, Err: err}
 }
 
-// kept is all that was kept for undoing a run.
-func kept(r *Run) (out []BeforeImage) {
+// beforeImages is all that was kept for undoing a run.
+func beforeImages(r *Run) (out []BeforeImage) {
 	for _, s := range r.Steps {
 		out = append(out, s.Changed...)
 	}

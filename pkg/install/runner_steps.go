@@ -53,11 +53,11 @@ func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
 		return x.removeRelease(ctx, s)
 	case Await:
 		x.tellStep(Waiting, *state, fmt.Sprintf("until %s healthy", counted(s.Objects)))
-		return x.Gate(ctx, s.Objects, x.o.patience(s.Timeout))
+		return x.Gate(ctx, s.Objects, x.o.statusTimeout(s.Timeout))
 	case DeleteObjects:
-		return x.deleteObjects(ctx, s.Objects, x.o.patience(s.Timeout))
+		return x.deleteObjects(ctx, s.Objects, x.o.statusTimeout(s.Timeout))
 	case DeleteDefinitions:
-		return x.deleteDefinitions(ctx, s.Objects, x.o.patience(s.Timeout))
+		return x.deleteDefinitions(ctx, s.Objects, x.o.statusTimeout(s.Timeout))
 	}
 	return fmt.Errorf("a step of kind %q is not known", s.Kind)
 }
@@ -268,7 +268,7 @@ func (x *run) removeRelease(ctx context.Context, s *Step) error {
 			return err
 		}
 	}
-	return x.waitGone(ctx, gone, x.o.patience(s.Timeout))
+	return x.waitGone(ctx, gone, x.o.statusTimeout(s.Timeout))
 }
 
 // ownedOf are the objects of a record that are still its release's: Helm leaves others.

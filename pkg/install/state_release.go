@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// mostRecord bounds what a record may unpack to: more than a Secret can hold, and less than a trap.
-const mostRecord = 64 << 20
+// maxRecordBytes bounds what a record may unpack to: more than a Secret can hold, and less than a trap.
+const maxRecordBytes = 64 << 20
 
 // releases reads what Helm keeps: the metadata of all records of a namespace, and then those
 // whose content counts.
@@ -156,12 +156,12 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 	if err != nil {
 		return nil, errors.New("it holds no release of Helm")
 	}
-	data, err := io.ReadAll(io.LimitReader(packed, mostRecord+1))
+	data, err := io.ReadAll(io.LimitReader(packed, maxRecordBytes+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the release in it cannot be unpacked: %w", err)
-	case len(data) > mostRecord:
-		return nil, fmt.Errorf("the release in it unpacks to more than %d MiB", mostRecord>>20)
+	case len(data) > maxRecordBytes:
+		return nil, fmt.Errorf("the release in it unpacks to more than %d MiB", maxRecordBytes>>20)
 	}
 	var kept struct {
 		Chart struct {

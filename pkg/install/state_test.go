@@ -256,7 +256,7 @@ func TestDecodeRecordRefuses(t *testing.T) {
 		"not packed": {secret([]byte("{}")), "holds no release"},
 		"no JSON":    {secret(zipped(t, []byte("what"))), "cannot be read"},
 		"no YAML":    {secret(zipped(t, []byte(`{"manifest": "a: b: c"}`))), "the manifest in it"},
-		"a bomb":     {secret(zipped(t, bytes.Repeat([]byte(" "), mostRecord+1))), "more than 64 MiB"},
+		"a bomb":     {secret(zipped(t, bytes.Repeat([]byte(" "), maxRecordBytes+1))), "more than 64 MiB"},
 	} {
 		if _, err := decodeRecord(c.u); err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v, want %q", name, err, c.say)

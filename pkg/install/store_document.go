@@ -13,8 +13,8 @@ const (
 	JournalKind = "InstallJournal"
 	// journalVersion is of its form.
 	journalVersion = "sysop.dev/v1alpha1"
-	// mostPast is how many runs that ended are remembered.
-	mostPast = 10
+	// maxRuns is how many runs that ended are remembered.
+	maxRuns = 10
 )
 
 type document struct {

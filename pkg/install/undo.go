@@ -123,8 +123,8 @@ func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err er
 		return "", err
 	}
 	if len(list) > 0 {
-		what, why := x.fateOf(ctx, list, s)
-		if what == fateLeave {
+		what, why := x.recoveryActionOf(ctx, list, s)
+		if what == recoverLeave {
 			return why, nil
 		}
 		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
@@ -148,7 +148,7 @@ func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState)
 	if err := x.uninstall(ctx, last.Release); err != nil {
 		return err
 	}
-	return x.waitGone(ctx, gone, x.o.patience(0))
+	return x.waitGone(ctx, gone, x.o.statusTimeout(0))
 }
 
 // uninstall uninstalls with the hooks of the chart, and without them where they fail.
@@ -170,22 +170,22 @@ func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
 	return nil
 }
 
-// fate is what becomes of a release when its step is undone.
-type fate int
+// recoveryAction is what becomes of a release when its step is undone.
+type recoveryAction int
 
 const (
-	fateNothing fate = iota
-	// fateLeave leaves it as it is, for a reason.
-	fateLeave
-	fateUninstall
-	fateRollback
-	// fateTidy is for one that was not changed yet, fateReturned for one that was brought back.
-	fateTidy
-	fateReturned
+	recoverNothing recoveryAction = iota
+	// recoverLeave leaves it as it is, for a reason.
+	recoverLeave
+	recoverUninstall
+	recoverRollback
+	// recoverTidy is for one that was not changed yet, recoverReturned for one that was brought back.
+	recoverTidy
+	recoverReturned
 )
 
-// fateOf says what becomes of a release of which there are records.
-func (x *run) fateOf(ctx context.Context, list []Record, s *StepState) (what fate, why string) {
+// recoveryActionOf says what becomes of a release of which there are records.
+func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState) (what recoveryAction, why string) {
 	name := ReleaseName{s.Release, s.Namespace}
 	last := list[len(list)-1]
 	others := fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status)
@@ -193,31 +193,31 @@ func (x *run) fateOf(ctx context.Context, list []Record, s *StepState) (what fat
 	if s.Kind == InstallRelease || s.Removed && s.Kind == RollbackRelease {
 		switch {
 		case last.Status == Uninstalled:
-			return fateTidy, ""
+			return recoverTidy, ""
 		case !x.isOurs(last, s):
-			return fateLeave, others
+			return recoverLeave, others
 		}
-		return fateUninstall, ""
+		return recoverUninstall, ""
 	}
 	removed := s.Kind == RemoveRelease && (last.Status == Uninstalled || last.Status == Uninstalling)
 	switch {
 	case last.Revision == s.Was && last.Status == Deployed && s.Kind != RemoveRelease:
-		return fateTidy, ""
+		return recoverTidy, ""
 	case mine && s.Was > 0 && last.RollbackOf == s.Was && last.Status == Deployed && last.Revision > s.Was && last.Revision != s.Revision:
-		return fateReturned, "" // it was brought back already
+		return recoverReturned, "" // it was brought back already
 	case s.Was == 0:
-		return fateLeave, fmt.Sprintf("release %s had no deployed revision to go back to", name)
+		return recoverLeave, fmt.Sprintf("release %s had no deployed revision to go back to", name)
 	case last.Revision == s.Was && (removed || last.Status == Deployed):
 	case !x.isOurs(last, s):
-		return fateLeave, others
+		return recoverLeave, others
 	}
 	if s.Kind == RemoveRelease && last.Status == Deployed && last.Revision == s.Was && (x.loaded && !mine || x.whole(ctx, last)) {
-		return fateNothing, "" // nothing was taken away
+		return recoverNothing, "" // nothing was taken away
 	}
 	if x.loaded && !mine {
-		return fateLeave, others
+		return recoverLeave, others
 	}
-	return fateRollback, ""
+	return recoverRollback, ""
 }
 
 // undoChange brings a release back to the revision there was.
@@ -230,16 +230,16 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 	if len(list) == 0 {
 		return fmt.Sprintf("the records of release %s are gone", name), nil
 	}
-	switch what, why := x.fateOf(ctx, list, s); what {
-	case fateLeave:
+	switch what, why := x.recoveryActionOf(ctx, list, s); what {
+	case recoverLeave:
 		return why, nil
-	case fateNothing:
+	case recoverNothing:
 		return "", nil
-	case fateTidy:
+	case recoverTidy:
 		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it came no further
-	case fateReturned:
+	case recoverReturned:
 		return "", x.afterReturn(ctx, list, s)
-	case fateUninstall: // it was made again of its records
+	case recoverUninstall: // it was made again of its records
 		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
 			return "", err
 		}
@@ -285,7 +285,7 @@ func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) erro
 			}
 		}
 	}
-	return errors.Join(x.deleteObjects(ctx, gone, x.o.patience(0)), x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
+	return errors.Join(x.deleteObjects(ctx, gone, x.o.statusTimeout(0)), x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
 }
 
 // whole says that all objects of a record are there.
@@ -345,7 +345,7 @@ func (x *run) eachKept(ctx context.Context, kept []BeforeImage, change func(map[
 			if err == nil {
 				break
 			}
-			if !apierrors.IsConflict(err) || try == mostStale {
+			if !apierrors.IsConflict(err) || try == maxStale {
 				return err
 			}
 		}
@@ -394,7 +394,7 @@ func (x *run) restore(ctx context.Context, b BeforeImage) error {
 			return nil
 		}
 		back.SetResourceVersion(is.GetResourceVersion())
-		if _, err = x.Objects.Replace(ctx, back); err == nil || !apierrors.IsConflict(err) || try == mostStale {
+		if _, err = x.Objects.Replace(ctx, back); err == nil || !apierrors.IsConflict(err) || try == maxStale {
 			return err
 		}
 	}
@@ -403,5 +403,5 @@ func (x *run) restore(ctx context.Context, b BeforeImage) error {
 // deleteMade deletes what the run made and Helm leaves: objects of hooks, and those that are
 // to be kept.
 func (x *run) deleteMade(ctx context.Context, made []object.Ref) error {
-	return x.deleteObjects(ctx, made, x.o.patience(0))
+	return x.deleteObjects(ctx, made, x.o.statusTimeout(0))
 }

@@ -72,7 +72,7 @@ func (o Options) look() time.Duration {
 	if o.Look > 0 {
 		return o.Look
 	}
-	return o.patience(0)
+	return o.statusTimeout(0)
 }
 
 // restoredObjects are the objects of the releases that this run brought back; what cannot be read

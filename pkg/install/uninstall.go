@@ -136,7 +136,7 @@ func (m *planner) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
 		if _, asked := m.state.Custom[n]; !asked {
 			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("whether there are custom resources of %s is not known", n), Hint: "ask for the right to list them"})
 		}
-		if k, foreign := m.keeperOfDefinition(p, live); foreign && !m.options.TakeOwnership {
+		if k, foreign := m.definitionManager(p, live); foreign && !m.options.TakeOwnership {
 			m.note("definition %s stays: it is kept by %s", n, k)
 			continue
 		}

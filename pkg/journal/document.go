@@ -75,8 +75,8 @@ func (f Format[T]) encode(d *T) (*corev1.ConfigMap, []byte, error) {
 	} else {
 		o.Data[documentKey] = string(text)
 	}
-	if len(stored)+beside > mostBytes {
-		err := fmt.Errorf("it has %d bytes, %d compressed, and a ConfigMap holds %d", len(text), len(stored), mostBytes)
+	if len(stored)+beside > maxBytes {
+		err := fmt.Errorf("it has %d bytes, %d compressed, and a ConfigMap holds %d", len(text), len(stored), maxBytes)
 		if f.TooLarge != nil {
 			err = fmt.Errorf("%w: %s", err, f.TooLarge(d))
 		}

@@ -96,8 +96,8 @@ func (s *Images) Keep(ctx context.Context, run string, o *unstructured.Unstructu
 	if err != nil {
 		return BeforeImage{}, err
 	}
-	if len(zip) > mostBytes {
-		return BeforeImage{}, fmt.Errorf("keep %s as it is: it has %d bytes, %d compressed, and a ConfigMap holds %d", ref, len(text), len(zip), mostBytes)
+	if len(zip) > maxBytes {
+		return BeforeImage{}, fmt.Errorf("keep %s as it is: it has %d bytes, %d compressed, and a ConfigMap holds %d", ref, len(text), len(zip), maxBytes)
 	}
 	b := BeforeImage{Object: ref, StoredIn: ImageName(s.place.Name, run, ref)}
 	kind, name := b.Resource()
@@ -138,14 +138,14 @@ func (s *Images) at(b BeforeImage) (dynamic.ResourceInterface, string) {
 
 // Kept returns what was kept.
 func (s *Images) Kept(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
-	o, err := s.kept(ctx, b)
+	o, err := s.load(ctx, b)
 	if err != nil {
 		return nil, fmt.Errorf("read how %s was (%s): %w", b.Object, b.StoredIn, err)
 	}
 	return o, nil
 }
 
-func (s *Images) kept(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
+func (s *Images) load(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
 	client, name := s.at(b)
 	var u *unstructured.Unstructured
 	err := Retry(ctx, s.Limit, func(ctx context.Context) (err error) {

@@ -265,7 +265,7 @@ func TestStoreSize(t *testing.T) {
 
 // A gzip that unpacks to more than any journal has is no journal.
 func TestDecompressBounded(t *testing.T) {
-	zip, err := compress(make([]byte, mostDecompressed+1))
+	zip, err := compress(make([]byte, maxDecompressed+1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func (f *forest) join(v, root int, outlines []*outline, o Options) *outline {
 		if sum == nil {
 			sum = next
 		} else {
-			f.box[c].Y = f.below(sum, next, o.Between)
+			f.box[c].Y = f.clearance(sum, next, o.Between)
 			next.shift += f.box[c].Y
 			sum = merge(sum, next)
 		}
@@ -174,8 +174,8 @@ func (f *forest) join(v, root int, outlines []*outline, o Options) *outline {
 	return sum
 }
 
-// below returns how far down next has to go to be clear of what is above it.
-func (f *forest) below(above, next *outline, between int) int {
+// clearance returns how far down next has to go to be clear of what is above it.
+func (f *forest) clearance(above, next *outline, between int) int {
 	a, n := len(above.bottom), len(next.top)
 	down := above.bottom[a-1] + above.shift - next.top[n-1] - next.shift
 	for i := 2; i <= min(a, n); i++ {

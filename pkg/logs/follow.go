@@ -115,7 +115,7 @@ func (f *Follower) update(ctx context.Context, all []Container, first bool) {
 // news is what there is to tell of the present state of a container.
 func (t *tail) news(c Container, first bool) []Notice {
 	var notes []Notice
-	if worthTelling(c, first) && !t.waiting[c.Waiting] {
+	if isWorthReporting(c, first) && !t.waiting[c.Waiting] {
 		t.waiting[c.Waiting] = true
 		notes = append(notes, Notice{Container: c, Event: Waiting, Reason: c.Waiting})
 	}
@@ -132,9 +132,9 @@ func (t *tail) news(c Container, first bool) []Notice {
 	return notes
 }
 
-// worthTelling says whether it is worth a word that a container waits. All of them are at
+// isWorthReporting says whether it is worth a word that a container waits. All of them are at
 // the beginning; later, those that do not simply come up.
-func worthTelling(c Container, first bool) bool {
+func isWorthReporting(c Container, first bool) bool {
 	switch c.Waiting {
 	case "":
 		return false

@@ -13,8 +13,8 @@ type seenLines struct {
 	own  string // the last line that the server put in by itself
 }
 
-// again says that the log is opened again.
-func (p *seenLines) again() { p.skip, p.back = p.same, !p.last.IsZero() }
+// restart says that the log is opened again.
+func (p *seenLines) restart() { p.skip, p.back = p.same, !p.last.IsZero() }
 
 // fresh says whether a line is new.
 func (p *seenLines) fresh(l Line) bool {

@@ -26,7 +26,7 @@ func TestPast(t *testing.T) {
 		var p seenLines
 		var got []Line
 		for len(got) < len(log) {
-			p.again()
+			p.restart()
 			since := p.last.Truncate(time.Second)
 			left := 1 + rnd.IntN(12)
 			for _, l := range log {
@@ -54,7 +54,7 @@ func TestPastOfTheServersOwnLines(t *testing.T) {
 		line Line
 		want bool
 	}{{Line{Text: "no log"}, true}, {Line{Text: "no log"}, false}, {at, true}, {Line{Text: "other"}, true}} {
-		p.again()
+		p.restart()
 		if p.skip > 0 {
 			p.skip = 0
 		}
@@ -68,7 +68,7 @@ func TestPastOfTheServersOwnLines(t *testing.T) {
 func TestPastOfLinesOutOfOrder(t *testing.T) {
 	var p seenLines
 	at := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
-	p.again()
+	p.restart()
 	for i, s := range []int{1, 3, 2, 4} {
 		if !p.fresh(Line{Time: at.Add(time.Duration(s) * time.Millisecond)}) {
 			t.Errorf("line %d is left out", i)

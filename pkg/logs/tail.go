@@ -196,7 +196,7 @@ func (t *tail) follow(ctx context.Context, c Container) (lines int, err error) {
 		return 0, err
 	}
 	defer func() { _ = body.Close() }() // It was only read.
-	t.past.again()
+	t.past.restart()
 	for r := newLineReader(body); ; {
 		line, whole, err := r.next()
 		if errors.Is(err, io.EOF) {

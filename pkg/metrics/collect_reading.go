@@ -101,7 +101,7 @@ func (c *Collector) claimsAt(mounts map[object.Ref][]Mount, o ReportOptions, r *
 		out = append(out, claim)
 	}
 	if len(waiting) > 0 {
-		r.Notes = append(r.Notes, Note{Subject: few(waiting), Reason: "Pending", Message: "volume claims without a volume take up no storage, and are not counted"})
+		r.Notes = append(r.Notes, Note{Subject: listNames(waiting), Reason: "Pending", Message: "volume claims without a volume take up no storage, and are not counted"})
 	}
 	return out
 }
@@ -192,8 +192,8 @@ func sortedRefs[T any](m map[object.Ref]T) []object.Ref {
 	return refs
 }
 
-// few names some of many, for a message.
-func few(names []string) string {
+// listNames names some of many, for a message.
+func listNames(names []string) string {
 	const shown = 4
 	if len(names) <= shown {
 		return strings.Join(names, ", ")

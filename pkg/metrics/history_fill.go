@@ -20,7 +20,7 @@ const (
 	nanocores    = milliseconds * 1_000_000_000 // nanocore-milliseconds
 )
 
-func (a amount) of(units int64) decimal.Decimal { return a.sum.over(units) }
+func (a amount) perUnits(units int64) decimal.Decimal { return a.sum.perUnits(units) }
 
 // amountsOf are sums over time in hours. What nothing was added to is not known.
 func integralsOf(m map[Resource]*amount) Amounts {
@@ -36,7 +36,7 @@ func integralsOf(m map[Resource]*amount) Amounts {
 		if name == CPU {
 			units = nanocores
 		}
-		out[name] = a.of(units)
+		out[name] = a.perUnits(units)
 	}
 	return out
 }
@@ -46,7 +46,7 @@ func (p *windowState) fill(r *UsageReport, f *fetcher) {
 	w := p.options.Window
 	r.From, r.To = w.From.UTC().Truncate(time.Millisecond), w.To.UTC().Truncate(time.Millisecond)
 	span := total{}.add(uint64(r.To.UnixMilli() - r.From.UnixMilli()))
-	r.Hours = span.over(milliseconds)
+	r.Hours = span.perUnits(milliseconds)
 	p.fillPods(r)
 	p.fillClaims(r)
 	p.fillBalancers(r)
@@ -104,7 +104,7 @@ func (q *pod) asks() bool {
 }
 
 func (p *windowState) fillPod(out *Pod, q *pod) {
-	out.Hours = q.hours.of(milliseconds)
+	out.Hours = q.hours.perUnits(milliseconds)
 	out.HostNetwork = out.HostNetwork || q.hostNetwork
 	out.Used, out.Requested, out.Charged = integralsOf(q.used), integralsOf(q.requested), integralsOf(q.charged)
 	out.Limited, out.Unmeasured, out.Containers = nil, "", nil
@@ -119,7 +119,7 @@ func (p *windowState) fillPod(out *Pod, q *pod) {
 		if out.Used == nil {
 			out.Used = Amounts{}
 		}
-		out.Used[direction] = a.of(1)
+		out.Used[direction] = a.perUnits(1)
 		delete(out.Counters, direction)
 	}
 	_, cpu := out.Used[CPU]
@@ -206,13 +206,13 @@ func (p *windowState) fillClaims(r *UsageReport) {
 			out = Claim{Ref: object.Ref{Kind: "PersistentVolumeClaim", Namespace: key.namespace, Name: key.name}, Gone: true}
 		}
 		out.Class, out.Volume = cmp.Or(out.Class, c.class), cmp.Or(out.Volume, c.volume)
-		out.Claimed = c.claimed.of(milliseconds)
-		out.Used, out.UsedKnown = c.used.of(milliseconds), c.used.known
-		out.Mounts, out.Unmounted = nil, c.unmounted.over(nanoseconds)
+		out.Claimed = c.claimed.perUnits(milliseconds)
+		out.Used, out.UsedKnown = c.used.perUnits(milliseconds), c.used.known
+		out.Mounts, out.Unmounted = nil, c.unmounted.perUnits(nanoseconds)
 		// The sum of the rounded parts is the whole.
 		out.Hours = out.Unmounted
 		for q, sum := range c.mounted {
-			hours := sum.over(nanoseconds)
+			hours := sum.perUnits(nanoseconds)
 			out.Hours = out.Hours.Add(hours)
 			out.Mounts = append(out.Mounts, Mount{Pod: object.Ref{Kind: "Pod", Namespace: q.namespace, Name: q.name}, UID: types.UID(q.uid), Hours: hours})
 		}
@@ -234,7 +234,7 @@ func (p *windowState) fillBalancers(r *UsageReport) {
 			continue
 		}
 		delete(present, key)
-		r.LoadBalancers = append(r.LoadBalancers, LoadBalancer{Service: object.Ref{Kind: "Service", Namespace: key.namespace, Name: key.name}, Hours: b.hours.of(milliseconds)})
+		r.LoadBalancers = append(r.LoadBalancers, LoadBalancer{Service: object.Ref{Kind: "Service", Namespace: key.namespace, Name: key.name}, Hours: b.hours.perUnits(milliseconds)})
 	}
 	p.unknown(r, "load balancers", len(present))
 }

@@ -78,7 +78,7 @@ func (p *windowState) fillNodes(r *UsageReport) {
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		here[n.Name] = true
-		n.Hours, n.Capacity = p.node(n.Name).hours.of(milliseconds), p.node(n.Name).amounts()
+		n.Hours, n.Capacity = p.node(n.Name).hours.perUnits(milliseconds), p.node(n.Name).amounts()
 		n.Whole = n.Whole && whole && n.Capacity != nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.nodes)) {
@@ -88,7 +88,7 @@ func (p *windowState) fillNodes(r *UsageReport) {
 		}
 		r.Nodes = append(r.Nodes, Node{
 			Name: name, Labels: n.labels, ProviderID: n.provider,
-			Hours: n.hours.of(milliseconds), Capacity: n.amounts(), Whole: whole,
+			Hours: n.hours.perUnits(milliseconds), Capacity: n.amounts(), Whole: whole,
 		})
 	}
 }

@@ -109,7 +109,7 @@ func (p *windowState) takeOfContainers(what string, init bool, take func(*pod, *
 				} else {
 					c.main = true
 				}
-				holds := func(at int64) bool { return q.reserves(at) && (!init || q.runsAside(c, at)) }
+				holds := func(at int64) bool { return q.reserves(at) && (!init || q.runsAsSidecar(c, at)) }
 				key := what + string(name) + keyOf(g.labels, []string{"namespace", "pod", "uid", "container"})
 				p.ask(key, q, samples, holds, func(v interval) { take(q, c, name, v) })
 			})
@@ -117,9 +117,9 @@ func (p *windowState) takeOfContainers(what string, init bool, take func(*pod, *
 	}
 }
 
-// runsAside says that an init container runs beside the others, as a sidecar does: it
+// runsAsSidecar says that an init container runs beside the others, as a sidecar does: it
 // is one, or is seen running while they do.
-func (q *pod) runsAside(c *container, at int64) bool {
+func (q *pod) runsAsSidecar(c *container, at int64) bool {
 	if c.aside {
 		return true
 	}

@@ -65,7 +65,7 @@ func (p *windowState) takeStarted(list []series) {
 
 // count feeds a counter and gives each interval, with the pod that it is of.
 func (p *windowState) count(g group, key string, start func(q *pod, at int64) int64, take func(*pod, interval)) {
-	for _, part := range p.apart(g) {
+	for _, part := range p.splitGroups(g) {
 		list, holes := entry(p.counters, key+part.pod.id).feed(merge(part.lists), func(at int64) int64 { return start(part.pod, at) })
 		for _, v := range list {
 			p.early = max(p.early, p.options.Window.From.UnixMilli()-v.a)
@@ -81,9 +81,9 @@ type podGroup struct {
 	pod *pod
 }
 
-// apart splits a group of cAdvisor by pods. Mostly it is of one, which its cgroup says;
+// splitGroups splits a group of cAdvisor by pods. Mostly it is of one, which its cgroup says;
 // else a name that was used again is split by time.
-func (p *windowState) apart(g group) []podGroup {
+func (p *windowState) splitGroups(g group) []podGroup {
 	namespace, name, uid := g.labels["namespace"], g.labels["pod"], uidOf(g.labels)
 	if known := p.pods[podName{namespace, name}]; strings.Contains(uid, "-") || len(known) < 2 {
 		return []podGroup{{g, p.pod(namespace, name, uid, g.begun())}}
@@ -146,7 +146,7 @@ func (p *windowState) takeMemory(list []series) {
 		entry(p.seen, g.key).feed(g.samples())
 	}
 	for _, g := range groups(list, containerNames...) {
-		for _, part := range p.apart(g) {
+		for _, part := range p.splitGroups(g) {
 			p.takeMemoryOf(part)
 		}
 	}

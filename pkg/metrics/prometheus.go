@@ -195,7 +195,7 @@ type prometheus struct {
 func (p *prometheus) query(ctx context.Context, expression string, at int64, scale int) (*answer, error) {
 	form := url.Values{"query": {expression}, "time": {formatMillis(at)}, "timeout": {strconv.Itoa(int(p.timeout.Seconds())) + "s"}}
 	for try := 0; ; try++ {
-		got, err := p.once(ctx, form, scale)
+		got, err := p.attempt(ctx, form, scale)
 		var refused *QueryError
 		retry := err != nil && (!errors.As(err, &refused) || refused.transient()) && !errors.Is(err, context.DeadlineExceeded)
 		if !retry || try == 2 || ctx.Err() != nil {
@@ -207,7 +207,7 @@ func (p *prometheus) query(ctx context.Context, expression string, at int64, sca
 	}
 }
 
-func (p *prometheus) once(ctx context.Context, form url.Values, scale int) (*answer, error) {
+func (p *prometheus) attempt(ctx context.Context, form url.Values, scale int) (*answer, error) {
 	// The server is given the time first, so that it can say that it was too short.
 	limited, cancel := context.WithTimeout(ctx, p.timeout+p.timeout/8)
 	defer cancel()

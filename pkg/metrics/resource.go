@@ -280,7 +280,7 @@ func gathered(notes []Note, source string) []Note {
 		}
 	}
 	for reason, i := range at {
-		out[i].Subject = few(about[reason])
+		out[i].Subject = listNames(about[reason])
 	}
 	return out
 }

@@ -88,9 +88,9 @@ func (t total) big() *big.Int {
 	return n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(t.lo))
 }
 
-// over is the total divided by the units that make one of a Reading. Quotients that
+// perUnits is the total divided by the units that make one of a Reading. Quotients that
 // have no end are rounded to 18 places.
-func (t total) over(units int64) decimal.Decimal {
+func (t total) perUnits(units int64) decimal.Decimal {
 	n := decimal.NewFromBigInt(t.big(), 0)
 	if units == 1 {
 		return n

@@ -301,7 +301,7 @@ func sharedNote(shared map[object.Ref]bool) []Note {
 		names = append(names, ref.Namespace+"/"+ref.Name)
 	}
 	return []Note{{
-		Source: summaryName, Subject: few(names), Reason: "SharedFilesystem", LowersFigures: true,
+		Source: summaryName, Subject: listNames(names), Reason: "SharedFilesystem", LowersFigures: true,
 		Message: "the file system is larger than the volume, and holds more than its claim: what the claim uses is not known",
 	}}
 }

@@ -296,21 +296,21 @@ func TestAssetsFit(t *testing.T) {
 // TestFileIsSmall has 60 objects as the example has them: each with labels, edges with reasons, and
 // a message.
 func TestFileIsSmall(t *testing.T) {
-	p := &view.UIState{Title: "shop", Kinds: []view.PictureKind{{Kind: "Pod"}, {Kind: "Deployment", Group: "apps"}}, Namespaces: []string{"", "shop"}}
-	stack := view.PictureStack{Name: "shop", Roots: []int{0}}
+	p := &view.UIState{Title: "shop", Kinds: []view.UIKind{{Kind: "Pod"}, {Kind: "Deployment", Group: "apps"}}, Namespaces: []string{"", "shop"}}
+	stack := view.UIStack{Name: "shop", Roots: []int{0}}
 	for i := range 60 {
 		uid := sha256.Sum256([]byte{byte(i)})
 		name := fmt.Sprintf("shop-%x", uid[:5])
-		n := &view.PictureNode{Kind: i % 2, Namespace: 1, Name: name, Health: 1, Reason: "Running", Message: fmt.Sprintf("it runs on node-%x", uid[5:8]), Created: 1_790_000_000 + int64(uid[9])<<8, Labels: []int{i}}
+		n := &view.UINode{Kind: i % 2, Namespace: 1, Name: name, Health: 1, Reason: "Running", Message: fmt.Sprintf("it runs on node-%x", uid[5:8]), Created: 1_790_000_000 + int64(uid[9])<<8, Labels: []int{i}}
 		p.Labels = append(p.Labels, fmt.Sprintf("pod-template-hash=%x", uid[10:15]))
 		for k := range 3 {
-			n.Edges = append(n.Edges, view.PictureEdge{To: (i + k) % 60, Relation: 1 + k, Via: "spec", Why: fmt.Sprintf("spec.template.spec.volumes[%d].persistentVolumeClaim.claimName = \"%x\"", k, uid[16+k:20+k]), Rule: k})
+			n.Edges = append(n.Edges, view.UIEdge{To: (i + k) % 60, Relation: 1 + k, Via: "spec", Why: fmt.Sprintf("spec.template.spec.volumes[%d].persistentVolumeClaim.claimName = \"%x\"", k, uid[16+k:20+k]), Rule: k})
 		}
 		cost := int64(uid[30]) * 10
 		p.Nodes = append(p.Nodes, n)
 		stack.Tree = append(stack.Tree, view.UIPosition{Node: i, Depth: i % 4, How: "owned", Cost: &cost, Own: &cost})
 	}
-	p.Stacks = []view.PictureStack{stack}
+	p.Stacks = []view.UIStack{stack}
 	size := len(file(t, p))
 	t.Logf("%d bytes", size)
 	if size > 60<<10 {

@@ -18,7 +18,7 @@ import (
 func (f *evaluation) admission() {
 	if f.Admissions == nil && len(f.order) > 0 {
 		f.add(Finding{
-			Topic: Admitted, Verdict: undecided, Reason: "NoServer",
+			Topic: Admitted, Verdict: verdictUnknown, Reason: "NoServer",
 			Message: "no API server was asked: whether its validation, webhooks and policies admit the objects is not known",
 			Remedy:  "ask the cluster itself instead of a snapshot",
 		})
@@ -38,9 +38,9 @@ func (f *evaluation) admission() {
 	}
 	switch {
 	case pods > 0:
-		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", many(objects, "object"), many(pods, "template"))
+		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", countText(objects, "object"), countText(pods, "template"))
 	case objects > 0:
-		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s", many(objects, "object"))
+		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s", countText(objects, "object"))
 	}
 	f.nodePorts()
 	f.podSecurity()
@@ -49,7 +49,7 @@ func (f *evaluation) admission() {
 func (f *evaluation) object(it *Item, a *Admission) {
 	switch {
 	case a.Undecided != "":
-		f.add(Finding{Topic: Admitted, Verdict: undecided, Object: it.Ref, Reason: "NotTried", Message: a.Undecided})
+		f.add(Finding{Topic: Admitted, Verdict: verdictUnknown, Object: it.Ref, Reason: "NotTried", Message: a.Undecided})
 	case a.Admitted != nil:
 	case f.summed(Finding{Topic: Admitted, Object: it.Ref, Reason: a.Reason}, it.Ref.Namespace, a):
 	case f.awaits(a).Name != "":
@@ -66,14 +66,14 @@ func (f *evaluation) podSaid(c *podSet, a *Admission) {
 	j := Finding{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: c.template(), Reason: a.Reason}
 	switch {
 	case a.Undecided != "":
-		j.Verdict, j.Reason, j.Message = undecided, "NotTried", "its pods: "+a.Undecided
+		j.Verdict, j.Reason, j.Message = verdictUnknown, "NotTried", "its pods: "+a.Undecided
 	case a.Admitted != nil, f.summed(j, c.pod.Namespace, a):
 		return
 	case f.awaits(a).Name != "":
 		f.note("the API server could not try the pods of %s, since they need %s of the batch: webhooks on pods were not asked", plain(c.of), plain(f.awaits(a)))
 		return
 	case c.missing() == 0 && !c.later:
-		j.Verdict, j.Reason = undecided, "NewPodsRefused"
+		j.Verdict, j.Reason = verdictUnknown, "NewPodsRefused"
 		j.Message = "its pods are there, but the API server would refuse new ones: " + trim(a.Message)
 	default:
 		j.Message = "the API server refuses its pods: " + trim(a.Message)
@@ -100,7 +100,7 @@ func (f *evaluation) summed(j Finding, namespace string, a *Admission) bool {
 	if _, ok := check.Of[*corev1.ResourceQuota](f.World.Facts, ref); !ok {
 		return false
 	}
-	j.Verdict, j.Message = undecided, "the API server refuses it now, though by the sums there is enough: "+trim(a.Message)
+	j.Verdict, j.Message = verdictUnknown, "the API server refuses it now, though by the sums there is enough: "+trim(a.Message)
 	f.byQuota = append(f.byQuota, refusal{j, ref})
 	return true
 }
@@ -154,7 +154,7 @@ func (f *evaluation) podSecurity() {
 		}
 		p, errs := psaapi.PolicyToEvaluate(labels, psaapi.Policy{Enforce: open, Audit: open, Warn: open})
 		if len(errs) > 0 {
-			f.add(Finding{Topic: Admitted, Verdict: undecided, Object: c.item.Ref, Reason: "PodSecurity", Message: fmt.Sprintf("the Pod Security labels of Namespace/%s cannot be read: %v", c.pod.Namespace, errs.ToAggregate())})
+			f.add(Finding{Topic: Admitted, Verdict: verdictUnknown, Object: c.item.Ref, Reason: "PodSecurity", Message: fmt.Sprintf("the Pod Security labels of Namespace/%s cannot be read: %v", c.pod.Namespace, errs.ToAggregate())})
 			continue
 		}
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(p.Enforce, &c.pod.ObjectMeta, &c.pod.Spec))
@@ -167,7 +167,7 @@ func (f *evaluation) podSecurity() {
 			Remedy:  "set the security context that the level asks for, or run it in a namespace that allows it",
 		}
 		if j.Field = c.template(); c.guess {
-			j.Verdict = undecided
+			j.Verdict = verdictUnknown
 		} else {
 			c.refuse()
 		}

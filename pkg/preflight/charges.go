@@ -67,7 +67,7 @@ func (f *evaluation) changedClaim(it *Item) corev1.ResourceList {
 			return nil
 		}
 		is.Spec.StorageClassName, is.Annotations = was.Spec.StorageClassName, was.Annotations
-		return beyond(claimUsage(is), claimUsage(was))
+		return excess(claimUsage(is), claimUsage(was))
 	}
 	for _, c := range f.claims {
 		if c.item == it {
@@ -89,7 +89,7 @@ func (f *evaluation) changedService(it *Item) corev1.ResourceList {
 	if !ok {
 		return nil
 	}
-	return beyond(serviceUsage(is), serviceUsage(was))
+	return excess(serviceUsage(is), serviceUsage(was))
 }
 
 // madeBy are the objects that controllers make at once for a new object: ReplicaSets,

@@ -41,7 +41,7 @@ func (f *evaluation) customResource(it *Item) {
 		f.note("whether %s runs pods: of the objects of its kind that are there (%d) none does", plain(it.Ref), others)
 	default:
 		f.add(Finding{
-			Topic: Scheduling, Verdict: undecided, Object: it.Ref, Field: "kind", Value: it.Ref.GroupKind().String(), Reason: "PodsUnknown",
+			Topic: Scheduling, Verdict: verdictUnknown, Object: it.Ref, Field: "kind", Value: it.Ref.GroupKind().String(), Reason: "PodsUnknown",
 			Message: fmt.Sprintf("what pods its operator runs for it is not known: no %s is there to compare with, and no footprint is declared", it.Ref.Kind),
 			Remedy:  "declare a footprint: by the annotation sysop.dev/footprint, or in a file with --footprint",
 		})
@@ -71,12 +71,12 @@ func (f *evaluation) changed(it *Item, pods []*check.Workload) {
 		for _, c := range f.copies(it, it.Ref, pods) {
 			c.guess = false
 		}
-	case live != nil && within(it.Object.Object["spec"], live["spec"]):
+	case live != nil && isWithin(it.Object.Object["spec"], live["spec"]):
 	case len(pods) == 0 && f.World.Read(podKind, ""):
 	default:
 		f.add(Finding{
-			Topic: Scheduling, Verdict: undecided, Object: it.Ref, Reason: "ChangeUnknown",
-			Message: fmt.Sprintf("it is there and would be changed: what that means for its %s is for its operator to say", many(podsOf(pods), "pod")),
+			Topic: Scheduling, Verdict: verdictUnknown, Object: it.Ref, Reason: "ChangeUnknown",
+			Message: fmt.Sprintf("it is there and would be changed: what that means for its %s is for its operator to say", countText(podsOf(pods), "pod")),
 			Remedy:  "declare a footprint: by the annotation sysop.dev/footprint, or in a file with --footprint",
 		})
 	}
@@ -164,7 +164,7 @@ func (f *evaluation) donor(it *Item) (ref object.Ref, pods []*check.Workload, ot
 func shared(a, b any) int {
 	in, ok := a.(map[string]any)
 	if !ok {
-		if within(a, b) && b != nil {
+		if isWithin(a, b) && b != nil {
 			return 1
 		}
 		return 0
@@ -197,10 +197,10 @@ func (f *evaluation) like(it *Item, donor object.Ref, pods []*check.Workload) {
 func (f *evaluation) rests(c *podSet) {
 	j := Finding{
 		Topic: Scheduling, Verdict: fits, Object: c.item.Ref, Reason: "Footprint",
-		Message: fmt.Sprintf("it is taken to run %s, as is declared in %s", many(c.wanted, "pod"), c.by),
+		Message: fmt.Sprintf("it is taken to run %s, as is declared in %s", countText(c.wanted, "pod"), c.by),
 	}
 	if c.guess {
-		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is taken to run %s %s", many(c.wanted, "pod"), c.by)
+		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is taken to run %s %s", countText(c.wanted, "pod"), c.by)
 	}
 	f.add(j)
 }

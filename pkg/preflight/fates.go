@@ -27,7 +27,7 @@ var outcomes = map[string]outcome{
 	"pod-csi-secret":              {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
 	"pod-legacy-volume-secret":    {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
 	"pod-secret-provider":         {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
-	"pod-csi-driver":              {undecided, "DriverUnknown", "a driver need not have such an object, but most have"},
+	"pod-csi-driver":              {verdictUnknown, "DriverUnknown", "a driver need not have such an object, but most have"},
 	"pod-volume-claim":            {impossible, "ClaimMissing", "pods stay Pending"},
 	"pod-resource-claim":          {impossible, "ClaimMissing", "pods stay Pending"},
 	"pod-resource-claim-template": {impossible, "ClaimMissing", "pods stay Pending"},
@@ -35,8 +35,8 @@ var outcomes = map[string]outcome{
 	"pod-priority-class":          {impossible, "PriorityClassMissing", refusesPods},
 	"pod-runtime-class":           {impossible, "RuntimeClassMissing", refusesPods},
 	"pod-node":                    {impossible, "NodeMissing", "the pod is taken away"},
-	"pod-pull-secret":             {undecided, "PullSecretMissing", "images that need it cannot be pulled; others can"},
-	"statefulset-service":         {undecided, "ReferenceMissing", "pods start, but have no names in DNS"},
+	"pod-pull-secret":             {verdictUnknown, "PullSecretMissing", "images that need it cannot be pulled; others can"},
+	"statefulset-service":         {verdictUnknown, "ReferenceMissing", "pods start, but have no names in DNS"},
 	"claim-class":                 {}, // storage.go knows volumes that suit without it
 	"claim-volume":                {},
 	"volume-class":                {},
@@ -46,7 +46,7 @@ var outcomes = map[string]outcome{
 	"claim-node":                  {},
 	"claim-provisioner":           {},
 	"claim-data-source":           {impossible, "DataSourceMissing", "no volume is made, and the claim stays Pending"},
-	"ingress-class":               {undecided, "IngressClassMissing", "nobody answers for it, unless a controller goes by the bare name"},
+	"ingress-class":               {verdictUnknown, "IngressClassMissing", "nobody answers for it, unless a controller goes by the bare name"},
 }
 
 // refuses says that the pods are not made at all.

@@ -16,9 +16,9 @@ import (
 
 // Short names of what is said all the time.
 const (
-	impossible = schedule.DoesNotFit
-	undecided  = schedule.Unknown
-	fits       = schedule.Fits
+	impossible     = schedule.DoesNotFit
+	verdictUnknown = schedule.Unknown
+	fits           = schedule.Fits
 
 	present = graph.Present
 )

@@ -110,7 +110,7 @@ func (f *evaluation) limitsOf(c *podSet) (n int) {
 	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Undecided == "" && f.awaits(a).Name == "") && c.by == ""
 	if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
 		f.add(Finding{
-			Topic: Limits, Verdict: undecided, Object: f.firstRunning(c.pod.Namespace).Ref, Reason: "Unread",
+			Topic: Limits, Verdict: verdictUnknown, Object: f.firstRunning(c.pod.Namespace).Ref, Reason: "Unread",
 			Message: unread(limitKind, c.pod.Namespace) + ": whether they allow the pods is not known",
 		})
 	}
@@ -146,7 +146,7 @@ func (f *evaluation) limited(it *Item, c *podSet, r *corev1.LimitRange, b violat
 	}
 	if c != nil {
 		if c.guess {
-			j.Verdict = undecided
+			j.Verdict = verdictUnknown
 		} else {
 			c.refuse()
 		}

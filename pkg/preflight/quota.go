@@ -33,7 +33,7 @@ func (f *evaluation) quotas() {
 	for _, namespace := range f.namespacesOfBatch() {
 		if !f.newNamespace(namespace) && !f.World.Read(quotaKind, namespace) {
 			f.add(Finding{
-				Topic: Quota, Verdict: undecided, Object: f.firstIn(namespace).Ref, Field: "metadata.namespace", Value: namespace, Reason: "Unread",
+				Topic: Quota, Verdict: verdictUnknown, Object: f.firstIn(namespace).Ref, Field: "metadata.namespace", Value: namespace, Reason: "Unread",
 				Message: unread(quotaKind, namespace) + ": whether they leave room for the whole batch is not known",
 			})
 		}
@@ -45,7 +45,7 @@ func (f *evaluation) quotas() {
 		}
 	}
 	if n > 0 {
-		f.checked[Quota] = fmt.Sprintf("%s: the whole batch is within", many(n, "quota"))
+		f.checked[Quota] = fmt.Sprintf("%s: the whole batch is within", countText(n, "quota"))
 	}
 }
 
@@ -102,14 +102,14 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 	}
 	if scope != "" {
 		f.add(Finding{
-			Topic: Quota, Verdict: undecided, Object: f.firstIn(b.Namespace).Ref, Reason: "ScopeUnknown",
+			Topic: Quota, Verdict: verdictUnknown, Object: f.firstIn(b.Namespace).Ref, Reason: "ScopeUnknown",
 			Message: fmt.Sprintf("%s has the scope %s, of which it is not known what it chooses", near(b.ref(), b.Namespace), scope),
 		})
 		return
 	}
 	said := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(b.hard)) {
-		all := tallied(b, charges, name, scenario{always, everything})
+		all := tallied(b, charges, name, scenario{anyPodSet, everything})
 		if all.sum.Sign() <= 0 {
 			continue
 		}
@@ -119,7 +119,7 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 			if why == "" {
 				why = "its status does not say how much is used"
 			}
-			f.add(Finding{Topic: Quota, Verdict: undecided, Object: all.item.Ref, Field: string(name), Reason: "QuotaUnknown", Message: fmt.Sprintf("%s limits %s, and %s", near(b.ref(), b.Namespace), name, why)})
+			f.add(Finding{Topic: Quota, Verdict: verdictUnknown, Object: all.item.Ref, Field: string(name), Reason: "QuotaUnknown", Message: fmt.Sprintf("%s limits %s, and %s", near(b.ref(), b.Namespace), name, why)})
 			continue
 		}
 		// cpu and requests.cpu are the same: one is told.
@@ -146,7 +146,7 @@ func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.Resourc
 		return fmt.Sprintf("%s allows %s %s, %s is used, and the batch wants %s more (%s): %s too much",
 			near(b.ref(), b.Namespace), hard.String(), name, left.String(), t.sum.String(), t.parts(), over.String()), over.Sign() > 0
 	}
-	message, exceeded := too(all, scenario{always, everything}, false)
+	message, exceeded := too(all, scenario{anyPodSet, everything}, false)
 	if !exceeded {
 		return false
 	}
@@ -162,7 +162,7 @@ func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.Resourc
 			return true
 		}
 	}
-	j.Verdict, j.Reason, j.Message = undecided, "QuotaInTurns", message+" at the same time; it may do once old pods, or those of Jobs, are gone"
+	j.Verdict, j.Reason, j.Message = verdictUnknown, "QuotaInTurns", message+" at the same time; it may do once old pods, or those of Jobs, are gone"
 	if f.has(func(c *podSet) bool { return c.guess }) {
 		j.Message = message + ", if the custom resources run what is assumed of them, and all pods are there at the same time"
 	}
@@ -191,7 +191,7 @@ func (f *evaluation) mustSpecify(b *budget) {
 						Remedy:  "state it, or have a LimitRange give a default",
 					}
 					if c.guess {
-						j.Verdict = undecided
+						j.Verdict = verdictUnknown
 					} else {
 						c.refuse()
 					}

@@ -31,16 +31,16 @@ func (f *evaluation) references() {
 			edges++
 			f.reference(it, e)
 		}
-		f.made(it, id)
+		f.checkProduced(it, id)
 	}
 	f.keys()
-	f.checked[References] = fmt.Sprintf("%s of %s: all that must be there is there, or in the batch", many(edges, "reference"), many(len(f.order), "object"))
+	f.checked[References] = fmt.Sprintf("%s of %s: all that must be there is there, or in the batch", countText(edges, "reference"), countText(len(f.order), "object"))
 }
 
-// made judges the references of what a custom resource of the batch has made already. Whoever
+// checkProduced judges the references of what a custom resource of the batch has made already. Whoever
 // made it may make what it needs as well, and has not so far. What a kind of Kubernetes has
 // made follows from its template, which is judged by itself.
-func (f *evaluation) made(it *Item, root graph.ID) {
+func (f *evaluation) checkProduced(it *Item, root graph.ID) {
 	if !it.Exists || !f.custom(it) || idle(f, it) {
 		return
 	}
@@ -57,7 +57,7 @@ func (f *evaluation) made(it *Item, root graph.ID) {
 			case from != root && e.Relation == relation.Needs && !e.Inferred && !e.Backward:
 				if f.addMissing(e) && !told[e.To] {
 					told[e.To] = true
-					f.add(f.lacking(it, from, e))
+					f.add(f.missingFinding(it, from, e))
 				}
 			}
 		}
@@ -70,11 +70,11 @@ func (f *evaluation) addMissing(e graph.Edge) bool {
 	return f.Graph.State(e.To) == graph.Missing && what.message != "" && what.verdict != 0 && !e.Optional && !givenToAll(to) && !f.inBatch(to)
 }
 
-// lacking is said of an object that an object of the batch has made.
-func (f *evaluation) lacking(by *Item, from graph.ID, e graph.Edge) Finding {
+// missingFinding is said of an object that an object of the batch has made.
+func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Finding {
 	self, what := f.Graph.Ref(from), outcomes[e.Rule]
 	return Finding{
-		Topic: References, Verdict: undecided, Object: self, Field: e.Field, Value: e.Value, Reason: what.reason,
+		Topic: References, Verdict: verdictUnknown, Object: self, Field: e.Field, Value: e.Value, Reason: what.reason,
 		Message: fmt.Sprintf("%s has made it, and it needs %s, which does not exist: %s", near(by.Ref, self.Namespace), near(f.Graph.Ref(e.To), self.Namespace), what.message),
 		Remedy:  fmt.Sprintf("create %s, unless whoever made this makes that as well", near(f.Graph.Ref(e.To), self.Namespace)),
 	}
@@ -91,7 +91,7 @@ func (f *evaluation) reference(it *Item, e graph.Edge) {
 		return
 	}
 	if !known {
-		what = outcome{undecided, "ReferenceMissing", f.follows(it, e)}
+		what = outcome{verdictUnknown, "ReferenceMissing", f.follows(it, e)}
 	}
 	if what.message == "" {
 		return
@@ -102,11 +102,11 @@ func (f *evaluation) reference(it *Item, e graph.Edge) {
 		Remedy:  fmt.Sprintf("create %s, add it to the batch, or correct %s", near(to, it.Ref.Namespace), e.Field),
 	}
 	if state == graph.Unread && (!f.newNamespace(to.Namespace) || f.inBatch(to)) {
-		j.Verdict, j.Reason = undecided, "Unread"
+		j.Verdict, j.Reason = verdictUnknown, "Unread"
 		j.Message = fmt.Sprintf("needs %s, of which it is not known whether it exists: it was not read", near(to, it.Ref.Namespace))
 		j.Remedy = "ask somebody who may read it"
 	} else if by := f.maker(it, to, e.To); by != "" {
-		j.Verdict, j.Reason = undecided, "MadeLater"
+		j.Verdict, j.Reason = verdictUnknown, "MadeLater"
 		j.Message = fmt.Sprintf("needs %s, which does not exist yet: %s; until then: %s", near(to, it.Ref.Namespace), by, what.message)
 		j.Remedy = ""
 	}

@@ -74,18 +74,18 @@ func (f *evaluation) unchanged(it *Item, live *corev1.PodTemplateSpec) bool {
 	}
 	a, errA := runtime.DefaultUnstructuredConverter.ToUnstructured(want)
 	b, errB := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
-	return errA == nil && errB == nil && within(a, b)
+	return errA == nil && errB == nil && isWithin(a, b)
 }
 
-// within says whether all of a is in b: fields of maps, and lists item by item.
-func within(a, b any) bool {
+// isWithin says whether all of a is in b: fields of maps, and lists item by item.
+func isWithin(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
 		return true
 	case map[string]any:
 		in, _ := b.(map[string]any)
 		for k, v := range a {
-			if !within(v, in[k]) {
+			if !isWithin(v, in[k]) {
 				return false
 			}
 		}
@@ -96,7 +96,7 @@ func within(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !within(a[i], in[i]) {
+			if !isWithin(a[i], in[i]) {
 				return false
 			}
 		}

@@ -27,8 +27,8 @@ func certain(c *podSet) int {
 	return c.missing()
 }
 
-func always(*podSet) bool { return true }
-func never(*podSet) bool  { return false }
+func anyPodSet(*podSet) bool { return true }
+func noPodSet(*podSet) bool  { return false }
 
 // ask asks about a course. Pods that come later, or that do not start anyway, are in none.
 func (f *evaluation) ask(base *schedule.Cluster, way scenario) (schedule.Result, int) {
@@ -55,12 +55,12 @@ func (f *evaluation) ask(base *schedule.Cluster, way scenario) (schedule.Result,
 func (f *evaluation) scheduling() {
 	base := f.cluster()
 	f.cronJobs(base)
-	all, n := f.ask(base, scenario{always, everything})
+	all, n := f.ask(base, scenario{anyPodSet, everything})
 	if n == 0 {
 		return
 	}
 	defer func() {
-		f.checked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", many(n, "pod"), many(nodesOf(f.placed), "node"))
+		f.checked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", countText(n, "pod"), countText(nodesOf(f.placed), "node"))
 	}()
 	old, ends, guess := f.has(func(c *podSet) bool { return len(c.old) > 0 }), f.has(func(c *podSet) bool { return c.ends }), f.has(func(c *podSet) bool { return c.guess })
 	f.placed = all.Placement
@@ -70,7 +70,7 @@ func (f *evaluation) scheduling() {
 	}
 	gone := all
 	if old {
-		gone, _ = f.ask(base, scenario{never, everything})
+		gone, _ = f.ask(base, scenario{noPodSet, everything})
 		f.placed = gone.Placement
 	}
 	if gone.Verdict == fits && (all.Verdict == fits || f.inPlace(base)) {
@@ -102,7 +102,7 @@ func (f *evaluation) inPlace(base *schedule.Cluster) bool {
 	if one.first == 0 {
 		return true
 	}
-	first, _ := f.ask(base, scenario{always, func(*podSet) int { return 1 }})
+	first, _ := f.ask(base, scenario{anyPodSet, func(*podSet) int { return 1 }})
 	return first.Verdict == fits
 }
 
@@ -125,7 +125,7 @@ func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule
 		f.answered(gone, "")
 		return true
 	}
-	least, _ := f.ask(base, scenario{never, certain})
+	least, _ := f.ask(base, scenario{noPodSet, certain})
 	if least.Verdict == impossible {
 		f.answered(least, "")
 		return true
@@ -135,7 +135,7 @@ func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule
 		if !one.ends || one.guess {
 			continue
 		}
-		answer, n := f.ask(base, scenario{never, func(c *podSet) int {
+		answer, n := f.ask(base, scenario{noPodSet, func(c *podSet) int {
 			if c == one {
 				return min(1, c.missing())
 			}
@@ -167,7 +167,7 @@ func (f *evaluation) stuck(base *schedule.Cluster) bool {
 			},
 		})
 		if n > 0 && answer.Verdict == impossible {
-			f.answered(answer, fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", many(len(one.old), "old pod")))
+			f.answered(answer, fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")))
 			found = true
 		}
 	}
@@ -202,7 +202,7 @@ func (f *evaluation) cronJobs(base *schedule.Cluster) {
 			continue
 		}
 		if answer := f.place(base, c.pods(1)); answer.Verdict == impossible {
-			j := Finding{Topic: Scheduling, Verdict: undecided, Object: c.item.Ref, Reason: "NoRoomNow", Message: "there is no room for its pod now; it comes later"}
+			j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Object: c.item.Ref, Reason: "NoRoomNow", Message: "there is no room for its pod now; it comes later"}
 			if len(answer.Proofs) > 0 {
 				j.Message += " (" + answer.Proofs[0].Message + ")"
 				j.Nodes = answer.Proofs[0].Nodes

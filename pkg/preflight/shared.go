@@ -25,7 +25,7 @@ func (f *evaluation) sharedVolumes() {
 			}
 			if ref := (object.Ref{Kind: "PersistentVolumeClaim", Namespace: c.pod.Namespace, Name: v.ClaimName}); f.oneNode(ref) {
 				f.add(Finding{
-					Topic: Storage, Verdict: undecided, Object: c.item.Ref, Field: fmt.Sprintf("%s.volumes[%d].persistentVolumeClaim", c.spec(), i), Value: v.ClaimName, Reason: "SharedVolume",
+					Topic: Storage, Verdict: verdictUnknown, Object: c.item.Ref, Field: fmt.Sprintf("%s.volumes[%d].persistentVolumeClaim", c.spec(), i), Value: v.ClaimName, Reason: "SharedVolume",
 					Message: fmt.Sprintf("several pods mount %s, which is ReadWriteOnce: those on another node than the first would wait for its volume", near(ref, c.pod.Namespace)),
 					Remedy:  "use a claim that is ReadWriteMany, a StatefulSet with claims of their own, or the strategy Recreate for a single pod",
 				})

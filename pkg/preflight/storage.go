@@ -20,11 +20,11 @@ func (f *evaluation) storage() {
 	if len(f.claims) == 0 {
 		return
 	}
-	f.checked[Storage] = fmt.Sprintf("%s: each has a class that makes volumes, or a volume that suits it", many(len(f.claims), "claim"))
+	f.checked[Storage] = fmt.Sprintf("%s: each has a class that makes volumes, or a volume that suits it", countText(len(f.claims), "claim"))
 	var byHand []*claim
 	told := map[string]bool{} // a template is told of once
 	for _, c := range f.claims {
-		j, hand := f.claimFate(c)
+		j, hand := f.claimOutcome(c)
 		if hand {
 			byHand = append(byHand, c)
 		}
@@ -47,22 +47,22 @@ func (f *evaluation) storage() {
 	f.markLost()
 }
 
-// claimFate says what becomes of a claim; nil where all is well, as far as can be told.
+// claimOutcome says what becomes of a claim; nil where all is well, as far as can be told.
 // hand says that it needs one of the volumes that are there.
-func (f *evaluation) claimFate(c *claim) (j *Finding, hand bool) {
+func (f *evaluation) claimOutcome(c *claim) (j *Finding, hand bool) {
 	name := volumehelpers.GetPersistentVolumeClaimClass(c.PersistentVolumeClaim)
 	class := f.class(name)
 	switch {
 	case c.Spec.VolumeName != "":
 		return f.named(c), false
 	case name == "" && c.Spec.StorageClassName == nil && !f.World.Read(classKind, ""):
-		return &Finding{Verdict: undecided, Reason: "Unread", Message: fmt.Sprintf("claim %s names no class, and %s: whether there is a default is not known", c.Name, unread(classKind, ""))}, false
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s names no class, and %s: whether there is a default is not known", c.Name, unread(classKind, ""))}, false
 	case f.anySuits(c.PersistentVolumeClaim):
 		return nil, class == nil || class.Provisioner == noProvisioner
 	case name == "":
 		return f.withoutClass(c), false
 	case class == nil && !f.World.Read(classKind, ""):
-		return &Finding{Verdict: undecided, Reason: "Unread", Value: name, Message: fmt.Sprintf("whether StorageClass/%s is there is not known: %s", name, unread(classKind, ""))}, false
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Value: name, Message: fmt.Sprintf("whether StorageClass/%s is there is not known: %s", name, unread(classKind, ""))}, false
 	case class == nil:
 		return &Finding{
 			Verdict: impossible, Reason: "StorageClassMissing", Value: name,
@@ -70,7 +70,7 @@ func (f *evaluation) claimFate(c *claim) (j *Finding, hand bool) {
 			Remedy:  "create the class, or name one that exists",
 		}, false
 	case class.Provisioner == noProvisioner && !f.World.Read(volumeKind, ""):
-		return &Finding{Verdict: undecided, Reason: "Unread", Value: name, Message: fmt.Sprintf("volumes of class %s are made by hand, and %s", name, unread(volumeKind, ""))}, false
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Value: name, Message: fmt.Sprintf("volumes of class %s are made by hand, and %s", name, unread(volumeKind, ""))}, false
 	case class.Provisioner == noProvisioner:
 		return &Finding{
 			Verdict: impossible, Reason: "NoVolume", Value: name,
@@ -80,7 +80,7 @@ func (f *evaluation) claimFate(c *claim) (j *Finding, hand bool) {
 	}
 	if c.Spec.Selector != nil {
 		return &Finding{
-			Verdict: undecided, Reason: "SelectorOnNewVolume", Field: c.field + ".selector",
+			Verdict: verdictUnknown, Reason: "SelectorOnNewVolume", Field: c.field + ".selector",
 			Message: fmt.Sprintf("claim %s selects volumes by label, none that is available suits it, and few provisioners make one for a claim with a selector", c.Name),
 			Remedy:  "leave the selector out, or create a PersistentVolume that it selects",
 		}, false
@@ -91,7 +91,7 @@ func (f *evaluation) claimFate(c *claim) (j *Finding, hand bool) {
 
 func (f *evaluation) withoutClass(c *claim) *Finding {
 	if !f.World.Read(volumeKind, "") {
-		return &Finding{Verdict: undecided, Reason: "Unread", Message: fmt.Sprintf("claim %s has no class, and %s: whether one suits it is not known", c.Name, unread(volumeKind, ""))}
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s has no class, and %s: whether one suits it is not known", c.Name, unread(volumeKind, ""))}
 	}
 	if c.Spec.StorageClassName != nil {
 		return &Finding{
@@ -124,7 +124,7 @@ func (f *evaluation) named(c *claim) *Finding {
 		}
 	}
 	if !f.World.Read(volumeKind, "") {
-		return &Finding{Verdict: undecided, Reason: "Unread", Field: c.field + ".volumeName", Value: ref.Name, Message: unread(volumeKind, "")}
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Field: c.field + ".volumeName", Value: ref.Name, Message: unread(volumeKind, "")}
 	}
 	return &Finding{
 		Verdict: impossible, Reason: "VolumeMissing", Field: c.field + ".volumeName", Value: ref.Name,
@@ -169,7 +169,7 @@ func (f *evaluation) byHand(claims []*claim) {
 			}
 			f.add(Finding{
 				Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",
-				Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", many(len(tried), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
+				Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(tried), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
 				Remedy:  "create another PersistentVolume that suits it",
 			})
 			return
@@ -178,7 +178,7 @@ func (f *evaluation) byHand(claims []*claim) {
 	for n, c := range claims {
 		if !f.enough(claims, n, volumes) {
 			f.add(Finding{
-				Topic: Storage, Verdict: undecided, Object: c.item.Ref, Field: c.field, Reason: "BindingOrder",
+				Topic: Storage, Verdict: verdictUnknown, Object: c.item.Ref, Field: c.field, Reason: "BindingOrder",
 				Message: fmt.Sprintf("there is a volume for each claim, but which of them gets which is not certain: %s may be left without one", c.Name),
 				Remedy:  "name the volume in the claim, or set a claimRef on the volume",
 			})

@@ -13,7 +13,7 @@ func (f *evaluation) open(all, gone schedule.Result, guess bool) {
 	switch {
 	case gone.Verdict == fits:
 		f.unsure(all, "OldPodsFirst", "the new pods fit once the old ones are gone, but not for certain beside them: the roll-out may wait")
-	case gone.Verdict == undecided:
+	case gone.Verdict == verdictUnknown:
 		f.answered(gone, "")
 	case guess:
 		f.unsure(gone, "LikeAnother", "not all pods fit if the custom resources run what was assumed of them")
@@ -24,13 +24,13 @@ func (f *evaluation) open(all, gone schedule.Result, guess bool) {
 
 // unsure adds one judgement that is not decided, with the proofs of an answer as reasons.
 func (f *evaluation) unsure(a schedule.Result, reason, message string) {
-	j := Finding{Topic: Scheduling, Verdict: undecided, Reason: reason, Message: message}
+	j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: reason, Message: message}
 	for i, p := range a.Proofs {
 		if i == 0 {
 			j.Message += " (" + f.objectsOf(p.Pods) + p.Message + ")"
 			j.Nodes = p.Nodes
 		}
-		if c := f.crewOf(p.Pods); c != nil && j.Object.Name == "" {
+		if c := f.podSetOf(p.Pods); c != nil && j.Object.Name == "" {
 			j.Object = c.item.Ref
 			f.basis(&j, c)
 		}
@@ -44,15 +44,15 @@ func (f *evaluation) answered(a schedule.Result, because string) {
 	case impossible:
 		for _, p := range a.Proofs {
 			j := Finding{Topic: Scheduling, Verdict: impossible, Reason: p.Reason, Message: because + f.objectsOf(p.Pods) + p.Message, Nodes: p.Nodes, Remedy: remedies[p.Reason]}
-			if c := f.crewOf(p.Pods); c != nil {
+			if c := f.podSetOf(p.Pods); c != nil {
 				j.Object = c.item.Ref
 				f.basis(&j, c)
 			}
 			f.add(j)
 		}
-	case undecided:
+	case verdictUnknown:
 		for _, why := range a.Unknown {
-			j := Finding{Topic: Scheduling, Verdict: undecided, Reason: "NotDecided", Message: why}
+			j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: "NotDecided", Message: why}
 			if c := f.spokenOf(why); c != nil {
 				j.Object = c.item.Ref
 			}
@@ -116,8 +116,8 @@ var remedies = map[string]string{
 	"NoVolume":                     "create a PersistentVolume that suits it on a node that takes the pod",
 }
 
-// crewOf returns the crew of the first pod that is named.
-func (f *evaluation) crewOf(pods []string) *podSet {
+// podSetOf returns the crew of the first pod that is named.
+func (f *evaluation) podSetOf(pods []string) *podSet {
 	for _, name := range pods {
 		for _, c := range f.crews {
 			if who, _, _ := strings.Cut(name, ", pod "); who == c.title {

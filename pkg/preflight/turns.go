@@ -18,10 +18,10 @@ type quotaScenario struct {
 // tries are the courses by which a quota is judged, one after another: what is there for
 // sure; roll-outs that take turns; each Job's first pod; and roll-outs that cannot begin.
 func (f *evaluation) tries(name corev1.ResourceName) []quotaScenario {
-	out := []quotaScenario{{scenario: scenario{never, certain}, after: ": part of it cannot be created"}}
+	out := []quotaScenario{{scenario: scenario{noPodSet, certain}, after: ": part of it cannot be created"}}
 	for _, one := range f.crews {
 		if one.ends && !one.guess && !one.later {
-			out = append(out, quotaScenario{after: ": its pods cannot be created", scenario: scenario{never, func(c *podSet) int {
+			out = append(out, quotaScenario{after: ": its pods cannot be created", scenario: scenario{noPodSet, func(c *podSet) int {
 				if c == one {
 					return min(1, c.missing())
 				}
@@ -30,7 +30,7 @@ func (f *evaluation) tries(name corev1.ResourceName) []quotaScenario {
 		}
 		if one.first > 0 && one.wanted >= len(one.old) && ready(one.old) && !one.guess {
 			out = append(out, quotaScenario{
-				before: fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", many(len(one.old), "old pod")),
+				before: fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")),
 				scenario: scenario{func(c *podSet) bool { return c == one }, func(c *podSet) int {
 					if c == one {
 						return 1
@@ -40,7 +40,7 @@ func (f *evaluation) tries(name corev1.ResourceName) []quotaScenario {
 			})
 		}
 	}
-	return append(out, quotaScenario{fine: true, scenario: scenario{always, func(c *podSet) int {
+	return append(out, quotaScenario{fine: true, scenario: scenario{anyPodSet, func(c *podSet) int {
 		if len(c.old) > 0 && c.overlap && usesNoMore(c, name) {
 			return min(1, c.first)
 		}

@@ -150,7 +150,7 @@ func (r *Runner) changes(a *system.Action, t Target, fields map[string]any, clai
 			out[i].CreatedParents = b.CreatedParents
 			continue
 		}
-		at, ok := b.where(fields)
+		at, ok := b.resolvePath(fields)
 		if !ok {
 			continue
 		}
@@ -183,7 +183,7 @@ func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
 	var out [][]string
 	for i := range o.Changes {
 		if c := &o.Changes[i]; !c.Kept {
-			at, ok := c.where(main.Object)
+			at, ok := c.resolvePath(main.Object)
 			if !ok {
 				at = tokens(c.Path)
 			}

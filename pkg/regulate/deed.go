@@ -108,7 +108,7 @@ type actionContext struct {
 	At        time.Time `json:"at"`
 }
 
-func (x *run) tellings(it *item) actionContext {
+func (x *run) newActionContext(it *item) actionContext {
 	h, o := it.w.hold, it.op
 	step, signal := "do", h.Signal
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// mostOutput is how much of a command's output is kept: the end of it.
-const mostOutput = 2 << 10
+// maxOutput is how much of a command's output is kept: the end of it.
+const maxOutput = 2 << 10
 
 // command runs a command, in a group of processes of its own, which ends with ctx. What is
 // said of it is the program and how it ended: its arguments and what it writes may be secrets,
@@ -27,11 +27,11 @@ func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout tim
 	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	c := exec.CommandContext(within, e.Command[0], e.Command[1:]...)
-	c.Env = append(os.Environ(), x.tellings(it).env()...)
+	c.Env = append(os.Environ(), x.newActionContext(it).env()...)
 	for _, k := range slices.Sorted(maps.Keys(e.Env)) {
 		c.Env = append(c.Env, k+"="+e.Env[k])
 	}
-	out := &tail{most: mostOutput}
+	out := &tail{most: maxOutput}
 	c.Stdout, c.Stderr = out, out
 	ownGroup(c)
 	c.WaitDelay = 2 * time.Second

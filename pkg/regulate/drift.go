@@ -85,7 +85,7 @@ func (r *Runner) drifts(ctx context.Context, h *Hold, o *Operation, j *Journal) 
 		}
 		d := base
 		d.Change = *c
-		if at, ok := c.where(img.fields()); ok {
+		if at, ok := c.resolvePath(img.fields()); ok {
 			d.Is, d.Has = lookup(img.fields(), at)
 		}
 		d.By, d.At = whoChanged(img.main, o, c)
@@ -110,7 +110,7 @@ func (j *Journal) overwritten(o *Operation, path string) bool {
 // whoChanged is the manager that owns the field of a change, the one that wrote last of several.
 // Nobody owns a field that is gone: then it is whoever wrote to the object last, after the hold.
 func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (by string, at time.Time) {
-	way, found := c.where(main.Object)
+	way, found := c.resolvePath(main.Object)
 	if o.Target.Subresource == scaleSubresource {
 		way, found = tokens(cmp.Or(o.Replicas, "/spec/replicas")), true
 	}
@@ -134,7 +134,7 @@ func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (by st
 // unchanged says that an entry is that of an owner from before the hold, which has not written
 // since.
 func (e *entry) unchanged(was Owner) bool {
-	return e.is(was) && (e.Time == nil || e.Time.UTC().Equal(was.Time))
+	return e.isOf(was) && (e.Time == nil || e.Time.UTC().Equal(was.Time))
 }
 
 // Text says for people what was changed, by whom and when.

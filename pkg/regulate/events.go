@@ -29,12 +29,12 @@ const Controller = "sysop.dev/regulate"
 const (
 	// mostNote, mostWord and mostObjectName are what the API takes, in bytes.
 	mostNote, mostWord, mostObjectName = 1024, 128, 253
-	// mostQueued bounds what waits to be told; what comes on top of it is not told.
-	mostQueued = 2048
+	// maxQueued bounds what waits to be told; what comes on top of it is not told.
+	maxQueued = 2048
 	// tellers is how many Events are sent at a time.
 	tellers = 4
-	// tellPatience is how long one Event may take.
-	tellPatience = 5 * time.Second
+	// eventTimeout is how long one Event may take.
+	eventTimeout = 5 * time.Second
 )
 
 // APIEventRecorder writes Events of events.k8s.io/v1 about targets, in their namespaces (those of
@@ -56,20 +56,20 @@ type APIEventRecorder struct {
 	closed bool
 }
 
-// NewTeller returns a teller. Instance says who this process is (Holder); warn is told, once,
+// NewEventRecorder returns a teller. Instance says who this process is (Holder); warn is told, once,
 // that something could not be told, and why. Flush ends it.
-func NewTeller(config *rest.Config, instance string, warn func(string)) (*APIEventRecorder, error) {
+func NewEventRecorder(config *rest.Config, instance string, warn func(string)) (*APIEventRecorder, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
 		return nil, fmt.Errorf("reach events: %w", err)
 	}
-	return newTeller(client, instance, warn), nil
+	return newEventRecorder(client, instance, warn), nil
 }
 
-func newTeller(client dynamic.Interface, instance string, warn func(string)) *APIEventRecorder {
+func newEventRecorder(client dynamic.Interface, instance string, warn func(string)) *APIEventRecorder {
 	t := &APIEventRecorder{
 		client: client.Resource(eventsResource), instance: truncated(instance, mostWord), warn: warn, Now: time.Now,
-		queue: make(chan *eventsv1.Event, mostQueued), refuse: map[string]bool{},
+		queue: make(chan *eventsv1.Event, maxQueued), refuse: map[string]bool{},
 	}
 	for range tellers {
 		go t.work()
@@ -92,7 +92,7 @@ func (t *APIEventRecorder) Record(_ context.Context, about Target, warning bool,
 	case t.queue <- e:
 	default:
 		t.pending.Done()
-		t.failed(fmt.Errorf("more than %d are waiting", mostQueued))
+		t.failed(fmt.Errorf("more than %d are waiting", maxQueued))
 	}
 }
 
@@ -126,7 +126,7 @@ func (t *APIEventRecorder) work() {
 }
 
 func (t *APIEventRecorder) send(e *eventsv1.Event) {
-	ctx, cancel := context.WithTimeout(context.Background(), tellPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
 	_, err := t.client.Namespace(e.Namespace).Create(ctx, journal.Unstructured(e), metav1.CreateOptions{FieldManager: FieldManager})
 	switch {

@@ -28,7 +28,7 @@ var told = Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployme
 
 func TestEventsAreTold(t *testing.T) {
 	server := eventServer()
-	teller := newTeller(server, "alice@laptop (pid 7)", func(s string) { t.Errorf("warned: %s", s) })
+	teller := newEventRecorder(server, "alice@laptop (pid 7)", func(s string) { t.Errorf("warned: %s", s) })
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	teller.Now = func() time.Time { return now }
 	cluster := Target{APIVersion: "example.com/v1", Kind: "Zone", Name: "eu:" + strings.Repeat("x", 250)}
@@ -82,7 +82,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 		return false, nil, nil
 	})
 	var warned []string
-	teller := newTeller(server, "x", func(s string) { warned = append(warned, s) })
+	teller := newEventRecorder(server, "x", func(s string) { warned = append(warned, s) })
 	for i := range 100 {
 		teller.Record(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
 		other := told
@@ -103,8 +103,8 @@ func TestEventsThatHang(t *testing.T) {
 	defer close(hang)
 	server.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) { <-hang; return false, nil, nil })
 	var warned []string
-	teller := newTeller(server, "x", func(s string) { warned = append(warned, s) })
-	for i := range mostQueued + 100 {
+	teller := newEventRecorder(server, "x", func(s string) { warned = append(warned, s) })
+	for i := range maxQueued + 100 {
 		teller.Record(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)

@@ -141,7 +141,7 @@ func (c *Collector) Add(o object.Object) {
 	c.seen[o.Ref] = f
 }
 
-func (c *Collector) of(r object.Ref) (fact, bool) {
+func (c *Collector) factOf(r object.Ref) (fact, bool) {
 	if c == nil {
 		return fact{}, false
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// MostOwned is how many objects a journal remembers with fields that FieldManager owns
+// MaxOwned is how many objects a journal remembers with fields that FieldManager owns
 // although nothing holds them.
-const MostOwned = 200
+const MaxOwned = 200
 
 // Owned are fields of an object that FieldManager owns although no hold wrote them to take
 // them back: what on.Recover and inverses wrote, restarts, and where managedFields could not
@@ -36,7 +36,7 @@ func (j *Journal) own(uid string, paths ...string) {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	j.Owned = append(j.Owned, Owned{uid, slices.Compact(paths)})
-	if n := len(j.Owned) - MostOwned; n > 0 {
+	if n := len(j.Owned) - MaxOwned; n > 0 {
 		j.Owned = slices.Delete(j.Owned, 0, n)
 	}
 }
@@ -140,7 +140,7 @@ func (x *run) wouldWrite(it *item, act *system.Action, changes []Change) [][]str
 	}
 	var out [][]string
 	for i := range changes {
-		if at, ok := changes[i].where(main.Object); ok {
+		if at, ok := changes[i].resolvePath(main.Object); ok {
 			out = append(out, at)
 		}
 	}

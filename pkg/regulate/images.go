@@ -166,9 +166,9 @@ func tokens(path string) []string {
 	return out
 }
 
-// where returns the way to the field of a change in an object: list items that have a name
+// resolvePath returns the way to the field of a change in an object: list items that have a name
 // are found by it, wherever they stand now. False says that the way is gone.
-func (c *Change) where(o map[string]any) ([]string, bool) {
+func (c *Change) resolvePath(o map[string]any) ([]string, bool) {
 	at := tokens(c.Path)
 	var cur any = o
 	for i := range at {
@@ -268,7 +268,7 @@ func takeAway(o map[string]any, at []string, made int) {
 
 // compare says what is at the field of a change now: what was written, or what was there before.
 func (c *Change) compare(o map[string]any) (now, was bool) {
-	at, ok := c.where(o)
+	at, ok := c.resolvePath(o)
 	if !ok {
 		return false, false
 	}
@@ -295,7 +295,7 @@ func Undo(changes []Change, live map[string]any, force bool) (map[string]any, []
 	for i := range changes {
 		c := &changes[i]
 		now, was := c.compare(live)
-		at, ok := c.where(out)
+		at, ok := c.resolvePath(out)
 		switch {
 		case was && !now:
 			verdicts[i] = AlreadyRestored

@@ -18,21 +18,21 @@ type Journal struct {
 	Holds []*Hold `json:"holds,omitempty"`
 	// Conflicts is what somebody had changed when it was to be taken back, and what was there
 	// before: a hold each, with the operations and the fields that were left as they are, the
-	// newest last. It is cut at MostLeft. Somebody can have it put back by force.
+	// newest last. It is cut at MaxConflicts. Somebody can have it put back by force.
 	Conflicts []*Hold `json:"left,omitempty"`
 	// Owned are fields that are FieldManager's although nothing holds them, the newest last.
-	// It is cut at MostOwned.
+	// It is cut at MaxOwned.
 	Owned []Owned `json:"owned,omitempty"`
 	// AppRecords is what was seen of each app.
 	AppRecords map[string]*AppRecord `json:"apps,omitempty"`
-	// History is what is over, the newest last. It is cut at MostHistory.
+	// History is what is over, the newest last. It is cut at MaxHistory.
 	History []Record `json:"history,omitempty"`
 
 	journal.Revision `json:"-"`
 }
 
-// MostHistory is how many records a journal keeps: an object of a cluster has 1 MiB.
-const MostHistory = 200
+// MaxHistory is how many records a journal keeps: an object of a cluster has 1 MiB.
+const MaxHistory = 200
 
 // AppRecord is what was seen of an app over time.
 type AppRecord struct {

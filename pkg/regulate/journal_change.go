@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// MostBytes is how long the JSON of a journal may become: an object of a cluster has 1 MiB,
+// MaxBytes is how long the JSON of a journal may become: an object of a cluster has 1 MiB,
 // and managedFields and whatever else is in it want their part.
-const MostBytes = 700 << 10
+const MaxBytes = 700 << 10
 
-// mostText bounds one text of a record: messages of clusters have no end.
-const mostText = 1000
+// maxText bounds one text of a record: messages of clusters have no end.
+const maxText = 1000
 
 // Clone returns a copy that shares nothing with j, but the values in changes of operations
 // (Was, Now), which nobody changes in place. The clone of nil is an empty journal.
@@ -178,7 +178,7 @@ func (j *Journal) AppendHistory(records ...Record) {
 		r.Why, r.Result = cut(r.Why), cut(r.Result)
 		j.History = append(j.History, r)
 	}
-	if n := len(j.History) - MostHistory; n > 0 {
+	if n := len(j.History) - MaxHistory; n > 0 {
 		j.History = slices.Delete(j.History, 0, n)
 	}
 }
@@ -249,10 +249,10 @@ func recent(times []time.Time, now time.Time) []time.Time {
 }
 
 func cut(s string) string {
-	if len(s) <= mostText {
+	if len(s) <= maxText {
 		return s
 	}
-	n := mostText
+	n := maxText
 	for n > 0 && s[n]&0xC0 == 0x80 { // not within a character
 		n--
 	}

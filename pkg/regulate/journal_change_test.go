@@ -61,10 +61,10 @@ func TestJournalChanges(t *testing.T) {
 
 func TestJournalHistory(t *testing.T) {
 	j := &regulate.Journal{}
-	for i := range regulate.MostHistory + 50 {
+	for i := range regulate.MaxHistory + 50 {
 		j.AppendHistory(regulate.Record{App: fmt.Sprint(i), Result: strings.Repeat("é", 10000)})
 	}
-	if n := len(j.History); n != regulate.MostHistory || j.History[n-1].App != fmt.Sprint(regulate.MostHistory+49) {
+	if n := len(j.History); n != regulate.MaxHistory || j.History[n-1].App != fmt.Sprint(regulate.MaxHistory+49) {
 		t.Errorf("%d records, the last of %s", n, j.History[n-1].App)
 	}
 	if r := j.History[0].Result; len(r) > 1010 || strings.ToValidUTF8(r, "") != r {

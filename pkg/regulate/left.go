@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MostLeft is how many holds a journal remembers of which something was left as it is.
-const MostLeft = 20
+// MaxConflicts is how many holds a journal remembers of which something was left as it is.
+const MaxConflicts = 20
 
 // LeftHold returns what was left when the hold of a number was taken back.
 func (j *Journal) LeftHold(id int) (*Hold, bool) {
@@ -52,7 +52,7 @@ func (j *Journal) leave(h *Hold) {
 		return
 	}
 	j.Conflicts = append(j.Conflicts, left)
-	if n := len(j.Conflicts) - MostLeft; n > 0 {
+	if n := len(j.Conflicts) - MaxConflicts; n > 0 {
 		for _, h := range j.Conflicts[:n] {
 			for _, o := range h.Operations {
 				j.own(o.Target.UID, o.paths()...)

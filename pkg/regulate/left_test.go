@@ -151,10 +151,10 @@ func leftHold(id int, app string) *Hold {
 
 func TestLeftIsBounded(t *testing.T) {
 	j := &Journal{}
-	for i := range MostLeft + 5 {
+	for i := range MaxConflicts + 5 {
 		j.CloseHold(leftHold(i+1, fmt.Sprint("app", i)), time.Time{}, Record{Result: strings.Repeat("r", 500)})
 	}
-	if len(j.Conflicts) != MostLeft || j.Conflicts[0].ID != 6 {
+	if len(j.Conflicts) != MaxConflicts || j.Conflicts[0].ID != 6 {
 		t.Fatalf("%d, the first is %d", len(j.Conflicts), j.Conflicts[0].ID)
 	}
 	for _, h := range j.Conflicts {
@@ -169,16 +169,16 @@ func TestLeftIsBounded(t *testing.T) {
 	}
 	// The history goes first, then the oldest of what was left.
 	size := func() int { b, _ := json.Marshal(j); return len(b) }
-	if !j.Trim(size()-600) || len(j.Conflicts) != MostLeft {
+	if !j.Trim(size()-600) || len(j.Conflicts) != MaxConflicts {
 		t.Errorf("%d left", len(j.Conflicts))
 	}
-	if most := size() / 3; !j.Trim(most) || len(j.History) != 0 || len(j.Conflicts) == 0 || len(j.Conflicts) == MostLeft || size() > most {
+	if most := size() / 3; !j.Trim(most) || len(j.History) != 0 || len(j.Conflicts) == 0 || len(j.Conflicts) == MaxConflicts || size() > most {
 		t.Errorf("%d bytes, %d left, %d records", size(), len(j.Conflicts), len(j.History))
 	}
-	if newest := j.Conflicts[len(j.Conflicts)-1].ID; newest != MostLeft+5 {
+	if newest := j.Conflicts[len(j.Conflicts)-1].ID; newest != MaxConflicts+5 {
 		t.Errorf("the newest is %d", newest)
 	}
-	if h := j.Open(Step{App: "new", Signal: "Stop"}, nil, time.Time{}); h.ID <= MostLeft+5 {
+	if h := j.Open(Step{App: "new", Signal: "Stop"}, nil, time.Time{}); h.ID <= MaxConflicts+5 {
 		t.Errorf("number %d is used twice", h.ID)
 	}
 }

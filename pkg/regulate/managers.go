@@ -80,7 +80,7 @@ func (o *stateObserver) keepers(id graph.ID) []Manager {
 		}
 		for _, m := range above {
 			ref := o.Graph.Ref(m)
-			if by := keeperOf(ref); by != "" && m != id && add(Manager{Ref: ref, Tool: by, Reverts: true}) {
+			if by := revertingTool(ref); by != "" && m != id && add(Manager{Ref: ref, Tool: by, Reverts: true}) {
 				next = append(next, m)
 			}
 		}
@@ -99,8 +99,8 @@ func (o *stateObserver) keepers(id graph.ID) []Manager {
 	return chain
 }
 
-// keeperOf says of a manager which tool it is of; empty for one that reverts nothing.
-func keeperOf(r object.Ref) string {
+// revertingTool says of a manager which tool it is of; empty for one that reverts nothing.
+func revertingTool(r object.Ref) string {
 	switch {
 	case r.Group == applicationKind.Group && (r.Kind == applicationKind.Kind || r.Kind == "ApplicationSet"):
 		return ByArgoCD
@@ -154,7 +154,7 @@ func (o *stateObserver) marked(id graph.ID) []Manager {
 	if m, in := o.tracked(id); in {
 		out = append(out, m)
 	}
-	if f, _ := o.Facts.of(o.Graph.Ref(id)); f.flux != (object.Ref{}) {
+	if f, _ := o.Facts.factOf(o.Graph.Ref(id)); f.flux != (object.Ref{}) {
 		out = append(out, Manager{Ref: f.flux, Tool: ByFlux, Reverts: true})
 	}
 	return out
@@ -171,7 +171,7 @@ func labeledBy(o object.Object) object.Ref {
 	labels := o.Meta.GetLabels()
 	for _, gk := range ManagerKinds() {
 		name, namespace := labels[gk.Group+"/name"], labels[gk.Group+"/namespace"]
-		if keeperOf(object.Ref{Group: gk.Group, Kind: gk.Kind}) == ByFlux && name != "" && namespace != "" {
+		if revertingTool(object.Ref{Group: gk.Group, Kind: gk.Kind}) == ByFlux && name != "" && namespace != "" {
 			return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: name}
 		}
 	}
@@ -181,7 +181,7 @@ func labeledBy(o object.Object) object.Ref {
 // tracked returns the Application that marks an object as its own. It may be in another
 // cluster, or could not be read: then its namespace is not known.
 func (o *stateObserver) tracked(id graph.ID) (Manager, bool) {
-	f, _ := o.Facts.of(o.Graph.Ref(id))
+	f, _ := o.Facts.factOf(o.Graph.Ref(id))
 	if f.tracking == "" {
 		return Manager{}, false
 	}

@@ -124,7 +124,7 @@ func (m *manifests) roles() {
 	slices.Sort(namespaces)
 	for _, ns := range namespaces {
 		rules := append(slices.Clone(reads[ns]), writes[ns]...)
-		comment := m.told(ns, writes[ns])
+		comment := m.permissionNote(ns, writes[ns])
 		if ns == "" {
 			m.clusterRole(comment, rules)
 			continue
@@ -168,8 +168,8 @@ func (m *manifests) reads() map[string][]rbacv1.PolicyRule {
 	return out
 }
 
-// told says what of a role cannot be narrowed to names.
-func (m *manifests) told(ns string, writes []rbacv1.PolicyRule) string {
+// permissionNote says what of a role cannot be narrowed to names.
+func (m *manifests) permissionNote(ns string, writes []rbacv1.PolicyRule) string {
 	where := "in the namespace " + ns
 	if ns == "" {
 		where = "in the whole cluster"

@@ -64,11 +64,11 @@ func (o *stateObserver) find(r system.Root) (object.Ref, graph.State, string) {
 	default:
 		return o.anywhere(r, ref)
 	}
-	return ref, o.Graph.StateOf(ref), o.said(ref)
+	return ref, o.Graph.StateOf(ref), o.absenceReason(ref)
 }
 
-// said says why a root is not among those that are there; empty where it is.
-func (o *stateObserver) said(ref object.Ref) string {
+// absenceReason says why a root is not among those that are there; empty where it is.
+func (o *stateObserver) absenceReason(ref object.Ref) string {
 	switch o.Graph.StateOf(ref) {
 	case graph.Present:
 		return ""
@@ -152,7 +152,7 @@ func (o *stateObserver) fronts(part map[graph.ID]graph.ID) map[graph.ID]graph.ID
 			continue
 		}
 		ref := o.Graph.Ref(id)
-		f, known := o.Facts.of(ref)
+		f, known := o.Facts.factOf(ref)
 		if !known || f.service == nil || len(f.service.selector) == 0 {
 			continue
 		}
@@ -187,7 +187,7 @@ func (o *stateObserver) templates() map[string][]template {
 	for _, gk := range serving {
 		for id := range o.Graph.OfKind(gk) {
 			ref := o.Graph.Ref(id)
-			if f, known := o.Facts.of(ref); known && len(f.labels) > 0 {
+			if f, known := o.Facts.factOf(ref); known && len(f.labels) > 0 {
 				out[ref.Namespace] = append(out[ref.Namespace], template{id, f.labels})
 			}
 		}

@@ -37,7 +37,7 @@ func (o *stateObserver) parts(a *observed) []health.Part {
 	if a.stack == nil {
 		return nil
 	}
-	over := o.over(a)
+	over := o.ownersOfOthers(a)
 	var counting []health.Part
 	for _, p := range o.Health.Stack(a.stack).Parts {
 		if of, owned := o.owner(p.ID); !p.Required || p.Own.Status == "" || owned && of != a || p.Own.Reason == health.Derived && over[p.ID] {
@@ -49,9 +49,9 @@ func (o *stateObserver) parts(a *observed) []health.Part {
 	return slices.DeleteFunc(counting, func(p health.Part) bool { return p.Own.Status != a.state.Health })
 }
 
-// over returns the own objects above a root of another app: what they have derived from
+// ownersOfOthers returns the own objects above a root of another app: what they have derived from
 // below may be that one's.
-func (o *stateObserver) over(a *observed) map[graph.ID]bool {
+func (o *stateObserver) ownersOfOthers(a *observed) map[graph.ID]bool {
 	over := map[graph.ID]bool{}
 	var next []graph.ID
 	for _, b := range o.apps {

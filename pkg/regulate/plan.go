@@ -109,7 +109,7 @@ func newPlanner(w *SystemState, s *system.System, j *Journal, now time.Time) *pl
 	}
 	p.freeze()
 	p.remember()
-	p.verdicts = p.judgeHolds()
+	p.verdicts = p.evaluateHolds()
 	return p
 }
 

@@ -10,8 +10,8 @@ type needs struct {
 	direct, all map[string]map[string]bool
 }
 
-// nobody recalls nothing.
-func nobody(string) []string { return nil }
+// noHistory recalls nothing.
+func noHistory(string) []string { return nil }
 
 // needsOf reads the needs of a world, and those that are recalled of an app. That an app
 // needs itself says nothing.

@@ -143,12 +143,14 @@ func (a *AppState) need(app string) (Need, bool) {
 
 // StopOrder returns some apps in the waves in which they are stopped: who needs others comes
 // first. Those of one wave are stopped side by side.
-func StopOrder(w *SystemState, apps []string) [][]string { return waves(apps, needsOf(w, nobody).last) }
+func StopOrder(w *SystemState, apps []string) [][]string {
+	return waves(apps, needsOf(w, noHistory).last)
+}
 
 // RecoverOrder returns some apps in the waves in which they are let go: what is needed comes
 // first.
 func RecoverOrder(w *SystemState, apps []string) [][]string {
-	return waves(apps, needsOf(w, nobody).first)
+	return waves(apps, needsOf(w, noHistory).first)
 }
 
 func waves(apps []string, before func(a, b string) bool) [][]string {

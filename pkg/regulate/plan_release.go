@@ -80,7 +80,7 @@ func (p *planner) unfinished(back []Step) wave {
 		}
 		out = append(out, step)
 	}
-	return wave{out, aside}
+	return wave{out, neverConflicts}
 }
 
 // recoverOrder lets what is needed go first; of the holds of one app the last one.
@@ -91,7 +91,7 @@ func (p *planner) recoverOrder(a, b *Step) bool {
 	return p.needs.first(a.App, b.App)
 }
 
-func aside(_, _ *Step) bool { return false }
+func neverConflicts(_, _ *Step) bool { return false }
 
 func joinFirst(a, b *Step) bool {
 	return a.Hold == b.Hold && a.Verb == AddCause && b.Verb == RemoveCause
@@ -106,8 +106,8 @@ func (p *planner) afterwards(app string) []Resolved {
 	return slices.DeleteFunc(slices.Clone(a.Actions["Recover"]), func(r Resolved) bool { return r.Refused != "" })
 }
 
-// judgeHolds says of all holds which of their causes are on.
-func (p *planner) judgeHolds() map[*Hold]verdict {
+// evaluateHolds says of all holds which of their causes are on.
+func (p *planner) evaluateHolds() map[*Hold]verdict {
 	out := map[*Hold]verdict{}
 	for _, h := range p.j.Holds {
 		v, all := verdict{}, true

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// why says that a rule is on for an app: db is Degraded for 31 s (rule trouble, for 30 s):
+// explain says that a rule is on for an app: db is Degraded for 31 s (rule trouble, for 30 s):
 // StatefulSet/db: 0/1 replicas available.
-func (p *planner) why(app string, r *system.Rule, m match) string {
+func (p *planner) explain(app string, r *system.Rule, m match) string {
 	a := p.states[app]
 	is, because := "", ""
 	if m.health {
@@ -74,7 +74,7 @@ func (p *planner) causeWhy(c Cause) string {
 	case !ok:
 		return c.Why
 	case m.on:
-		return p.why(c.App, r, m)
+		return p.explain(c.App, r, m)
 	case p.states[c.App] == nil:
 		return c.App + " was not looked at: what was held because of it stays held"
 	case m.unsure:
@@ -121,7 +121,7 @@ func (p *planner) freeWhy(app string) string {
 		case a == nil:
 			return app + " was not looked at"
 		case m.on:
-			return p.why(app, r, m)
+			return p.explain(app, r, m)
 		case m.unsure && p.settling(p.seen[app]):
 			return fmt.Sprintf("%s was let go %s ago and is %s: it is given %s to settle", app, span(p.now.Sub(p.seen[app].Recovered)), healthOf(a), span(p.s.Regulation.Settle))
 		case m.unsure:

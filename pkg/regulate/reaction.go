@@ -18,7 +18,7 @@ import (
 const (
 	defaultReactTimeout = 2 * time.Minute
 	firstLook           = 200 * time.Millisecond
-	mostBetweenLooks    = 5 * time.Second
+	maxPollInterval     = 5 * time.Second
 )
 
 // reaction is what a run waits for when it has written a signal: that the operator reacts. An
@@ -96,7 +96,7 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 		if !pause(ctx, every) {
 			return "", ctx.Err()
 		}
-		every = min(every*3/2, mostBetweenLooks)
+		every = min(every*3/2, maxPollInterval)
 	}
 }
 

@@ -47,7 +47,7 @@ func (o *stateObserver) resolve(a *observed, index int, act *system.Action) Reso
 	case len(act.Targets) > 0:
 		v.named()
 	default:
-		v.meant()
+		v.resolveTargets()
 	}
 	if v.r.Refused == "" {
 		v.fit()
@@ -132,8 +132,8 @@ func (v *resolving) ofKind(kinds ...schema.GroupKind) []graph.ID {
 	return out
 }
 
-// meant finds the targets where none are written.
-func (v *resolving) meant() {
+// resolveTargets finds the targets where none are written.
+func (v *resolving) resolveTargets() {
 	act, name := v.act, v.a.app.Name
 	switch {
 	case act.Scale != nil:
@@ -220,7 +220,7 @@ func (o *stateObserver) kindOf(id graph.ID) schema.GroupVersionKind {
 
 // uncordonable says why no traffic can be taken from a Service by its selector.
 func (v *resolving) uncordonable(id graph.ID) string {
-	f, known := v.o.Facts.of(v.o.Graph.Ref(id))
+	f, known := v.o.Facts.factOf(v.o.Graph.Ref(id))
 	switch {
 	case !known || f.service == nil:
 		return "it could not be read whole"
@@ -318,7 +318,7 @@ func (v *resolving) signal(id graph.ID) (Signal, bool) {
 // preset looks up what the catalogue says of a target.
 func (v *resolving) preset(ref object.Ref, id graph.ID) {
 	s, known := v.signal(id)
-	f, _ := v.o.Facts.of(ref)
+	f, _ := v.o.Facts.factOf(ref)
 	switch lack := f.lacks[v.act.Preset]; {
 	case !known:
 		v.refuse("no %s is known for %s: write another action%s, or see kubectl sysop regulate signals", v.act.Preset, ref, v.instead(id))

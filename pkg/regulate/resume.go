@@ -56,7 +56,7 @@ func (x *run) owns(it *item, c *Change) bool {
 		}
 		return it.scaledUnowned(c)
 	}
-	at, ok := c.where(it.img.main.Object)
+	at, ok := c.resolvePath(it.img.main.Object)
 	return ok && owned(it.img.main, at)
 }
 
@@ -131,7 +131,7 @@ func (x *run) adoptLive(it *item) {
 	o.Changes, o.Owners = slices.Clone(o.Changes), slices.Clone(o.Owners)
 	for i := range o.Changes {
 		c := &o.Changes[i]
-		at, ok := c.where(fields)
+		at, ok := c.resolvePath(fields)
 		if !ok || c.claims() || !c.ExistsAfter || !x.owns(it, c) {
 			continue
 		}

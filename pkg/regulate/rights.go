@@ -184,7 +184,7 @@ func (r *permissionSet) actions(app, signal string, resolved []Resolved) {
 			r.act(act, t, sub)
 		}
 		for ; act != nil; act = act.Inverse {
-			r.besides(act)
+			r.addHook(act)
 		}
 	}
 }
@@ -212,8 +212,8 @@ func (r *permissionSet) act(act *system.Action, t object.Ref, sub string) {
 	}
 }
 
-// besides is what an action takes that is about no target.
-func (r *permissionSet) besides(act *system.Action) {
+// addHook is what an action takes that is about no target.
+func (r *permissionSet) addHook(act *system.Action) {
 	switch {
 	case act.Job != nil:
 		r.job(r.jobNamespace(act.Job))
@@ -279,7 +279,7 @@ func (r *permissionSet) operations(h *Hold) {
 	}
 	for i := range a.On[h.Signal] {
 		for act := &a.On[h.Signal][i]; act != nil; act = act.Inverse {
-			r.besides(act)
+			r.addHook(act)
 		}
 	}
 }

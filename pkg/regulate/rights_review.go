@@ -156,15 +156,15 @@ func Refuse(missing []MissingPermission) error {
 	return &MissingPermissionsError{Missing: missing}
 }
 
-// mostListed is how many lines of rights an error has.
-const mostListed = 20
+// maxListed is how many lines of rights an error has.
+const maxListed = 20
 
 func (e *MissingPermissionsError) Error() string {
 	var b strings.Builder
 	b.WriteString("rights are missing, so nothing was written:")
 	rules := e.rules()
 	for i, r := range rules {
-		if i == mostListed {
+		if i == maxListed {
 			fmt.Fprintf(&b, "\n  and %d more", len(rules)-i)
 			break
 		}

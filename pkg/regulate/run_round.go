@@ -116,11 +116,11 @@ func (x *run) settleErrors(items []*item) {
 		it.err = nil
 		switch {
 		case err == nil:
-		case errors.Is(err, errAnew):
+		case errors.Is(err, errRecreated):
 			// What was intended does not hold any more: it is looked at again.
 			it.op.State = Waiting
-			if x.anew[it.op]++; x.anew[it.op] > mostStale {
-				it.w.err = fmt.Errorf("write %s: %w, %d times in a row", it.op.Target, err, mostStale)
+			if x.anew[it.op]++; x.anew[it.op] > maxStale {
+				it.w.err = fmt.Errorf("write %s: %w, %d times in a row", it.op.Target, err, maxStale)
 			}
 		case !isPermanent(err):
 			it.w.err = err
@@ -167,11 +167,11 @@ func (x *run) fail(it *item, err error) {
 		x.end(it, Failed, "%v", err)
 	}
 	if h := it.w.hold; h.Failed == "" {
-		x.j.Fail(h, fmt.Sprintf("%s of %s: %v", it.op.Action, it.what(), err), x.Now())
+		x.j.Fail(h, fmt.Sprintf("%s of %s: %v", it.op.Action, it.description(), err), x.Now())
 	}
 }
 
-func (it *item) what() string {
+func (it *item) description() string {
 	if it.op.Target.Name == "" {
 		return it.w.hold.App
 	}

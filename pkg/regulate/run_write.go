@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// errAnew says that somebody changed what is about to be written, so that what was written
+// errRecreated says that somebody changed what is about to be written, so that what was written
 // down of it is wrong.
-var errAnew = errors.New("it was changed meanwhile")
+var errRecreated = errors.New("it was changed meanwhile")
 
 // prepare looks at the object of an operation, and says in the operation what is about to be
 // done. It writes nothing.
 func (x *run) prepare(ctx context.Context, it *item) error {
 	o := it.op
-	if err := x.within(o); err != nil {
+	if err := x.checkScope(o); err != nil {
 		return err
 	}
 	act, err := x.actionOf(it)
@@ -31,7 +31,7 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 	if it.back {
 		return x.prepareBack(ctx, it, act)
 	}
-	if act != nil && isDeed(act) {
+	if act != nil && isHook(act) {
 		x.note(func() {
 			o.ID = x.operationID(it)
 			if act.Job != nil && o.Target.Name == "" {
@@ -40,7 +40,7 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 		})
 		return err
 	}
-	if it.img, err = x.patientRead(ctx, o.Target); err != nil {
+	if it.img, err = x.readWithRetry(ctx, o.Target); err != nil {
 		return err
 	}
 	if it.resumed && x.asIntended(it) {
@@ -65,7 +65,7 @@ func (x *run) asIntended(it *item) bool {
 		x.end(it, AlreadySet, "it was made so by somebody else")
 		return true
 	case notWritten:
-		want, ok := again(o.Changes, it.img.fields())
+		want, ok := reapply(o.Changes, it.img.fields())
 		if ok {
 			it.want = want
 		}
@@ -134,12 +134,12 @@ func (o *Operation) sameTarget(other *Operation) bool {
 	return o.Target.UID != "" && o.Target.UID == other.Target.UID && (o.Target.Subresource == scaleSubresource) == (other.Target.Subresource == scaleSubresource)
 }
 
-// again makes what was intended out of an object that is still as it was.
-func again(changes []Change, live map[string]any) (map[string]any, bool) {
+// reapply makes what was intended out of an object that is still as it was.
+func reapply(changes []Change, live map[string]any) (map[string]any, bool) {
 	out := copied(live)
 	for i := range changes {
 		c := &changes[i]
-		at, ok := c.where(out)
+		at, ok := c.resolvePath(out)
 		if !ok {
 			return nil, false
 		}
@@ -160,7 +160,7 @@ func (x *run) execute(ctx context.Context, it *item) error {
 		return x.undo(ctx, it, act)
 	case err != nil:
 		return permanentError{err}
-	case isDeed(act):
+	case isHook(act):
 		return x.runAction(ctx, it, act)
 	}
 	done, err := x.write(ctx, it)
@@ -196,12 +196,12 @@ func (x *run) write(ctx context.Context, it *item) (string, error) {
 		if !p.wait(ctx, err) {
 			return "", fmt.Errorf("write %s: %w", o.Target, err)
 		}
-		if it.img, err = x.patientRead(ctx, o.Target); err != nil {
+		if it.img, err = x.readWithRetry(ctx, o.Target); err != nil {
 			return "", err
 		}
 		switch {
 		case !x.asIntended(it):
-			return "", errAnew
+			return "", errRecreated
 		case o.State != Started:
 			return "", nil
 		}
@@ -249,8 +249,8 @@ func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Uns
 
 func (x *run) writes() WriteOptions { return WriteOptions{Manager: FieldManager, DryRun: x.DryRun} }
 
-// patientRead reads an object, and waits for an API server that is away.
-func (x *run) patientRead(ctx context.Context, t Target) (*liveObject, error) {
+// readWithRetry reads an object, and waits for an API server that is away.
+func (x *run) readWithRetry(ctx context.Context, t Target) (*liveObject, error) {
 	var p retrier
 	for {
 		img, err := x.read(ctx, t)

@@ -32,7 +32,7 @@ func (x *run) resolveStarted(ctx context.Context) error {
 	var items []*item
 	for _, h := range x.j.Holds {
 		for _, o := range h.Operations {
-			if (o.State == Started || o.State == Undoing) && o.writesFields() && o.Target.UID != "" && x.within(o) == nil {
+			if (o.State == Started || o.State == Undoing) && o.writesFields() && o.Target.UID != "" && x.checkScope(o) == nil {
 				w := &work{hold: h, step: Step{Why: whys(h.Causes)}}
 				items = append(items, &item{w: w, op: o, beside: all[o.Target.bare().String()]})
 			}

@@ -17,8 +17,8 @@ const JournalKind = "Journal"
 
 const (
 	heldKey = "held"
-	// mostHeld bounds the lines for people.
-	mostHeld = 100
+	// maxHeld bounds the lines for people.
+	maxHeld = 100
 )
 
 // ConfigMapStore keeps the journal in a ConfigMap of the System's namespace.
@@ -102,8 +102,8 @@ func heldText(j *Journal) string {
 	for _, h := range j.Conflicts {
 		lines = append(lines, fmt.Sprintf("%s %s left: %s\n", h.App, h.Signal, truncated(leftText(h), 200)))
 	}
-	if more := len(lines) - mostHeld; more > 0 {
-		lines = append(lines[:mostHeld], fmt.Sprintf("and %d more\n", more))
+	if more := len(lines) - maxHeld; more > 0 {
+		lines = append(lines[:maxHeld], fmt.Sprintf("and %d more\n", more))
 	}
 	return strings.Join(lines, "")
 }

@@ -31,7 +31,7 @@ func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) err
 	case o.State != Started:
 		return nil
 	}
-	img, err := x.patientRead(ctx, o.Target)
+	img, err := x.readWithRetry(ctx, o.Target)
 	if apierrors.IsNotFound(err) {
 		x.end(it, TargetGone, "it is gone")
 		return nil
@@ -95,7 +95,7 @@ func inherit(owners, first []Owner) []Owner {
 
 // undo takes an operation back.
 func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
-	if act != nil && act.Inverse != nil && isDeed(act.Inverse) {
+	if act != nil && act.Inverse != nil && isHook(act.Inverse) {
 		return x.runInverse(ctx, it, act.Inverse)
 	}
 	if it.op.Action == "job" {
@@ -111,7 +111,7 @@ func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := b.once(ctx)
+		err := b.attempt(ctx)
 		if err == nil || !p.wait(ctx, err) {
 			return err
 		}
@@ -126,8 +126,8 @@ type undoRun struct {
 	putBack bool
 }
 
-// once tries to take it back; each try looks at the object anew.
-func (b *undoRun) once(ctx context.Context) error {
+// attempt tries to take it back; each try looks at the object anew.
+func (b *undoRun) attempt(ctx context.Context) error {
 	o := b.it.op
 	img, err := b.read(ctx, o.Target)
 	switch {

@@ -19,7 +19,7 @@ func (o *stateObserver) upgrade(a *observed) {
 	a.state.Fingerprint = map[string]string{}
 	for _, id := range o.versioned(a) {
 		ref := o.Graph.Ref(id)
-		f, _ := o.Facts.of(ref)
+		f, _ := o.Facts.factOf(ref)
 		if text := o.fingerprint(id, f); text != "" {
 			a.state.Fingerprint[ref.String()] = text
 		}

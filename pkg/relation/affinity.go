@@ -34,14 +34,14 @@ func onTopTemplate(read func(template, EmitFunc)) func(object.Object, EmitFunc) 
 	links := onTemplate(read)
 	return func(o object.Object, emit EmitFunc) {
 		if !repeated(o) {
-			links(o, others(o, emit))
+			links(o, excludingSelf(o, emit))
 		}
 	}
 }
 
-// others leaves the pods of the object itself out of links that may find them, and
+// excludingSelf leaves the pods of the object itself out of links that may find them, and
 // drops links that can find nobody else.
-func others(o object.Object, emit EmitFunc) EmitFunc {
+func excludingSelf(o object.Object, emit EmitFunc) EmitFunc {
 	own := ownPods(o)
 	if own == nil {
 		return emit
@@ -52,7 +52,7 @@ func others(o object.Object, emit EmitFunc) EmitFunc {
 		near := t.Namespace == o.Namespace
 		s, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: t.Selector.Labels, MatchExpressions: t.Selector.Expressions})
 		if (near || t.AllNamespaces || t.Namespaces != nil) && err == nil && s.Matches(carried) {
-			if near && t.Selector.within(own) {
+			if near && t.Selector.isWithin(own) {
 				return
 			}
 			t.Except = own
@@ -105,7 +105,7 @@ func podAffinity(t template, emit EmitFunc) {
 	required := a.RequiredDuringSchedulingIgnoredDuringExecution
 	alone := !slices.ContainsFunc(required, func(term corev1.PodAffinityTerm) bool { return !t.itself(&term) })
 	for i := range required {
-		t.beside(&required[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), alone, emit)
+		t.emitAffinity(&required[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), alone, emit)
 	}
 	t.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, path, emit)
 }
@@ -117,14 +117,14 @@ func podAntiAffinity(t template, emit EmitFunc) {
 	}
 	a, path := t.spec.Affinity.PodAntiAffinity, t.at+"spec.affinity.podAntiAffinity."
 	for i := range a.RequiredDuringSchedulingIgnoredDuringExecution {
-		t.beside(&a.RequiredDuringSchedulingIgnoredDuringExecution[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), true, emit)
+		t.emitAffinity(&a.RequiredDuringSchedulingIgnoredDuringExecution[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), true, emit)
 	}
 	t.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, path, emit)
 }
 
 func (t template) preferred(terms []corev1.WeightedPodAffinityTerm, path string, emit EmitFunc) {
 	for i := range terms {
-		t.beside(&terms[i].PodAffinityTerm, at(path+"preferredDuringSchedulingIgnoredDuringExecution[", i, "].podAffinityTerm"), true, emit)
+		t.emitAffinity(&terms[i].PodAffinityTerm, at(path+"preferredDuringSchedulingIgnoredDuringExecution[", i, "].podAffinityTerm"), true, emit)
 	}
 }
 
@@ -139,10 +139,10 @@ func podSpread(t template, emit EmitFunc) {
 	}
 }
 
-// beside emits who a term means. Its namespaces are those that it lists and those
+// emitAffinity emits who a term means. Its namespaces are those that it lists and those
 // that its selector finds; its own where it says neither; all of them where the
 // selector is empty.
-func (t template) beside(term *corev1.PodAffinityTerm, path string, optional bool, emit EmitFunc) {
+func (t template) emitAffinity(term *corev1.PodAffinityTerm, path string, optional bool, emit EmitFunc) {
 	merged := t.merged(term.LabelSelector, term.MatchLabelKeys, term.MismatchLabelKeys)
 	if merged == nil {
 		return

@@ -249,13 +249,13 @@ type Set struct {
 	families map[schema.GroupKind][]*members
 }
 
-// MostRules is how many rules a set holds: a graph numbers them in 16 bits.
-const MostRules = 1 << 16
+// MaxRules is how many rules a set holds: a graph numbers them in 16 bits.
+const MaxRules = 1 << 16
 
-// NewSet returns the set of rules, of which it takes the first MostRules. A rule
+// NewSet returns the set of rules, of which it takes the first MaxRules. A rule
 // without From reads every object.
 func NewSet(rules ...Rule) *Set {
-	rules = rules[:min(len(rules), MostRules)]
+	rules = rules[:min(len(rules), MaxRules)]
 	s := &Set{rules: rules, byKind: map[schema.GroupKind][]int{}, families: map[schema.GroupKind][]*members{}}
 	for i, r := range rules {
 		if r.family != nil && len(r.From) > 0 {

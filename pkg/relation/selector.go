@@ -70,9 +70,9 @@ func FromLabelSelector(s *metav1.LabelSelector) *Selector {
 	return &Selector{Labels: s.MatchLabels, Expressions: s.MatchExpressions}
 }
 
-// within says that what s finds, the other one finds as well, as far as that is
+// isWithin says that what s finds, the other one finds as well, as far as that is
 // seen from the labels that both ask for.
-func (s *Selector) within(other *Selector) bool {
+func (s *Selector) isWithin(other *Selector) bool {
 	if len(other.Expressions) > 0 {
 		return false
 	}

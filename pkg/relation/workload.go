@@ -82,7 +82,7 @@ func podSelector(o object.Object) *metav1.LabelSelector {
 // owner reference, as in many a dump, still carries the hash of a Deployment.
 func workloadTemplate(o object.Object, emit EmitFunc) {
 	t := templateOf(o)
-	if t.meta == nil || made(o) || retired(o) || finished(o) {
+	if t.meta == nil || isGenerated(o) || retired(o) || finished(o) {
 		return
 	}
 	if _, revision := o.Meta.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey]; revision {
@@ -92,8 +92,8 @@ func workloadTemplate(o object.Object, emit EmitFunc) {
 	emit(Link{Target: Target{Kind: pod, Namespace: o.Namespace, Selector: sel}, Field: t.at + "metadata.labels"})
 }
 
-// made says that another workload made this one, and is who it is for.
-func made(o object.Object) bool {
+// isGenerated says that another workload made this one, and is who it is for.
+func isGenerated(o object.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(o.Meta)
 	return owner != nil && (owner.Kind == deployment.Kind || owner.Kind == cronJob.Kind)
 }
@@ -127,9 +127,9 @@ func statefulSetService(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {
 	named(emit, service, self.Namespace, s.Spec.ServiceName, "spec.serviceName")
 }
 
-// mostOrdinals is how many claims of a template are linked by their very names;
+// maxOrdinals is how many claims of a template are linked by their very names;
 // those above it are found by pattern and label.
-const mostOrdinals = 1000
+const maxOrdinals = 1000
 
 // statefulSetClaims: claims carry no owner reference unless the retention policy
 // asks for one, but their names are fixed: TEMPLATE-SET-ORDINAL. The controller
@@ -146,7 +146,7 @@ func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {
 		replicas = int(*s.Spec.Replicas)
 	}
 	// A hostile object may claim two thousand million replicas.
-	exact := min(max(replicas, 0), mostOrdinals)
+	exact := min(max(replicas, 0), maxOrdinals)
 	for i := range s.Spec.VolumeClaimTemplates {
 		name := s.Spec.VolumeClaimTemplates[i].Name
 		prefix, field := name+"-"+self.Name+"-", at("spec.volumeClaimTemplates[", i, "].metadata.name")

@@ -105,7 +105,7 @@ func (c *sarifCollector) add(s *view.Suite, of *view.Case) {
 		f := &of.Findings[i]
 		r := c.result(of, f.Object.String(), f.Origin)
 		r.Kind, r.Level = "fail", sarifLevel(f.Severity.String())
-		r.Message.Text = f.Object.String() + ": " + said(f) + "."
+		r.Message.Text = f.Object.String() + ": " + findingText(f) + "."
 		r.Properties.Field, r.Properties.Value, r.Properties.Reason, r.Properties.Remedy, r.Properties.Patch = f.Field, f.Value, f.Reason, f.Remedy, f.Patch
 		for _, other := range f.Related {
 			location := sarifLocation{Logical: []sarifLogical{sarifResource(other.String())}}

@@ -195,7 +195,7 @@ func described(scenes []*svgScene) string {
 	fmt.Fprintf(&b, "Stacks: %d.", len(scenes))
 	for _, sc := range scenes {
 		fmt.Fprintf(&b, " %s: %s.", sc.stack.Name, strings.Join(filled(svgHealth[sc.stack.Health].word, counted(sc.stack.Objects), sc.money(sc.stack.Cost)), ", "))
-		for _, c := range sc.mostOf(5) {
+		for _, c := range sc.selectCards(5) {
 			fmt.Fprintf(&b, " %s.", sc.full(c))
 		}
 	}
@@ -203,14 +203,14 @@ func described(scenes []*svgScene) string {
 }
 
 // relation and via become classes, and so are of those that there are.
-func relation(e view.PictureEdge) string {
+func relation(e view.UIEdge) string {
 	if e.Relation > 0 && e.Relation < len(svgRelations) {
 		return svgRelations[e.Relation]
 	}
 	return "owns"
 }
 
-func via(e view.PictureEdge) string {
+func via(e view.UIEdge) string {
 	for _, v := range svgVias {
 		if e.Via == v {
 			return v

@@ -14,8 +14,8 @@ import (
 const (
 	cardWidth  = 232
 	cardHeight = 74
-	// fewest equal leaves stand by themselves; more are one card (ui/src/shape.ts).
-	fewest = 3
+	// minNodes equal leaves stand by themselves; more are one card (ui/src/shape.ts).
+	minNodes = 3
 	// trouble is the first number of health that somebody should look at.
 	trouble = 4
 )
@@ -50,20 +50,20 @@ func (c *svgCard) nodes() []int {
 // svgLine is an edge between two cards beside the tree.
 type svgLine struct {
 	from, to *svgCard
-	edge     view.PictureEdge
+	edge     view.UIEdge
 }
 
 // svgScene is a stack as it is drawn.
 type svgScene struct {
 	picture       *view.UIState
-	stack         *view.PictureStack
+	stack         *view.UIStack
 	cards         []*svgCard // in preorder
 	lines         []svgLine
 	of            map[int]*svgCard // by node
 	width, height int
 }
 
-func newScene(p *view.UIState, s *view.PictureStack) *svgScene {
+func newScene(p *view.UIState, s *view.UIStack) *svgScene {
 	sc := &svgScene{picture: p, stack: s, of: map[int]*svgCard{}}
 	roots := sc.tree()
 	roots = sc.fold(roots)
@@ -130,7 +130,7 @@ func (sc *svgScene) fold(siblings []*svgCard) []*svgCard {
 	for _, c := range siblings {
 		group := groups[alike(c)]
 		switch {
-		case len(group) <= fewest || !equal[c]:
+		case len(group) <= minNodes || !equal[c]:
 			out = append(out, c)
 		case group[0] == c:
 			out = append(out, joined(group))
@@ -192,7 +192,7 @@ func (sc *svgScene) cross() {
 }
 
 // hanging is the edge by which a card hangs below its parent.
-func (sc *svgScene) hanging(c *svgCard) view.PictureEdge {
+func (sc *svgScene) hanging(c *svgCard) view.UIEdge {
 	if c.place.How != "owned" {
 		for _, pair := range [][2]int{{c.parent.node, c.node}, {c.node, c.parent.node}} {
 			for _, e := range sc.picture.Nodes[pair[0]].Edges {
@@ -204,11 +204,11 @@ func (sc *svgScene) hanging(c *svgCard) view.PictureEdge {
 	}
 	switch c.place.How {
 	case "owned":
-		return view.PictureEdge{Relation: 1, Via: "owner"}
+		return view.UIEdge{Relation: 1, Via: "owner"}
 	case "needed":
-		return view.PictureEdge{Relation: 2, Via: "spec"}
+		return view.UIEdge{Relation: 2, Via: "spec"}
 	}
-	return view.PictureEdge{Relation: 3, Via: "spec"}
+	return view.UIEdge{Relation: 3, Via: "spec"}
 }
 
 // health is what a card shows as its own: of a fold the worst in it.
@@ -249,8 +249,8 @@ func plural(kind string) string {
 	return kind + "s"
 }
 
-// mostOf are the worst cards, for a description.
-func (sc *svgScene) mostOf(most int) []*svgCard {
+// selectCards are the worst cards, for a description.
+func (sc *svgScene) selectCards(most int) []*svgCard {
 	var bad []*svgCard
 	for _, c := range sc.cards {
 		if sc.health(c) >= trouble {

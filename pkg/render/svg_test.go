@@ -31,15 +31,15 @@ func shopPicture(t testing.TB) *view.UIState {
 // hostilePicture holds a text wherever a cluster has a say.
 func hostilePicture(s string) *view.UIState {
 	cost := int64(100)
-	node := func(edges ...view.PictureEdge) *view.PictureNode {
-		return &view.PictureNode{Name: s, State: s, Health: 6, Reason: s, Message: s, Edges: edges}
+	node := func(edges ...view.UIEdge) *view.UINode {
+		return &view.UINode{Name: s, State: s, Health: 6, Reason: s, Message: s, Edges: edges}
 	}
-	edge := func(to int) view.PictureEdge { return view.PictureEdge{To: to, Relation: 2, Via: s, Why: s} }
+	edge := func(to int) view.UIEdge { return view.UIEdge{To: to, Relation: 2, Via: s, Why: s} }
 	return &view.UIState{
 		Title: s, Source: s, At: s, Prices: s, Currency: s,
-		Kinds: []view.PictureKind{{Kind: s, Group: s}}, Namespaces: []string{"", s}, Labels: []string{s}, Rules: []string{s},
-		Nodes: []*view.PictureNode{node(edge(1)), node(edge(2)), node(edge(0), edge(1))},
-		Stacks: []view.PictureStack{{
+		Kinds: []view.UIKind{{Kind: s, Group: s}}, Namespaces: []string{"", s}, Labels: []string{s}, Rules: []string{s},
+		Nodes: []*view.UINode{node(edge(1)), node(edge(2)), node(edge(0), edge(1))},
+		Stacks: []view.UIStack{{
 			Name: s, Roots: []int{0}, Health: 6, Objects: 3, Cost: &cost,
 			Tree: []view.UIPosition{{How: s, Cost: &cost}, {Node: 1, Depth: 1, How: s, Shared: true}, {Node: 2, Depth: 2, How: s}},
 		}},

@@ -132,7 +132,7 @@ func (g *clusterState) gatherTerms() {
 }
 
 // each settled pod in the namespaces that a term means.
-func (g *clusterState) meant(t *term, do func(*boundPod)) {
+func (g *clusterState) eachSelected(t *term, do func(*boundPod)) {
 	visit := func(list []int) {
 		for _, i := range list {
 			if s := &g.settled[i]; g.matches(t, s.pod) {
@@ -153,13 +153,13 @@ func (g *clusterState) meant(t *term, do func(*boundPod)) {
 	}
 }
 
-// kept returns, for each world, the nodes which anti-affinity between a candidate and
+// excludedNodes returns, for each world, the nodes which anti-affinity between a candidate and
 // settled pods rules out: its own terms first, theirs after.
-func (g *clusterState) kept(c *candidate) (own, others [worlds]nodeSet) {
+func (g *clusterState) excludedNodes(c *candidate) (own, others [worlds]nodeSet) {
 	for _, t := range c.anti {
 		p := g.part(t.key)
 		var in [worlds]map[int32]bool
-		g.meant(t, func(s *boundPod) { noteDomain(&in, p.of[s.node], s.stays) })
+		g.eachSelected(t, func(s *boundPod) { noteDomain(&in, p.of[s.node], s.stays) })
 		g.ruleOut(&own, p, in)
 	}
 	for _, t := range g.terms {

@@ -227,7 +227,7 @@ func (f *filtered) set(n int, why code) {
 }
 
 func (g *clusterState) filterAnti(c *candidate, f *filtered) {
-	own, others := g.kept(c)
+	own, others := g.excludedNodes(c)
 	for w := range worlds {
 		for _, rule := range []struct {
 			nodes nodeSet

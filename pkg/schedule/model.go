@@ -108,7 +108,7 @@ func (m *model) addAffinity(i int, c *class, w world) {
 			r.firm = append(r.firm, make([]int32, p.domains))
 		}
 	}
-	m.g.meant(terms[0], func(s *boundPod) {
+	m.g.eachSelected(terms[0], func(s *boundPod) {
 		if m.g.matchesAll(terms, s.pod) {
 			r.note(s)
 		}

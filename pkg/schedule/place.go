@@ -9,7 +9,7 @@ import (
 // The budgets of the searches, in nodes looked at: together about a second.
 const (
 	budgetArrange   = 1_000_000
-	budgetAdversary = 1_500_000
+	budgetWorstCase = 1_500_000
 	budgetBlock     = 400_000
 )
 
@@ -29,7 +29,7 @@ func (c *Cluster) Place(pods []Pod) Result {
 		}
 		return Result{Verdict: DoesNotFit, Proofs: []Reason{{Pods: names, Reason: "NoNodes", Message: "the cluster has no nodes"}}}
 	}
-	q := &question{clusterState: g, arrange: budgetArrange, adversary: budgetAdversary, block: budgetBlock}
+	q := &question{clusterState: g, arrange: budgetArrange, adversary: budgetWorstCase, block: budgetBlock}
 	return q.answer(g.classes())
 }
 
@@ -59,12 +59,12 @@ func (q *question) answer(classes []*class) Result {
 			if !c.dead {
 				q.waiting = append(q.waiting, c)
 			}
-		case q.judgeAlone(c):
+		case q.evaluateSingle(c):
 			q.asked = append(q.asked, c)
 		}
 	}
 	for _, part := range q.connected(q.asked) {
-		q.judgeTogether(part)
+		q.evaluateJointly(part)
 	}
 	a := Result{Proofs: q.proofs, Unknown: q.open}
 	if len(q.proofs) > 0 {
@@ -72,7 +72,7 @@ func (q *question) answer(classes []*class) Result {
 		return a
 	}
 	if !q.unplaced && len(q.open) == 0 {
-		q.judgeAlways()
+		q.evaluateAlways()
 		a.Unknown = q.open
 	}
 	if !q.unplaced {
@@ -101,9 +101,9 @@ func (q *question) leave(format string, args ...any) {
 	}
 }
 
-// judgeAlone notes what is lost or open of a class on its own, and says whether it is to be
+// evaluateSingle notes what is lost or open of a class on its own, and says whether it is to be
 // placed with others.
-func (q *question) judgeAlone(c *class) bool {
+func (q *question) evaluateSingle(c *class) bool {
 	switch {
 	case c.of.lost != nil:
 		q.prove(Reason{Pods: c.names(), Reason: c.of.lost.Reason, Message: c.of.lost.Message})
@@ -111,7 +111,7 @@ func (q *question) judgeAlone(c *class) bool {
 	case c.of.foreign:
 		q.unplaced = true
 	case c.in[least].empty():
-		q.prove(q.alone(c))
+		q.prove(q.singleReason(c))
 		return false
 	}
 	for _, o := range c.of.open {
@@ -134,8 +134,8 @@ func (q *question) prove(p Reason) {
 	q.proofs = append(q.proofs, p)
 }
 
-// judgeTogether looks for a proof against classes that share nodes, and for a placement.
-func (q *question) judgeTogether(classes []*class) {
+// evaluateJointly looks for a proof against classes that share nodes, and for a placement.
+func (q *question) evaluateJointly(classes []*class) {
 	model := q.newModel(classes, least)
 	if p, ok := q.counted(model); ok {
 		q.prove(p)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// alone proves that a class has no node, whatever else is placed: each node says why.
-func (q *question) alone(c *class) Reason {
+// singleReason proves that a class has no node, whatever else is placed: each node says why.
+func (q *question) singleReason(c *class) Reason {
 	nodes := q.explain(c, c.code[least], q.free[least])
 	p := Reason{Pods: c.names(), Nodes: nodes}
 	p.Reason = foremost(nodes)
@@ -268,7 +268,7 @@ func (q *question) tooMuch(m *model, c int) (Reason, bool) {
 		wanted, supply := int64(0), int64(0)
 		var names []string
 		for i, k := range m.classes {
-			if v := k.of.want[d]; v > 0 && m.in[i].within(m.in[c]) {
+			if v := k.of.want[d]; v > 0 && m.in[i].isSubset(m.in[c]) {
 				wanted += v * int64(k.count())
 				names = append(names, k.names()...)
 			}

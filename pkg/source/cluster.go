@@ -124,7 +124,7 @@ func (c *Cluster) lists(ask Query) []listed {
 	var out []listed
 	for _, r := range c.kinds.All() {
 		named := slices.Contains(ask.Kinds, r.GroupKind())
-		if !r.Listable || LeftOut(r) && !named && !slices.Contains(ask.Include, r.GroupKind()) && !c.also(r) {
+		if !r.Listable || LeftOut(r) && !named && !slices.Contains(ask.Include, r.GroupKind()) && !c.includes(r) {
 			continue
 		}
 		switch {
@@ -139,7 +139,7 @@ func (c *Cluster) lists(ask Query) []listed {
 	return out
 }
 
-func (c *Cluster) also(r object.Resource) bool { return c.opts.Also != nil && c.opts.Also(r) }
+func (c *Cluster) includes(r object.Resource) bool { return c.opts.Also != nil && c.opts.Also(r) }
 
 // run runs the jobs, so many at a time. The first error ends them all.
 func (c *Cluster) run(parent context.Context, jobs []job) error {

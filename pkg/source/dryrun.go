@@ -177,7 +177,7 @@ func (c *Cluster) write(ctx context.Context, w writing) (*unstructured.Unstructu
 		}
 		wait, again := fail.retryAfter(try)
 		// The server calls a list that cannot be applied an error of its own.
-		if !again || waited+wait > patience || duplicate.MatchString(fail.err.Error()) {
+		if !again || waited+wait > requestTimeout || duplicate.MatchString(fail.err.Error()) {
 			return nil, c.final(fail)
 		}
 		waited += wait

@@ -138,7 +138,7 @@ func TestFaults(t *testing.T) {
 			for _, d := range waited.all {
 				total += d
 			}
-			if total > patience {
+			if total > requestTimeout {
 				t.Errorf("waited %v", total)
 			}
 		})

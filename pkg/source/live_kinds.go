@@ -118,8 +118,8 @@ func (l *Live) note(out []metav1.Object, version string) {
 	}
 }
 
-// mostLooks bounds how often discovery is asked again about one change.
-const mostLooks = 5
+// maxLooks bounds how often discovery is asked again about one change.
+const maxLooks = 5
 
 // lookAgain asks whoever follows to come back, where the discovery does not know yet
 // what has come or is gone: a server takes a second or two. Some it never serves, those
@@ -130,7 +130,7 @@ func (l *Live) lookAgain() {
 		settled = settled && l.cluster.knows(name) == there
 	}
 	waiting := l.known.tries > 0 && !l.known.due.Swap(false)
-	if waiting || settled || l.known.tries == mostLooks {
+	if waiting || settled || l.known.tries == maxLooks {
 		return
 	}
 	wait := time.Second << l.known.tries
@@ -171,7 +171,7 @@ func (r *liveRead) lookedFor() bool {
 	defer r.mu.Unlock()
 	found := false
 	for _, s := range r.shares {
-		if f := s.feed; f.gk != crdKind && f.looked < min(f.notFound, mostLooks) {
+		if f := s.feed; f.gk != crdKind && f.looked < min(f.notFound, maxLooks) {
 			f.looked, found = f.notFound, true
 		}
 	}

@@ -43,9 +43,9 @@ type failure struct {
 // What one request may cost. Where the server says when to come back, that is
 // done more often, but not for ever.
 const (
-	tries      = 4
-	triesAsked = 10
-	patience   = time.Minute
+	tries          = 4
+	triesAsked     = 10
+	requestTimeout = time.Minute
 )
 
 // ask sends a GET request and returns the answer, after as many tries as it
@@ -61,7 +61,7 @@ func (c *Cluster) ask(ctx context.Context, p string, query url.Values, accept st
 			return a, nil
 		}
 		wait, again := fail.retryAfter(try)
-		if !again || waited+wait > patience {
+		if !again || waited+wait > requestTimeout {
 			return answer{}, c.final(fail)
 		}
 		waited += wait

@@ -166,7 +166,7 @@ func SeverityCell(s check.Severity) Cell {
 
 // The words beside the severities.
 const (
-	undecidedWord   = "? not decided"
+	unknownWord     = "? not decided"
 	uncheckableWord = "? uncheckable"
 	waivedWord      = "‖ waived"
 )

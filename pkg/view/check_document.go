@@ -58,9 +58,9 @@ type CheckResultDocument struct {
 	Category   string   `json:"category"`
 	Guidelines []string `json:"guidelines"`
 	// Right counts the objects that are as they should be.
-	Right     int                      `json:"right"`
-	Wrong     []CheckFindingDocument   `json:"wrong"`
-	Undecided []CheckUndecidedDocument `json:"undecided"`
+	Right     int                    `json:"right"`
+	Wrong     []CheckFindingDocument `json:"wrong"`
+	Undecided []CheckUnknownDocument `json:"undecided"`
 }
 
 // CheckFindingDocument is one thing that is wrong.
@@ -77,8 +77,8 @@ type CheckFindingDocument struct {
 	Waived  *CheckWaiverDocument `json:"waived,omitempty"`
 }
 
-// CheckUndecidedDocument is something that could not be decided.
-type CheckUndecidedDocument struct {
+// CheckUnknownDocument is something that could not be decided.
+type CheckUnknownDocument struct {
 	Object string `json:"object"`
 	Why    string `json:"why"`
 }
@@ -161,7 +161,7 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 	for _, r := range s.Results {
 		result := CheckResultDocument{
 			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Right: len(r.Passed),
-			Wrong: []CheckFindingDocument{}, Undecided: []CheckUndecidedDocument{},
+			Wrong: []CheckFindingDocument{}, Undecided: []CheckUnknownDocument{},
 		}
 		for _, g := range r.Rule.Guidelines {
 			result.Guidelines = append(result.Guidelines, g.String())
@@ -170,7 +170,7 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 			result.Wrong = append(result.Wrong, checkFinding(r.Rule, &r.Findings[i]))
 		}
 		for _, o := range r.Unknowns {
-			result.Undecided = append(result.Undecided, CheckUndecidedDocument{o.Object.String(), o.Reason})
+			result.Undecided = append(result.Undecided, CheckUnknownDocument{o.Object.String(), o.Reason})
 		}
 		d.Results = append(d.Results, result)
 	}

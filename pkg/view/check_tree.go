@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// mostLines are shown of one rule, unless all are wanted.
-const mostLines = 8
+// maxLines are shown of one rule, unless all are wanted.
+const maxLines = 8
 
 // tree shows what was checked; under each what was found, by rule and the gravest first;
 // then what could not be decided, shortly.
@@ -74,7 +74,7 @@ func (v *checkView) ruleLine(all []mergedFinding, text string) *TreeRow {
 	}
 	line := &TreeRow{Name: name, Cells: []Cell{{}, {text, Faint}}}
 	for i := range all {
-		if !v.o.All && len(line.Children) == mostLines {
+		if !v.o.All && len(line.Children) == maxLines {
 			line.Hidden = len(all) - i
 			break
 		}
@@ -121,7 +121,7 @@ func (v *checkView) rest(g *checkGroup) []*TreeRow {
 		out = append(out, head)
 	}
 	if open := v.openFolded(g); len(open) > 0 {
-		out = append(out, v.openLine(Cell{undecidedWord, Warn}, open, true))
+		out = append(out, v.openLine(Cell{unknownWord, Warn}, open, true))
 	}
 	return out
 }

@@ -188,7 +188,7 @@ func (f *families) top(row *cost.Row) {
 	}
 }
 
-func (f *families) leaf(l sheetLeaf, node map[object.Ref]string) {
+func (f *families) leaf(l csvLeaf, node map[object.Ref]string) {
 	row := l.row
 	labels := rowLabels(row, l.top, node[row.Ref])
 	key := keyOf(labels)

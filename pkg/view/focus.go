@@ -34,7 +34,7 @@ type FocusOptions struct {
 	Tenant string
 }
 
-// FocusSheet makes a FOCUS Cost and Usage dataset of a ledger: a row a charge, every
+// FocusCSV makes a FOCUS Cost and Usage dataset of a ledger: a row a charge, every
 // column of the specification in the order of the alphabet, then columns of ours
 // (x_...). docs/focus.md says what each holds.
 //
@@ -42,7 +42,7 @@ type FocusOptions struct {
 // clock (UTC) in which it lies, so that whoever exports once an hour has no gap and
 // charges nothing twice. A window has to begin and end at a whole second, and to lie
 // in one calendar month (UTC): a row belongs to one billing period.
-func FocusSheet(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o FocusOptions) (*CSVTable, error) {
+func FocusCSV(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o FocusOptions) (*CSVTable, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func focusOptions(version string) view.FocusOptions {
 // focusText writes a FOCUS file.
 func focusText(t testing.TB, l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o view.FocusOptions) string {
 	t.Helper()
-	sheet, err := view.FocusSheet(l, r, p, o)
+	sheet, err := view.FocusCSV(l, r, p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,7 +420,7 @@ func TestFocusPeriods(t *testing.T) {
 		if r.To = at(c.to); c.from != "" {
 			r.From = at(c.from)
 		}
-		sheet, err := view.FocusSheet(cost.Allocate(r, p, cost.DefaultBook(), cost.Options{}), r, p, focusOptions("1.2"))
+		sheet, err := view.FocusCSV(cost.Allocate(r, p, cost.DefaultBook(), cost.Options{}), r, p, focusOptions("1.2"))
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s/%s: error %v, want one with %q", c.from, c.to, err, c.err)
@@ -446,16 +446,16 @@ func TestFocusPeriods(t *testing.T) {
 func TestFocusRefuses(t *testing.T) {
 	r, p := schools()
 	l := cost.Allocate(r, p, cost.DefaultBook(), cost.Options{})
-	if _, err := view.FocusSheet(l, r, p, focusOptions("1.4")); err == nil || !strings.Contains(err.Error(), "1.2, 1.3") {
+	if _, err := view.FocusCSV(l, r, p, focusOptions("1.4")); err == nil || !strings.Contains(err.Error(), "1.2, 1.3") {
 		t.Errorf("version 1.4: %v", err)
 	}
 	o := focusOptions("1.2")
 	o.AccountID = ""
-	if _, err := view.FocusSheet(l, r, p, o); err == nil || !strings.Contains(err.Error(), "kube-system") {
+	if _, err := view.FocusCSV(l, r, p, o); err == nil || !strings.Contains(err.Error(), "kube-system") {
 		t.Errorf("no account: %v", err)
 	}
 	l.Charges[0].Cost = l.Charges[0].Cost.Add(dec("0.000000000001"))
-	if _, err := view.FocusSheet(l, r, p, focusOptions("1.2")); err == nil || !strings.Contains(err.Error(), "is not its quantity") {
+	if _, err := view.FocusCSV(l, r, p, focusOptions("1.2")); err == nil || !strings.Contains(err.Error(), "is not its quantity") {
 		t.Errorf("a cost that is no product: %v", err)
 	}
 }

@@ -51,7 +51,7 @@ func BenchmarkFormats(b *testing.B) {
 			b.Run(fmt.Sprintf("focus-%s/%d", version, pods), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := view.FocusSheet(l, r, p, focusOptions(version)); err != nil {
+					if _, err := view.FocusCSV(l, r, p, focusOptions(version)); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -60,7 +60,7 @@ func BenchmarkFormats(b *testing.B) {
 		b.Run(fmt.Sprintf("csv/%d", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				view.MetricsSheet(rep, r)
+				view.MetricsCSV(rep, r)
 			}
 		})
 		b.Run(fmt.Sprintf("openmetrics/%d", pods), func(b *testing.B) {

@@ -48,7 +48,7 @@ func Change(c HealthChange, home string) Output {
 	if c.To == "" {
 		to = Cell{"gone", Faint}
 	}
-	line := &TreeRow{Name: Cell{Text: c.Time.Format(time.TimeOnly)}, Cells: []Cell{to, {c.name(home), Plain}, {c.told(), Plain}}}
+	line := &TreeRow{Name: Cell{Text: c.Time.Format(time.TimeOnly)}, Cells: []Cell{to, {c.name(home), Plain}, {c.text(), Plain}}}
 	columns := make([]Column, 4)
 	row := append([]Cell{line.Name}, line.Cells...)
 	table := &Table{Columns: columns, Rows: [][]Cell{row}}
@@ -68,7 +68,7 @@ func (c HealthChange) name(home string) string {
 	return kind + "/" + r.Name
 }
 
-func (c HealthChange) told() string {
+func (c HealthChange) text() string {
 	if c.To == health.Healthy {
 		return ""
 	}
@@ -81,5 +81,5 @@ func (c HealthChange) Line(home string) string {
 	if c.To == "" {
 		to = "gone"
 	}
-	return strings.TrimSpace(strings.Join([]string{c.Time.Format(time.TimeOnly), to, c.name(home), c.told()}, "  "))
+	return strings.TrimSpace(strings.Join([]string{c.Time.Format(time.TimeOnly), to, c.name(home), c.text()}, "  "))
 }

@@ -33,7 +33,7 @@ func (v *healthView) table(wide bool) *Table {
 			t.Rows = append(t.Rows, row)
 		}
 		for _, c := range s.Health.Causes {
-			name, since, message := Cell{Text: v.names.of(c.ID)}, Cell{Text: v.since(c.Health.Since)}, Cell{Text: verdict(c.Health.Reason, c.Health.Message)}
+			name, since, message := Cell{Text: v.names.text(c.ID)}, Cell{Text: v.since(c.Health.Since)}, Cell{Text: verdict(c.Health.Reason, c.Health.Message)}
 			if !wide {
 				t.Rows = append(t.Rows, []Cell{title, status, name, since, message})
 				continue
@@ -41,7 +41,7 @@ func (v *healthView) table(wide bool) *Table {
 			message.Text = withRuleError(message.Text, c.Health)
 			of, why := "", ""
 			if !c.Root {
-				of, why = v.names.of(c.Of), c.Edge.Why()
+				of, why = v.names.text(c.Of), c.Edge.Why()
 			}
 			t.Rows = append(t.Rows, []Cell{title, status, name, HealthCell(c.Health.Status), since, {Text: strconv.Itoa(c.Depth)}, {Text: of}, {Text: why}, message, {Text: v.last(c.ID)}})
 		}
@@ -75,7 +75,7 @@ func (v *healthView) list(wide bool) *Table {
 	}
 	for _, id := range v.ids {
 		h := v.a.OwnHealth(id)
-		name, since := Cell{Text: v.names.of(id)}, Cell{Text: v.since(h.Since)}
+		name, since := Cell{Text: v.names.text(id)}, Cell{Text: v.since(h.Since)}
 		if !wide {
 			t.Rows = append(t.Rows, []Cell{name, HealthCell(h.Status), since, {Text: verdict(h.Reason, h.Message)}})
 			continue
@@ -102,7 +102,7 @@ func (v *healthView) byStatus() *Tree {
 				healthy.one(v.g.Ref(id))
 				continue
 			}
-			head.Children = append(head.Children, &TreeRow{Name: Cell{Text: v.names.of(id)}, Cells: []Cell{{Text: v.since(h.Since)}, {Text: verdict(h.Reason, h.Message)}}})
+			head.Children = append(head.Children, &TreeRow{Name: Cell{Text: v.names.text(id)}, Cells: []Cell{{Text: v.since(h.Since)}, {Text: verdict(h.Reason, h.Message)}}})
 		}
 		if n == 0 {
 			continue

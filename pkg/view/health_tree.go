@@ -90,7 +90,7 @@ func (v *healthTree) changed(h health.Health) bool {
 // branch is the line of a node that is not folded, with those below it.
 func (v *healthTree) branch(b *graph.Branch) *TreeRow {
 	part, _ := v.s.Health.Part(b.ID)
-	l := &TreeRow{Name: Cell{Text: v.names.of(b.ID)}, Mark: v.mark(b, part), Cells: v.cells(part)}
+	l := &TreeRow{Name: Cell{Text: v.names.text(b.ID)}, Mark: v.mark(b, part), Cells: v.cells(part)}
 	if b.Repeated || v.told[b.ID] {
 		return l
 	}
@@ -120,7 +120,7 @@ func (v *healthTree) cells(p health.Part) []Cell {
 		message = fmt.Sprintf("%s (%s)", p.Own.Message, v.kinds(from))
 	}
 	if c, ok := v.causes[p.ID]; ok && p.Own.Status == health.Missing && c.Edge.Relation != 0 {
-		message = strings.TrimSpace(fmt.Sprintf("%s: %s", v.names.of(c.Of), c.Edge.Why()))
+		message = strings.TrimSpace(fmt.Sprintf("%s: %s", v.names.text(c.Of), c.Edge.Why()))
 		if makers := v.makers(p.ID); makers != "" {
 			message += "; " + makers + " makes it"
 		}
@@ -132,7 +132,7 @@ func (v *healthTree) cells(p health.Part) []Cell {
 func (v *healthTree) makers(id graph.ID) string {
 	var names []string
 	for p := range v.s.Stack.Parts(id) {
-		if name := v.names.of(p.To); p.Maker() && !slices.Contains(names, name) {
+		if name := v.names.text(p.To); p.Maker() && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -180,8 +180,8 @@ func isAre(n int, what string) string {
 	return fmt.Sprintf("%d %ss are", n, what)
 }
 
-// said is what happens to a dependent, and why.
-func (v *impactView) said(d *graph.Dependent) string {
+// describe is what happens to a dependent, and why.
+func (v *impactView) describe(d *graph.Dependent) string {
 	text := effectWord(d.Effect, d.Inferred)
 	if d.Effect == graph.LosesReplica {
 		text += fmt.Sprintf(": %d of %d left", d.Left, d.Of)
@@ -200,7 +200,7 @@ func (v *impactView) because(d *graph.Dependent) string {
 	if d.Cause == v.Impact.Object {
 		return d.Edge.Why()
 	}
-	return v.of(d.Cause) + ", " + d.Edge.Why()
+	return v.text(d.Cause) + ", " + d.Edge.Why()
 }
 
 func (v *impactView) table() *Table {
@@ -218,20 +218,20 @@ func (v *impactView) table() *Table {
 		word, _ := stackWords(s)
 		cause := ""
 		if !s.Gone {
-			cause = v.of(s.Because)
+			cause = v.text(s.Because)
 		}
 		row("stack "+word, stackTone(s), v.stackName(s), cause, "")
 	}
 	for i := range v.Impact.Deleted {
 		d := &v.Impact.Deleted[i]
-		row("deleted", Bad, v.of(d.ID), v.of(d.By), removalWhy(d))
+		row("deleted", Bad, v.text(d.ID), v.text(d.By), removalWhy(d))
 	}
 	for i := range v.Impact.MayGo {
 		d := &v.Impact.MayGo[i]
-		row("may be deleted", Warn, v.of(d.ID), v.of(d.By), d.Edge.Why())
+		row("may be deleted", Warn, v.text(d.ID), v.text(d.By), d.Edge.Why())
 	}
 	for _, k := range v.Impact.Kept {
-		row("stays", Plain, v.of(k.ID), v.of(k.By), keptWhy(k.Reason))
+		row("stays", Plain, v.text(k.ID), v.text(k.By), keptWhy(k.Reason))
 	}
 	for i := range v.all {
 		d := &v.all[i]
@@ -239,7 +239,7 @@ func (v *impactView) table() *Table {
 		if i >= len(v.Impact.Direct) && d.Effect == graph.Breaks && !d.Inferred {
 			word = "suffers"
 		}
-		row(word, effectTone(d.Effect, d.Inferred), v.of(d.ID), v.of(d.Cause), d.Edge.Why())
+		row(word, effectTone(d.Effect, d.Inferred), v.text(d.ID), v.text(d.Cause), d.Edge.Why())
 	}
 	return t
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// mostImpacts is how many lines of a kind are shown; -o table has all of them.
-const mostImpacts = 20
+// maxImpacts is how many lines of a kind are shown; -o table has all of them.
+const maxImpacts = 20
 
 func (v *impactView) tree() *Tree {
-	root := impactLine(Cell{Text: v.of(v.Impact.Object)}, Cell{v.summary(), v.worst()})
+	root := impactLine(Cell{Text: v.text(v.Impact.Object)}, Cell{v.summary(), v.worst()})
 	root.Children = append(root.Children, v.notes()...)
 	shown := map[int]bool{}
 	for i := range v.Stacks {
 		line := v.stackLine(&v.Stacks[i], shown)
-		if i < mostImpacts {
+		if i < maxImpacts {
 			root.Children = append(root.Children, line)
 		}
 	}
-	if more := len(v.Stacks) - mostImpacts; more > 0 {
+	if more := len(v.Stacks) - maxImpacts; more > 0 {
 		root.Children = append(root.Children, impactLine(Cell{fmt.Sprintf("… %d more stacks", more), Faint}, Cell{}))
 	}
 	var rest []int
@@ -73,9 +73,9 @@ func (v *impactView) notes() []*TreeRow {
 	switch {
 	case im.Remaker < 0:
 	case im.RemakerKnown:
-		note("made anew", v.of(im.Remaker)+" makes it anew at once")
+		note("made anew", v.text(im.Remaker)+" makes it anew at once")
 	default:
-		note("made anew?", v.of(im.Remaker)+" made it, and may make it anew")
+		note("made anew?", v.text(im.Remaker)+" made it, and may make it anew")
 	}
 	return out
 }
@@ -96,7 +96,7 @@ func (v *impactView) stackLine(s *graph.StackImpact, shown map[int]bool) *TreeRo
 	tone := stackTone(s)
 	text := glyph(tone) + word
 	if !s.Gone {
-		text += ": " + v.of(s.Because)
+		text += ": " + v.text(s.Because)
 	}
 	if n := s.Deleted; n > 0 {
 		text += "; " + counted(n, "object") + " of it deleted along"
@@ -116,12 +116,12 @@ func (v *impactView) stackLine(s *graph.StackImpact, shown map[int]bool) *TreeRo
 // dependents are lines of dependents, by their places, and how many are left out.
 func (v *impactView) dependents(places []int) (lines []*TreeRow, hidden int) {
 	for i, place := range places {
-		if i == mostImpacts {
+		if i == maxImpacts {
 			return lines, len(places) - i
 		}
 		d := &v.all[place]
 		tone := effectTone(d.Effect, d.Inferred)
-		lines = append(lines, impactLine(Cell{Text: v.of(d.ID)}, Cell{glyph(tone) + v.said(d) + " (" + v.because(d) + ")", tone}))
+		lines = append(lines, impactLine(Cell{Text: v.text(d.ID)}, Cell{glyph(tone) + v.describe(d) + " (" + v.because(d) + ")", tone}))
 	}
 	return lines, 0
 }
@@ -137,19 +137,19 @@ func (v *impactView) deletedLines() []*TreeRow {
 	}
 	if n := len(im.MayGo); n > 0 {
 		line := impactLine(Cell{Text: "may be deleted along"}, Cell{"! " + counted(n, "object") + ": whether is for a controller to say", Warn})
-		for i := range im.MayGo[:min(n, mostImpacts)] {
+		for i := range im.MayGo[:min(n, maxImpacts)] {
 			d := &im.MayGo[i]
-			line.Children = append(line.Children, impactLine(Cell{Text: v.of(d.ID)}, Cell{"by " + v.of(d.By) + " (" + d.Edge.Why() + ")", Warn}))
+			line.Children = append(line.Children, impactLine(Cell{Text: v.text(d.ID)}, Cell{"by " + v.text(d.By) + " (" + d.Edge.Why() + ")", Warn}))
 		}
-		line.Hidden = max(n-mostImpacts, 0)
+		line.Hidden = max(n-maxImpacts, 0)
 		out = append(out, line)
 	}
 	if n := len(im.Kept); n > 0 {
 		line := impactLine(Cell{Text: "stays"}, Cell{Text: counted(n, "object")})
-		for _, k := range im.Kept[:min(n, mostImpacts)] {
-			line.Children = append(line.Children, impactLine(Cell{Text: v.of(k.ID)}, Cell{Text: keptWhy(k.Reason)}))
+		for _, k := range im.Kept[:min(n, maxImpacts)] {
+			line.Children = append(line.Children, impactLine(Cell{Text: v.text(k.ID)}, Cell{Text: keptWhy(k.Reason)}))
 		}
-		line.Hidden = max(n-mostImpacts, 0)
+		line.Hidden = max(n-maxImpacts, 0)
 		out = append(out, line)
 	}
 	return out
@@ -189,17 +189,17 @@ func (v *impactView) deleted() (lines []*TreeRow, hidden int) {
 		}
 	}
 	for i, d := range data {
-		if i == mostImpacts {
+		if i == maxImpacts {
 			hidden = len(data) - i
 			break
 		}
-		lines = append(lines, impactLine(Cell{Text: v.of(d.ID)}, Cell{"✖ " + removalWhy(d), Bad}))
+		lines = append(lines, impactLine(Cell{Text: v.text(d.ID)}, Cell{"✖ " + removalWhy(d), Bad}))
 	}
-	if len(rest) > mostImpacts {
+	if len(rest) > maxImpacts {
 		return append(lines, v.byKind(rest)...), hidden
 	}
 	for _, d := range rest {
-		lines = append(lines, impactLine(Cell{Text: v.of(d.ID)}, Cell{removalWhy(d), Bad}))
+		lines = append(lines, impactLine(Cell{Text: v.text(d.ID)}, Cell{removalWhy(d), Bad}))
 	}
 	return lines, hidden
 }

@@ -130,11 +130,11 @@ func instances(m manual.Manual) string {
 			text = "not known"
 		}
 	}
-	return text + where(m)
+	return text + scopeText(m)
 }
 
-// where says where instances were looked for.
-func where(m manual.Manual) string {
+// scopeText says where instances were looked for.
+func scopeText(m manual.Manual) string {
 	switch {
 	case !m.Resource.Namespaced && m.Instances.Namespace == "":
 		return ""
@@ -198,9 +198,9 @@ func compositionSection(m manual.Manual) Section {
 	}
 	s.Blocks = append(s.Blocks, Block{Table: t})
 	if looked {
-		what := fmt.Sprintf("OWNED counts what the %d instances%s really own.", m.Instances.Count, where(m))
+		what := fmt.Sprintf("OWNED counts what the %d instances%s really own.", m.Instances.Count, scopeText(m))
 		if m.Instances.Count == 1 {
-			what = "OWNED counts what the one instance" + where(m) + " really owns."
+			what = "OWNED counts what the one instance" + scopeText(m) + " really owns."
 		}
 		s.Blocks = append(s.Blocks, Block{Text: what})
 	} else if m.Instances != (manual.Instances{}) && m.Instances.Complete {

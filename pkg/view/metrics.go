@@ -41,7 +41,7 @@ type MetricsOptions struct {
 // cannot be made.
 func Metrics(r *cost.Report, o MetricsOptions) (Output, error) {
 	if o.Shape == FocusShape {
-		sheet, err := FocusSheet(o.Ledger, o.Reading, o.Placement, o.Focus)
+		sheet, err := FocusCSV(o.Ledger, o.Reading, o.Placement, o.Focus)
 		return Output{Focus: sheet}, err
 	}
 	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}}
@@ -64,7 +64,7 @@ func Metrics(r *cost.Report, o MetricsOptions) (Output, error) {
 		a.Names = v.rowNames()
 	}
 	if wanted(CSVShape) {
-		a.CSV = MetricsSheet(r, o.Reading)
+		a.CSV = MetricsCSV(r, o.Reading)
 	}
 	if wanted(FamiliesShape) {
 		a.Families = MetricsFamilies(r, o.Reading)

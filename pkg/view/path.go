@@ -52,7 +52,7 @@ func pathTable(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Table {
 	n := newNames(g, g.Ref(ids[0]).Namespace, ids)
 	for i, id := range ids {
 		m := mark(g.State(id), false)
-		object := Cell{n.of(id), m.Tone}
+		object := Cell{n.text(id), m.Tone}
 		if m.Text != "" {
 			object.Text += " " + m.Text
 		}
@@ -79,11 +79,11 @@ func pathTree(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Tree {
 		return t
 	}
 	n := newNames(g, g.Ref(ids[0]).Namespace, ids)
-	at := &TreeRow{Name: Cell{Text: n.of(ids[0])}, Mark: mark(g.State(ids[0]), false)}
+	at := &TreeRow{Name: Cell{Text: n.text(ids[0])}, Mark: mark(g.State(ids[0]), false)}
 	t.Roots = []*TreeRow{at}
 	for i, s := range steps {
 		id := ids[i+1]
-		next := &TreeRow{Name: Cell{Text: n.of(id)}, Mark: mark(g.State(id), false)}
+		next := &TreeRow{Name: Cell{Text: n.text(id)}, Mark: mark(g.State(id), false)}
 		next.Cells = []Cell{{surely(walked(s), s.Edge), Plain}, {s.Edge.Via.String(), Faint}, {s.Edge.Why(), Faint}}
 		at.Children = []*TreeRow{next}
 		at = next

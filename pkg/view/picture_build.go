@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// MostPictured is how many objects a Picture holds at most. What is in trouble comes first, then
+// MaxUINodes is how many objects a Picture holds at most. What is in trouble comes first, then
 // the members of stacks.
-const MostPictured = 20_000
+const MaxUINodes = 20_000
 
 // UIInput is what a Picture is made from. What is nil is not known: Parts should say why.
 type UIInput struct {
@@ -22,7 +22,7 @@ type UIInput struct {
 	Head       UIState
 	Graph      *graph.Graph
 	Assessment *health.Assessment
-	Stacks     []PictureFound
+	Stacks     []UIFound
 
 	// Report is that of the stacks, with its Ledger, Placement and Reading. Costs are those by
 	// something else, in order.
@@ -30,7 +30,7 @@ type UIInput struct {
 	Ledger    *cost.Ledger
 	Placement *metrics.Attribution
 	Reading   *metrics.UsageReport
-	Costs     []PictureGrouping
+	Costs     []UIGrouping
 
 	Events map[object.Ref][]Event
 	// Born is when an object was created; may be nil.
@@ -39,12 +39,12 @@ type UIInput struct {
 	Here func(graph.ID) bool
 	// NoInferred leaves out the edges that are guesses.
 	NoInferred bool
-	// Most is how many objects it holds; 0 is MostPictured.
+	// Most is how many objects it holds; 0 is MaxUINodes.
 	Most int
 }
 
-// PictureFound is a stack of a Picture.
-type PictureFound struct {
+// UIFound is a stack of a Picture.
+type UIFound struct {
 	Name    object.Ref
 	By      string
 	Stack   *graph.Stack
@@ -58,24 +58,24 @@ type PictureFound struct {
 	Ground  bool
 }
 
-// PictureGrouping is a report by something else than stacks.
-type PictureGrouping struct {
+// UIGrouping is a report by something else than stacks.
+type UIGrouping struct {
 	// By is namespace, or label KEY.
 	By     string
 	Report *cost.Report
 }
 
-// NewPicture makes a Picture. Objects have the numbers of n, which is that of the session.
-func NewPicture(of UIInput, n *Numbering) *UIState {
+// NewUIState makes a Picture. Objects have the numbers of n, which is that of the session.
+func NewUIState(of UIInput, n *Numbering) *UIState {
 	b := &picturing{UIInput: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
 	b.p.Head = Head{APIVersion, "Picture"}
 	if b.Most == 0 {
-		b.Most = MostPictured
+		b.Most = MaxUINodes
 	}
 	b.costs()
 	b.choose()
 	b.nodes()
-	b.p.Stacks = []PictureStack{}
+	b.p.Stacks = []UIStack{}
 	for i := range b.Stacks {
 		b.p.Stacks = append(b.p.Stacks, b.stack(&b.Stacks[i]))
 	}
@@ -84,9 +84,9 @@ func NewPicture(of UIInput, n *Numbering) *UIState {
 	return &b.p
 }
 
-// PictureStackOf makes one stack with the numbers of a Picture that was made with n before. Of
+// UIStackOf makes one stack with the numbers of a Picture that was made with n before. Of
 // what has no number there, it has nothing.
-func PictureStackOf(of UIInput, n *Numbering) *PictureStack {
+func UIStackOf(of UIInput, n *Numbering) *UIStack {
 	b := &picturing{UIInput: of, n: n, held: map[graph.ID]bool{}}
 	for id := range graph.ID(of.Graph.Len()) {
 		if _, known := n.nodes.at[of.Graph.Ref(id)]; known {
@@ -168,19 +168,19 @@ func (b *picturing) nodes() {
 			b.number(id)
 		}
 	}
-	b.p.Nodes = make([]*PictureNode, len(b.n.nodes.all))
+	b.p.Nodes = make([]*UINode, len(b.n.nodes.all))
 	for _, id := range ids {
 		b.p.Nodes[b.number(id)] = b.node(id)
 	}
 	b.claims()
 }
 
-func (b *picturing) number(id graph.ID) int { return b.n.nodes.of(b.Graph.Ref(id)) }
+func (b *picturing) number(id graph.ID) int { return b.n.nodes.indexOf(b.Graph.Ref(id)) }
 
-func (b *picturing) node(id graph.ID) *PictureNode {
+func (b *picturing) node(id graph.ID) *UINode {
 	ref := b.Graph.Ref(id)
-	n := &PictureNode{
-		Kind: b.n.kinds.of(PictureKind{ref.Kind, ref.Group}), Namespace: b.n.namespaces.of(ref.Namespace), Name: ref.Name,
+	n := &UINode{
+		Kind: b.n.kinds.indexOf(UIKind{ref.Kind, ref.Group}), Namespace: b.n.namespaces.indexOf(ref.Namespace), Name: ref.Name,
 		Boundary: graph.IsBoundary(ref), Edges: b.edges(id),
 	}
 	if state := b.Graph.State(id); state != graph.Present {
@@ -199,20 +199,20 @@ func (b *picturing) node(id graph.ID) *PictureNode {
 		n.Usage = b.podUsage(pod)
 	}
 	for _, e := range b.Events[ref] {
-		n.Events = append(n.Events, PictureEvent{e.Reason, e.Message, e.Count, unix(e.Last)})
+		n.Events = append(n.Events, UIEvent{e.Reason, e.Message, e.Count, unix(e.Last)})
 	}
 	return n
 }
 
 // edges are those that leave a node to others that are held.
-func (b *picturing) edges(id graph.ID) []PictureEdge {
-	var out []PictureEdge
+func (b *picturing) edges(id graph.ID) []UIEdge {
+	var out []UIEdge
 	for e := range b.Graph.Out(id) {
 		if !b.held[e.To] || b.NoInferred && e.Inferred {
 			continue
 		}
-		edge := PictureEdge{
-			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: whyOf(e), Rule: b.n.rules.of(e.Rule),
+		edge := UIEdge{
+			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: whyOf(e), Rule: b.n.rules.indexOf(e.Rule),
 			Inferred: e.Inferred, Optional: e.Optional, Follow: follow(e),
 		}
 		if !slices.Contains(out, edge) {
@@ -260,7 +260,7 @@ func (b *picturing) labels(id graph.ID) []int {
 	slices.Sort(keys)
 	var out []int
 	for _, key := range keys {
-		out = append(out, b.n.labels.of(key+"="+labels[key]))
+		out = append(out, b.n.labels.indexOf(key+"="+labels[key]))
 	}
 	return out
 }

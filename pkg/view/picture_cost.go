@@ -207,25 +207,25 @@ func (b *picturing) groupings() {
 	}
 }
 
-// PictureCostsOf sums a report of a reading up as a Picture does.
-func PictureCostsOf(by string, r *cost.Report, of *metrics.UsageReport) PictureCosts {
+// UICostsOf sums a report of a reading up as a Picture does.
+func UICostsOf(by string, r *cost.Report, of *metrics.UsageReport) UICosts {
 	b := &picturing{UIInput: UIInput{Report: r, Reading: of}}
-	return b.grouping(PictureGrouping{by, r})
+	return b.grouping(UIGrouping{by, r})
 }
 
-func (b *picturing) grouping(g PictureGrouping) PictureCosts {
-	out := PictureCosts{By: g.By, Rows: []PictureCostRow{}}
+func (b *picturing) grouping(g UIGrouping) UICosts {
+	out := UICosts{By: g.By, Rows: []UICostRow{}}
 	money := cost.Round(g.Report, b.column(), 2)
 	for _, row := range g.Report.Rows {
 		if !row.Priced() {
 			continue
 		}
-		r := PictureCostRow{Name: cmp.Or(row.Name, row.Ref.String()), Pods: row.Pods, Cost: cents(money[row])}
+		r := UICostRow{Name: cmp.Or(row.Name, row.Ref.String()), Pods: row.Pods, Cost: cents(money[row])}
 		r.Parts = b.split(row.Costs, r.Cost)
 		out.Rows = append(out.Rows, r)
 	}
 	out.Total = cents(money[&g.Report.Total])
-	slices.SortStableFunc(out.Rows, func(x, y PictureCostRow) int {
+	slices.SortStableFunc(out.Rows, func(x, y UICostRow) int {
 		return cmp.Or(cmp.Compare(y.Cost, x.Cost), cmp.Compare(x.Name, y.Name))
 	})
 	return out

@@ -6,8 +6,8 @@ import (
 )
 
 // stack makes a stack of the Picture.
-func (b *picturing) stack(f *PictureFound) PictureStack {
-	s := PictureStack{
+func (b *picturing) stack(f *UIFound) UIStack {
+	s := UIStack{
 		Name: f.Name.String(), Namespace: f.Name.Namespace, By: f.By, Roots: []int{}, Tree: []UIPosition{}, Objects: f.Objects,
 		Created: unix(f.Created), Cluster: f.Ground,
 	}
@@ -29,8 +29,8 @@ func (b *picturing) stack(f *PictureFound) PictureStack {
 	return s
 }
 
-func (b *picturing) causes(all []health.Cause) []PictureCause {
-	var out []PictureCause
+func (b *picturing) causes(all []health.Cause) []UICause {
+	var out []UICause
 	for _, c := range all {
 		if !b.held[c.ID] {
 			continue
@@ -39,7 +39,7 @@ func (b *picturing) causes(all []health.Cause) []PictureCause {
 		if !c.Root && b.held[c.Of] {
 			of = b.number(c.Of)
 		}
-		out = append(out, PictureCause{b.number(c.ID), of})
+		out = append(out, UICause{b.number(c.ID), of})
 	}
 	return out
 }
@@ -55,7 +55,7 @@ type stackTree struct {
 
 // grow lays the forest of a stack out. What is not held has no place, and what is below it moves
 // up; nor has what the stack stands on, unless it is in trouble that counts.
-func (b *picturing) grow(f *PictureFound) *stackTree {
+func (b *picturing) grow(f *UIFound) *stackTree {
 	t := &stackTree{places: []UIPosition{}, at: map[graph.ID]int{}}
 	for _, root := range f.Stack.Forest() {
 		b.put(f, t, root, -1, 0)
@@ -63,7 +63,7 @@ func (b *picturing) grow(f *PictureFound) *stackTree {
 	return t
 }
 
-func (b *picturing) put(f *PictureFound, t *stackTree, branch *graph.Branch, above, depth int) {
+func (b *picturing) put(f *UIFound, t *stackTree, branch *graph.Branch, above, depth int) {
 	part, judged := health.Part{}, false
 	if f.Health != nil {
 		part, judged = f.Health.Part(branch.ID)

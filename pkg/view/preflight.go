@@ -161,18 +161,18 @@ func (p *preflightView) drop(t *Tree, column int) {
 func (p *preflightView) line(j *preflight.Finding) *TreeRow {
 	l := &TreeRow{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.near(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
 	if j.Field != "" && j.Verdict != schedule.Fits {
-		l.Children = append(l.Children, below("field", fieldAndValue(j.Field, j.Value)))
+		l.Children = append(l.Children, detailRow("field", fieldAndValue(j.Field, j.Value)))
 	}
 	for _, n := range j.Nodes {
-		l.Children = append(l.Children, below(nodesNamed(n.Nodes), n.Message))
+		l.Children = append(l.Children, detailRow(nodesNamed(n.Nodes), n.Message))
 	}
 	if j.Remedy != "" {
-		l.Children = append(l.Children, below("to do", j.Remedy))
+		l.Children = append(l.Children, detailRow("to do", j.Remedy))
 	}
 	return l
 }
 
-func below(name, text string) *TreeRow {
+func detailRow(name, text string) *TreeRow {
 	return &TreeRow{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}}
 }
 

@@ -16,7 +16,7 @@ func Problems(s *graph.Stack, problems []graph.Problem, namespace string) Output
 		severity := Cell{p.Severity, toneOf(problems[i].Severity)}
 		object := Cell{p.Object, Plain}
 		if id, ok := s.Graph().Find(problems[i].Object); ok {
-			object.Text = n.of(id)
+			object.Text = n.text(id)
 		}
 		reason, message := Cell{p.Reason, Plain}, Cell{p.Message, Plain}
 		a.Tree.Roots = append(a.Tree.Roots, &TreeRow{Name: severity, Cells: []Cell{object, reason, message}})

@@ -155,7 +155,7 @@ func inWaves(waves [][]string) string {
 }
 
 func (v *neighbourView) line(app string, s *signalTarget) *TreeRow {
-	line := &TreeRow{Name: Cell{Text: s.app}, Cells: []Cell{{Text: signalsOf(s)}, {v.why(app, s), Faint}}}
+	line := &TreeRow{Name: Cell{Text: s.app}, Cells: []Cell{{Text: signalsOf(s)}, {v.reason(app, s), Faint}}}
 	if len(s.by) == 0 {
 		line.Cells[0] = Cell{"no rule", Faint}
 		if len(v.o.Rules) == 0 {
@@ -181,7 +181,7 @@ func signalsOf(s *signalTarget) string {
 	return strings.Join(out, ", ")
 }
 
-func (v *neighbourView) why(app string, s *signalTarget) string {
+func (v *neighbourView) reason(app string, s *signalTarget) string {
 	if len(s.way) == 0 {
 		return "the rule names it; it needs nothing of " + app
 	}
@@ -230,7 +230,7 @@ func (v *neighbourView) table() *Table {
 	for _, app := range v.apps {
 		for i := range app.neighbours {
 			s := &app.neighbours[i]
-			t.Rows = append(t.Rows, []Cell{{Text: app.app}, {Text: s.app}, {Text: fmt.Sprint(len(s.way))}, {Text: signalsOf(s)}, {Text: v.why(app.app, s)}})
+			t.Rows = append(t.Rows, []Cell{{Text: app.app}, {Text: s.app}, {Text: fmt.Sprint(len(s.way))}, {Text: signalsOf(s)}, {Text: v.reason(app.app, s)}})
 		}
 	}
 	return t

@@ -46,7 +46,7 @@ func (v *statusView) tree() *Tree {
 	for _, below := range []struct {
 		holds []*regulate.Hold
 		line  func(*regulate.Hold) *TreeRow
-	}{{v.j.Conflicts, v.left}, {v.j.Holds, v.hold}} {
+	}{{v.j.Conflicts, v.conflict}, {v.j.Holds, v.hold}} {
 		for _, h := range below.holds {
 			if _, there := v.w.App(h.App); !there {
 				line := below.line(h)
@@ -83,7 +83,7 @@ func (v *statusView) app(a *regulate.AppState) *TreeRow {
 	}
 	for _, h := range v.j.Conflicts {
 		if h.App == a.Name {
-			line.Children = append(line.Children, v.left(h))
+			line.Children = append(line.Children, v.conflict(h))
 		}
 	}
 	return line
@@ -104,8 +104,8 @@ func (v *statusView) hold(h *regulate.Hold) *TreeRow {
 	return line
 }
 
-// left is what was left when a hold was taken back, and how it is put back.
-func (v *statusView) left(h *regulate.Hold) *TreeRow {
+// conflict is what was left when a hold was taken back, and how it is put back.
+func (v *statusView) conflict(h *regulate.Hold) *TreeRow {
 	line := v.hold(h)
 	line.Name.Text = "left of " + line.Name.Text
 	line.Cells[2].Text = "somebody had changed it when it was taken back; regulate recover " + h.App + " --force puts it back"

@@ -148,7 +148,7 @@ func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source fun
 			}
 		}
 		say("meaning", d.Meaning)
-		say("evidence", d.Why+" on "+said(e, d))
+		say("evidence", d.Why+" on "+edgeText(e, d))
 		say("rule", d.Rule+" ("+d.Origin+")")
 		say("published", d.Source)
 		if d.Inferred {
@@ -162,8 +162,8 @@ func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source fun
 	return Output{Tree: tree, Document: doc, Names: names}
 }
 
-// said is the object that carries the evidence.
-func said(e graph.Edge, d ExplainedEdge) string {
+// edgeText is the object that carries the evidence.
+func edgeText(e graph.Edge, d ExplainedEdge) string {
 	if e.Backward {
 		return d.To
 	}

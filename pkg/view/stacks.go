@@ -127,7 +127,7 @@ func (v *stacksView) table() *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	if v.o.Namespace != "" {
-		t = without(t, 0)
+		t = withoutColumn(t, 0)
 	}
 	return t
 }
@@ -166,8 +166,8 @@ func (v *stacksView) wide() *Table {
 	return t
 }
 
-// without leaves a column out.
-func without(t *Table, column int) *Table {
+// withoutColumn leaves a column out.
+func withoutColumn(t *Table, column int) *Table {
 	t.Columns = slices.Delete(slices.Clone(t.Columns), column, column+1)
 	for i := range t.Rows {
 		t.Rows[i] = slices.Delete(t.Rows[i], column, column+1)
@@ -238,7 +238,7 @@ func (v *stacksView) cause(r *StackRow) string {
 		text = "missing"
 	}
 	if first.Object != r.Name {
-		text += ": " + v.within(r, first.Object)
+		text += ": " + v.relativeName(r, first.Object)
 	}
 	if more := len(r.Causes) - 1; more > 0 {
 		text = fmt.Sprintf("%s (and %d more)", text, more)
@@ -252,15 +252,15 @@ func (v *stacksView) causes(r *StackRow) string {
 	for _, c := range r.Causes {
 		text := verdict(c.Health.Reason, c.Health.Message)
 		if c.Object != r.Name {
-			text = v.within(r, c.Object) + ": " + text
+			text = v.relativeName(r, c.Object) + ": " + text
 		}
 		all = append(all, text)
 	}
 	return strings.Join(all, "; ")
 }
 
-// within writes an object that a stack has, with its namespace where that is another.
-func (v *stacksView) within(r *StackRow, o object.Ref) string {
+// relativeName writes an object that a stack has, with its namespace where that is another.
+func (v *stacksView) relativeName(r *StackRow, o object.Ref) string {
 	if o.Namespace != "" && o.Namespace != r.Name.Namespace {
 		return v.o.Kind(o) + "/" + o.Namespace + "/" + o.Name
 	}
@@ -270,7 +270,7 @@ func (v *stacksView) within(r *StackRow, o object.Ref) string {
 func (v *stacksView) shared(r *StackRow) string {
 	var all []string
 	for _, s := range r.Shared {
-		all = append(all, v.within(r, s))
+		all = append(all, v.relativeName(r, s))
 	}
 	return strings.Join(all, ", ")
 }

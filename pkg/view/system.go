@@ -161,7 +161,7 @@ func shownNeed(n regulate.Need) SystemNeedDocument {
 		d.To = n.To.String()
 	}
 	if !n.Declared && d.Reason == "" {
-		d.Reason = why(n.Edge)
+		d.Reason = evidenceText(n.Edge)
 	}
 	return d
 }

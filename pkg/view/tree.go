@@ -40,10 +40,10 @@ func (v *treeView) line(b, above *graph.Branch, depth int) *TreeRow {
 	if b.How == graph.ServedBelow && e.Relation == 0 {
 		e = v.servedBy(above.ID)
 	}
-	l := &TreeRow{Name: Cell{Text: v.names.of(b.ID)}, Mark: v.mark(b)}
+	l := &TreeRow{Name: Cell{Text: v.names.text(b.ID)}, Mark: v.mark(b)}
 	l.Cells = []Cell{{surely(b.How.String(), e), Plain}, {e.Via.String(), Faint}}
 	if v.o.Why {
-		l.Cells = append(l.Cells, Cell{why(e), Faint})
+		l.Cells = append(l.Cells, Cell{evidenceText(e), Faint})
 	}
 	for _, below := range b.Children {
 		child := v.line(below, b, depth+1)
@@ -112,7 +112,7 @@ func (v *treeView) servedBy(id graph.ID) graph.Edge {
 	return found
 }
 
-func why(e graph.Edge) string {
+func evidenceText(e graph.Edge) string {
 	if e.Relation == 0 {
 		return ""
 	}

@@ -399,7 +399,7 @@ func TestRegulateEvents(t *testing.T) {
 	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
-	teller, err := regulate.NewTeller(c.Config(), journal.Holder(), func(s string) { t.Error(s) })
+	teller, err := regulate.NewEventRecorder(c.Config(), journal.Holder(), func(s string) { t.Error(s) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestPageOverTime(t *testing.T) {
 		t.Errorf("the spans add up to %s hundredths, and metrics says %s", sum, want)
 	}
 
-	var costs view.PictureCosts
+	var costs view.UICosts
 	if err := json.Unmarshal([]byte(v.get("/api/cost?by=stack&window="+url.QueryEscape(window))), &costs); err != nil {
 		t.Fatal(err)
 	}

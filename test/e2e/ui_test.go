@@ -195,7 +195,7 @@ func TestPage(t *testing.T) {
 	v := visited(t, p.Kubeconfig(), "-n", demo)
 	picture := v.picture()
 	for _, want := range []string{"Moodle.moodlecontroller.kubeplus/moodle/moodle-1", "Deployment.apps/moodle/wordpress"} {
-		if !slices.ContainsFunc(picture.Stacks, func(s view.PictureStack) bool { return s.Name == want }) {
+		if !slices.ContainsFunc(picture.Stacks, func(s view.UIStack) bool { return s.Name == want }) {
 			t.Errorf("no stack %s", want)
 		}
 	}
