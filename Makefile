@@ -1,4 +1,4 @@
-# make demo      the example's graph, without a cluster
+# make demo      five answers about the example, without a cluster
 # make test      everything: lint, unit tests, fuzz seeds, commands, a real control plane
 # make fuzz      a little fuzzing of each grammar (part of CI); FUZZTIME=60s for more
 # make release   what is published of VERSION=v0.1.0, into dist/; make krew: its manifests
@@ -33,60 +33,25 @@ FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaiver
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
 
+# Five answers, without a cluster: each a question, and the command that answers it.
 demo: build
-	@echo '$$ kubectl sysop stacks --from demo'
-	@$(BIN) stacks --from demo
-	@echo
-	@echo '$$ kubectl sysop health --from demo'
-	@$(BIN) health --from demo
-	@echo
-	@echo '$$ kubectl sysop check -A --from demo'
-	@$(BIN) check -A --from demo
-	@echo
-	@echo '$$ kubectl sysop graph moodle/moodle-1 moodle/moodle-2 --from demo'
-	@$(BIN) graph moodle/moodle-1 moodle/moodle-2 --from demo
-	@echo
-	@echo '$$ kubectl sysop path moodle/moodle-1 pvc/data-cluster1-mysql-0 --from demo'
-	@$(BIN) path moodle/moodle-1 pvc/data-cluster1-mysql-0 --from demo
-	@echo
-	@echo '$$ kubectl sysop impact secret/wordpress-db --from demo'
-	@$(BIN) impact secret/wordpress-db --from demo
-	@echo
-	@echo '$$ kubectl sysop graph moodle/moodle-2 --problems --from demo'
-	@$(BIN) graph moodle/moodle-2 --problems --from demo
-	@echo
-	@echo '$$ kubectl sysop impact node/worker-a --from demo'
-	@$(BIN) impact node/worker-a --from demo
-	@echo
-	@echo '$$ kubectl sysop check moodle/moodle-2 --category robustness --from demo'
-	@$(BIN) check moodle/moodle-2 --category robustness --from demo
-	@echo
-	@echo '$$ kubectl sysop metrics --depth 2 --from demo'
-	@$(BIN) metrics --depth 2 --from demo
-	@echo
-	@echo '$$ kubectl sysop prices show --nodes --from demo'
-	@$(BIN) prices show --nodes --from demo
-	@echo
-	@echo '$$ kubectl sysop rules explain mysqlcluster --from demo'
-	@$(BIN) rules explain mysqlcluster --from demo
-	@echo
-	@echo '$$ kubectl sysop man moodle --from demo'
-	@$(BIN) man moodle --from demo
-	@echo
-	@echo '$$ kubectl sysop system show -f demo --from demo'
-	@$(BIN) system show -f demo --from demo
-	@echo
-	@echo '$$ kubectl sysop regulate neighbours -f demo --from demo'
-	@$(BIN) regulate neighbours -f demo --from demo
-	@echo
-	@echo '$$ kubectl sysop regulate plan -f demo --from demo'
-	@$(BIN) regulate plan -f demo --from demo
-	@echo
-	@echo '$$ kubectl sysop catalog search mysql'
-	@$(BIN) catalog search mysql
-	@echo
-	@echo '$$ kubectl sysop catalog show cloudnative-pg'
-	@$(BIN) catalog show cloudnative-pg
+	@while IFS='|' read -r question command; do \
+		printf '# %s\n$$ kubectl sysop %s --from demo\n' "$$question" "$$command"; \
+		$(BIN) $$command --from demo < /dev/null || exit; \
+		echo; \
+	done <<< "$$FIVE_ANSWERS"
+	@echo 'More, with --from demo: path, check, man, prices, rules, catalog, system,'
+	@echo 'regulate, snapshot, and ui, a web page. On a cluster: logs, install, upgrade,'
+	@echo 'rollback, uninstall. Next: $(BIN) check -A --from demo'
+
+define FIVE_ANSWERS
+Which applications run here, are they healthy, and what do they cost?|stacks
+What belongs to this one, and why?|graph moodle/moodle-1 --why --kinds mysqlclusters,secrets
+Why is it down?|health moodle/moodle-2
+Who pays for the database that two of them share?|metrics moodle/moodle-1 moodle/moodle-2 --depth 2
+What breaks without this object?|impact clusterissuer/wordpress-stack
+endef
+export FIVE_ANSWERS
 
 # What CI does, and says at its end how long each part took, also when one failed: first what
 # fails early.

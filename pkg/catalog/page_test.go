@@ -38,7 +38,7 @@ func relationshipsPage() string {
 	b.WriteString(`# Every relationship
 
 This page is made from the tables of rules (` + "`go generate ./pkg/catalog`" + `). What the words
-mean is in [graph.md](graph.md); how a rule is written, in [add-a-relationship.md](add-a-relationship.md)
+mean is in [graph.md](graph.md); how a rule is written, in [rules-file.md](rules-file.md)
 and [rules-file.md](rules-file.md). Beside these rules there are those that the CRDs of a
 cluster declare, those of a user's files, and what is inferred from schemas where nothing
 is declared: ` + "`kubectl sysop rules list`" + ` shows them all, with the edges that each makes.
