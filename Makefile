@@ -179,8 +179,8 @@ cluster-test:
 SKEW ?= 1.33
 SKEW_LIST := test/e2e/testdata/skew.txt
 skew:
-	@echo "skew: builds the control plane of Kubernetes $(SKEW) (the first time 350 MB and about 15 minutes of processor time),"
-	@echo "skew: and runs $$(grep -c '^run ' $(SKEW_LIST)) files of test/e2e against it (about MINUTES minutes on two cores)"
+	@echo "skew: builds the control plane of Kubernetes $(SKEW) (the first time 350 MB, and a quarter of an hour of processor time),"
+	@echo "skew: and runs $$(grep -c '^run ' $(SKEW_LIST)) files of test/e2e against it (about 20 minutes on two cores)"
 	@sed -n 's/^omit $(SKEW) \([^ ]*\) /skew: not on $(SKEW): \1: /p' $(SKEW_LIST)
 	@set -o pipefail; export SYSOP_KUBERNETES=$(SKEW); begin=$$SECONDS; \
 	$(SANDBOX) build || exit 1; \

@@ -1,3 +1,5 @@
+// The control plane of the oldest Kubernetes that make skew runs beside: it stays at its release,
+// and its dependencies at those that the release was made with. Replaced are the staging modules.
 module github.com/kubectl-sysop/kubectl-sysop/test/cluster/skew/1.33
 
 go 1.24.0
